@@ -1,5 +1,6 @@
 //! The command line, as `clap` reads it.
 
+mod agreeing;
 mod examples;
 mod keys;
 mod peer;
@@ -17,14 +18,16 @@ use std::{
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use foxtrot_ot::Backend;
+use foxtrot_psi::method::Assumption;
 
+pub(crate) use agreeing::Agreeing;
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
-pub(crate) use serving::MostSessions;
-pub(crate) use set::{Column, Delimiter, OtherOptions, SetFormat, SetOptions};
+pub(crate) use serving::{MostSessions, Standing};
+pub(crate) use set::{Column, Delimiter, KeyColumns, OrKeys, OtherOptions, SetFormat, SetOptions};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 pub use values::threads;
-use values::{address, choices, keys as max_keys, timeout, transfers, wait};
+use values::{address, choices, keys as max_keys, least_keys, timeout, transfers, wait};
 
 /// Headings of groups of options, the same in every command.
 mod heading {
@@ -60,6 +63,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, of the whole program")]
 pub(crate) enum Command {
     /// Find the rows of two files that have the same key (private set intersection)
     #[command(subcommand, after_help = examples::PSI)]
@@ -233,6 +237,8 @@ pub(crate) enum PsiCommand {
         #[command(flatten)]
         out: RowsOut,
         #[command(flatten)]
+        rests: RestsOn,
+        #[command(flatten)]
         common: Common,
     },
     /// Compare a file with the peer's file; the peer runs `psi send`
@@ -247,9 +253,18 @@ pub(crate) enum PsiCommand {
         #[command(flatten)]
         options: SetOptions,
         #[command(flatten)]
+        or_keys: OrKeys,
+        /// Compare with the peer's set of this name
+        #[arg(long = "set", id = "asked", help_heading = heading::CONNECTION, value_name = "NAME")]
+        asked: Option<Name>,
+        #[command(flatten)]
         out: RowsOut,
         #[command(flatten)]
         most: MostKeys,
+        #[command(flatten)]
+        agreeing: Agreeing,
+        #[command(flatten)]
+        rests: RestsOn,
         #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
@@ -264,17 +279,26 @@ pub(crate) enum PsiCommand {
     )]
     Send {
         /// The set: a table or lines, UTF-8; `-` is standard input
-        set: PathBuf,
+        #[arg(required_unless_present = "named")]
+        set: Option<PathBuf>,
         #[command(flatten)]
         options: SetOptions,
+        #[command(flatten)]
+        or_keys: OrKeys,
         /// Answer all peers concurrently until interrupted. A peer that returns with other keys learns
         /// about those keys also
         #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "wait"])]
         serve: bool,
         #[command(flatten)]
+        standing: Standing,
+        #[command(flatten)]
         sessions: MostSessions,
         #[command(flatten)]
         most: MostKeys,
+        #[command(flatten)]
+        agreeing: Agreeing,
+        #[command(flatten)]
+        rests: RestsOn,
         #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
@@ -312,14 +336,45 @@ pub(crate) struct RowsOut {
     /// Print only the number of common keys. The receiver's program still learns the rows
     #[arg(long, conflicts_with = "output")]
     pub(crate) count: bool,
+    /// Write the rows without a match instead, rows without a key included
+    #[arg(long, conflicts_with = "count")]
+    pub(crate) invert: bool,
 }
 
-/// The largest set that the peer may have.
+/// The assumption of an intersection.
+#[derive(ClapArgs)]
+pub(crate) struct RestsOn {
+    /// Assumption besides that of the base OTs (must be the same on both sides): hashes and ciphers, or
+    /// also LPN, a younger assumption that sends far fewer bytes for large sets
+    #[arg(help_heading = heading::SECURITY, long, value_enum, value_name = "NAME", default_value_t = Assume::Symmetric)]
+    assumption: Assume,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Assume {
+    Symmetric,
+    Lpn,
+}
+
+impl RestsOn {
+    /// The assumption.
+    pub(crate) fn assumption(&self) -> Assumption {
+        match self.assumption {
+            Assume::Symmetric => Assumption::Symmetric,
+            Assume::Lpn => Assumption::Lpn,
+        }
+    }
+}
+
+/// The largest and the smallest set that the peer may have.
 #[derive(ClapArgs)]
 pub(crate) struct MostKeys {
     /// Refuse a peer with more than N keys. A set much larger than expected may be a guess at our keys
     #[arg(help_heading = heading::SECURITY, long = "max-peer", value_name = "N", default_value_t = 100_000_000, value_parser = max_keys)]
     pub(crate) keys: usize,
+    /// Refuse a peer with fewer than N keys. A very small set may be a question about one person
+    #[arg(help_heading = heading::SECURITY, long = "min-size", value_name = "N", default_value_t = 0, value_parser = least_keys)]
+    pub(crate) least: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -5,6 +5,7 @@ use std::{fmt::Display, io, path::Path};
 use foxtrot_net::{
     ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::JOB,
 };
+use foxtrot_psi::method::Assumption;
 
 /// The exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -29,6 +30,8 @@ pub struct Failure {
     hint: Option<String>,
     /// The terms in which the two sides differ.
     differences: Vec<Difference>,
+    /// The reason that the peer is told, if it is one of its own.
+    told: Option<Reason>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +51,8 @@ enum Kind {
 impl Failure {
     /// The network, a file or a disagreement is at fault.
     pub fn run(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Run, message: message.into(), hint: None, differences: Vec::new() }
+        let (message, hint, differences, told) = (message.into(), None, Vec::new(), None);
+        Self { kind: Kind::Run, message, hint, differences, told }
     }
 
     /// The command line or a local input file is at fault.
@@ -147,9 +151,15 @@ impl Failure {
         self.kind == Kind::BrokenPipe
     }
 
+    /// Has the peer be told this reason.
+    pub(crate) fn told(self, reason: Reason) -> Self {
+        Self { told: Some(reason), ..self }
+    }
+
     /// Tells a peer whose details led to the failure why the session ends.
     pub(crate) fn reason(&self) -> Reason {
-        if self.kind == Kind::Peer { Reason::Undecodable } else { Reason::Other }
+        let usual = if self.kind == Kind::Peer { Reason::Undecodable } else { Reason::Other };
+        self.told.unwrap_or(usual)
     }
 
     /// The exit status.
@@ -196,10 +206,25 @@ impl From<Error> for Failure {
                 | HelloError::Confirmation
                 | HelloError::Unsolved
                 | HelloError::Offer { .. }
-                | HelloError::TooManyPeerKeys { .. },
+                | HelloError::TooManyPeerKeys { .. }
+                | HelloError::TooFewPeerKeys { .. },
             ) => Self::peer(message),
             Error::Hello(HelloError::TooManyKeys { .. }) => {
                 Self::run(message).hint("ask the peer to raise --max-peer, or use a smaller set")
+            }
+            Error::Hello(HelloError::TooFewKeys { .. }) => {
+                Self::run(message).hint("use a larger set, or ask the peer to lower --min-size")
+            }
+            Error::Channel(ChannelError::GivenUp(Reason::TooFewKeys)) => {
+                Self { kind: Kind::Gone, ..Self::run(message) }.hint("lower --min-size to accept the set")
+            }
+            Error::Channel(ChannelError::GivenUp(Reason::UsedUp)) => {
+                Self { kind: Kind::Gone, ..Self::run(message) }
+                    .hint("try again tomorrow (UTC), or ask the peer to raise its limits per day")
+            }
+            Error::Channel(ChannelError::GivenUp(Reason::NoSuchSet)) => {
+                Self { kind: Kind::Gone, ..Self::run(message) }
+                    .hint("ask the peer which names of sets it has, and pass one with --set")
             }
             Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => {
                 Self { kind: Kind::Gone, ..Self::run(message) }.hint("raise --max-peer to accept the set")
@@ -268,11 +293,13 @@ fn job_hint(difference: &Difference) -> Option<String> {
 fn option_hint(difference: &Difference) -> Option<String> {
     let option = match difference.key.as_str() {
         "adversary" => return Some("pass --semi-honest on both sides or on neither".into()),
+        "assumption" => return assumption_hint(difference),
         "format" => return Some("pass --hex on both sides or on neither".into()),
         "base" => "--base",
         "extension" => "--extension",
         "one-of" => "--one-of",
         "method" => "--method",
+        "policy" => return Some("pass a --policy with the same rules on both sides".into()),
         "bits" => "--bits",
         "sigma" => "--sigma",
         "count" => {
@@ -283,6 +310,15 @@ fn option_hint(difference: &Difference) -> Option<String> {
         _ => return None,
     };
     Some(format!("pass the same {option} on both sides"))
+}
+
+/// The hint of which side changes what, so that both rest on the same.
+fn assumption_hint(Difference { here, peer, .. }: &Difference) -> Option<String> {
+    let (here, peer) = (here.as_deref()?, peer.as_deref()?);
+    Some(match Assumption::ALL.iter().any(|it| it.name() == peer) {
+        true => format!("pass --assumption {peer} here, or --assumption {here} at the peer"),
+        false => "pass the same --assumption on both sides".into(),
+    })
 }
 
 /// The system's words in lower case, without the number behind them.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use foxtrot::{
     Config, Ended, Error, Listener,
-    job::{Hello, Table},
+    job::{Answer, Hello, Table},
     net::{self, ChannelError, HelloError, Limits, Reason, TlsError},
 };
 use foxtrot_net::gate::Most;
@@ -51,6 +51,11 @@ pub(crate) trait Service: Send + Sync + 'static {
 
     /// The most bytes of memory that the session takes.
     fn memory(&self, agreed: &Self::Agreed) -> u64;
+
+    /// Says what follows from the agreement, besides the memory that the session takes.
+    fn terms(&self, agreed: &Self::Agreed) -> Answer {
+        Answer { memory: self.memory(agreed), ..Answer::default() }
+    }
 
     /// Runs the session.
     fn answer(&self, link: Link, agreed: Self::Agreed) -> Result<Self::Done, Failure>;
@@ -143,10 +148,10 @@ impl Host {
         let listener = listen(&security, &config, address, output)?;
         output.detail(&bounds::words(most));
         let mut server = listener.serve_each(move |mut peer| {
-            let (agreed, ours) = peer.negotiate(hello.clone(), |details| {
+            let (agreed, ours) = peer.negotiate_by(hello.clone(), |details| {
                 let ours = service.agree(details).map_err(|e| (e.reason(), Refused(e)))?;
-                let memory = WAITING + service.memory(&ours);
-                Ok((ours, memory))
+                let answer = service.terms(&ours);
+                Ok((ours, Answer { memory: WAITING + answer.memory, ..answer }))
             })?;
             Ok::<_, Refused>(service.answer(Link { peer, agreed }, ours))
         })?;
@@ -290,12 +295,18 @@ fn disagrees(error: &Error) -> bool {
     use HelloError::{
         Confirmation, Malformed, MalformedDetails, NotAHello, Reflection, Refused, Unsolved,
     };
-    let Error::Session(error) = error else { return false };
+    let error = match error {
+        Error::Session(error) => error,
+        Error::Forbidden(_) => return true,
+        _ => return false,
+    };
     match error {
         net::Error::Hello(NotAHello | Malformed | Reflection | Refused(_)) => false,
         net::Error::Hello(Confirmation | MalformedDetails | Unsolved) => false,
         net::Error::Hello(_) => true,
-        net::Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => true,
+        net::Error::Channel(ChannelError::GivenUp(
+            Reason::TooManyKeys | Reason::TooFewKeys | Reason::Forbidden | Reason::NoSuchSet,
+        )) => true,
         net::Error::Tls(e) => matches!(e, TlsError::Setup(_)),
         _ => false,
     }

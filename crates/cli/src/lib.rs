@@ -2,8 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod audit;
 mod clock;
 mod cmd;
+mod confirm;
 mod failure;
 mod files;
 #[cfg(feature = "fuzzing")]
@@ -20,6 +22,7 @@ mod method;
 mod output;
 mod peers;
 mod places;
+mod policy;
 mod reach;
 mod record;
 mod report;

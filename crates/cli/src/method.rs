@@ -12,7 +12,7 @@ use foxtrot_ot::{
     protocol::{Protocol, Purpose, compatible, suits},
     silent,
 };
-use foxtrot_psi::paxos::Parameters;
+use foxtrot_psi::method::{self as psi, Assumption};
 
 use crate::{args::Common, failure::Failure};
 
@@ -72,17 +72,17 @@ pub(crate) fn one_of(common: &Common, choices: usize, n: usize) -> Result<Method
     Ok(method)
 }
 
-/// The method of private set intersection, which has an extension of its own.
-pub(crate) fn psi(common: &Common) -> Result<Method, Failure> {
-    let adversary = adversary(common);
-    // It does not depend on the sizes.
-    let extension = Parameters::new(adversary, 0, 0)?.extension();
+/// The method of private set intersection, which chooses its extension by the sizes.
+pub(crate) fn psi(common: &Common, assumption: Assumption) -> Result<psi::Method, Failure> {
     if common.extension.is_some() {
-        let why = format!("psi uses {} and takes no --extension", extension.info().name);
-        return Err(Failure::usage(why));
+        let why = "psi takes no --extension";
+        let hint = "--assumption and the sizes of the sets choose the protocol";
+        return Err(Failure::usage(why).hint(hint));
     }
-    let base = below_of_n(common, "psi", &extension, adversary)?;
-    Ok(Method { base, extension: Extension::OneOfN(extension) })
+    let adversary = adversary(common);
+    let above = psi::Method::of_large_sets(assumption, adversary);
+    let base = below(registry(), &common.base, ("psi", above), adversary, Purpose::Messages)?;
+    Ok(psi::Method { base, assumption, adversary })
 }
 
 fn below_of_n(
@@ -119,18 +119,28 @@ fn of(
 /// The parameters of all that is run.
 #[must_use]
 pub fn params(method: &Method) -> String {
-    let base = method.base.info();
-    method.extension.info().map_or(base.params.into(), |extension| {
-        format!("{}; base OT {}: {}", extension.params, base.name, base.params)
-    })
+    params_over(method.extension.info(), method.base.info())
 }
 
 /// The adversary and the assumptions of all that is run.
 #[must_use]
 pub fn security(method: &Method) -> String {
-    let base = method.base.info();
-    method.extension.info().map_or(base.security.into(), |extension| {
-        format!("{}; {}; base OT: {}", method.adversary(), extension.assumption, base.security)
+    security_over(method.extension.info(), method.base.info(), method.adversary())
+}
+
+pub(crate) fn params_over(above: Option<&Protocol>, base: &Protocol) -> String {
+    above.map_or(base.params.into(), |above| {
+        format!("{}; base OT {}: {}", above.params, base.name, base.params)
+    })
+}
+
+pub(crate) fn security_over(
+    above: Option<&Protocol>,
+    base: &Protocol,
+    adversary: Adversary,
+) -> String {
+    above.map_or(base.security.into(), |above| {
+        format!("{adversary}; {}; base OT: {}", above.assumption, base.security)
     })
 }
 

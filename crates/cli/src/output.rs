@@ -76,6 +76,11 @@ impl Output {
         self.verbose
     }
 
+    /// Returns true if only results and errors are printed.
+    pub(crate) fn is_quiet(self) -> bool {
+        self.quiet
+    }
+
     /// Prints the listening address, in any case: scripts wait for it.
     pub(crate) fn listening_on(self, address: impl std::fmt::Display) {
         let _ = writeln!(io::stderr(), "foxtrot: listening on {address}");

@@ -7,6 +7,7 @@ use crate::{
     args::{
         Command, KeygenArgs, OtCommand, PsiCommand, RotCommand, Transport, TriplesCommand, file,
     },
+    audit,
     cmd::rot,
     failure::Failure,
     files::{are_one, check_place, check_unread},
@@ -20,6 +21,7 @@ pub(crate) fn check(command: &Command) -> Result<(), Failure> {
     let read = read(command);
     let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
     written.iter().try_for_each(|path| check_place(path, &read))?;
+    check_logs(command, &written, &read)?;
     let Some(path) = record(command) else { return Ok(()) };
     if path == Path::new("-") {
         return Err(Failure::usage("--record needs a file; it cannot use standard output"));
@@ -39,6 +41,34 @@ pub(crate) fn check(command: &Command) -> Result<(), Failure> {
     }
     record::check_last(path)?;
     check_place(path, &[]).map_err(named)
+}
+
+/// Checks the audit log, and the place of limits per day: neither takes the place of another file.
+fn check_logs(command: &Command, written: &[PathBuf], read: &[&Path]) -> Result<(), Failure> {
+    let (log, limits) = match command {
+        Command::Psi(PsiCommand::Receive { agreeing, .. }) => (&agreeing.audit, &None),
+        Command::Psi(PsiCommand::Send { agreeing, standing, .. }) => {
+            (&agreeing.audit, &standing.limits)
+        }
+        _ => return Ok(()),
+    };
+    let record = record(command).map(Path::to_owned);
+    for (path, option) in [(log, "--audit"), (limits, "--limits")] {
+        let Some(path) = path else { continue };
+        if written.iter().chain(&record).any(|other| are_one(other, path)) {
+            let why = format!("{option} and another option both name {}", path.display());
+            return Err(Failure::usage(why).hint(format!("{option} needs another file")));
+        }
+        let named = |e: Failure| e.rename_options(&[("-o ", &format!("{option} "))]);
+        check_unread(path, read).map_err(named)?;
+    }
+    match (log, limits) {
+        (Some(log), Some(limits)) if are_one(log, limits) => {
+            Err(Failure::usage("--audit and --limits need different files"))
+        }
+        (Some(log), _) => audit::check(log),
+        _ => Ok(()),
+    }
 }
 
 /// Returns true if the command answers many peers.
@@ -75,9 +105,14 @@ fn read(command: &Command) -> Vec<PathBuf> {
     let files: Vec<&PathBuf> = match command {
         Command::Psi(command) => match command {
             PsiCommand::Local { a, b, .. } => vec![a, b],
-            PsiCommand::Receive { set, .. }
-            | PsiCommand::Send { set, .. }
-            | PsiCommand::Inspect { set, .. } => vec![set],
+            PsiCommand::Receive { set, agreeing, .. } => {
+                [set].into_iter().chain(&agreeing.policy).collect()
+            }
+            PsiCommand::Send { set, standing, agreeing, .. } => {
+                let named = standing.named.iter().map(|it| &it.path);
+                set.iter().chain(named).chain(&agreeing.policy).collect()
+            }
+            PsiCommand::Inspect { set, .. } => vec![set],
         },
         Command::Ot(command) => match command {
             OtCommand::Local { messages, choices, .. } => vec![messages, choices],

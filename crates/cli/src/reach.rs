@@ -1,8 +1,8 @@
 //! Reaching the peer: connecting to it, or listening for it.
 
-use std::{fmt::Display, net::ToSocketAddrs, time::Duration};
+use std::{fmt::Display, net::ToSocketAddrs, sync::Arc, time::Duration};
 
-use foxtrot::job::Hello;
+use foxtrot::{Daily, job::Hello};
 
 use crate::{
     args::{Common, MostSessions, Transport},
@@ -10,6 +10,7 @@ use crate::{
     host::{Host, Service},
     link::Link,
     output::Output,
+    policy::Under,
     secure::Security,
     serial,
 };
@@ -34,7 +35,15 @@ enum Address<'a> {
 impl<'a> Way<'a> {
     /// Finds out before anything is read, and anybody met, what is wrong with address or key.
     pub(crate) fn prepare(transport: &'a Transport) -> Result<Self, Failure> {
-        let security = Security::new(transport)?;
+        Self::under(transport, None)
+    }
+
+    /// [`prepare`](Self::prepare) under a policy.
+    pub(crate) fn under(
+        transport: &'a Transport,
+        under: Option<Under<'_>>,
+    ) -> Result<Self, Failure> {
+        let security = Security::new(transport, under)?;
         let address = match (&transport.listen, &transport.connect) {
             _ if transport.serial.is_some() => Address::Serial(serial::Way::prepare(transport)?),
             (Some(address), _) => {
@@ -51,6 +60,12 @@ impl<'a> Way<'a> {
         Ok(Self { address, security, wait: transport.wait() })
     }
 
+    /// Limits how many runs a peer may have in a day, and with how many keys.
+    pub(crate) fn per_day(self, daily: Arc<Daily>) -> Self {
+        let config = self.security.config.per_day(daily);
+        Self { security: Security { config, ..self.security }, ..self }
+    }
+
     /// A link to the one peer of this run.
     pub(crate) fn reach(
         self,
@@ -59,6 +74,7 @@ impl<'a> Way<'a> {
         output: Output,
     ) -> Result<Link, Failure> {
         let security = self.security.within(common.timeout());
+        let has_keys = !security.is_none();
         let link = match self.address {
             Address::Listen(address) => {
                 Host { security, hello, output }.first_peer(address, self.wait)?
@@ -79,7 +95,12 @@ impl<'a> Way<'a> {
                 Link::greet(peer, hello)?
             }
         };
-        output.detail(&format!("the peer is {}", link.peer));
+        let peer = format!("the peer is {}", link.peer);
+        if has_keys {
+            output.note(&peer);
+        } else {
+            output.detail(&peer);
+        }
         output.detail(&format!("the session is {:?}", link.agreed.sid));
         Ok(link)
     }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     args::Transport,
+    audit,
     clock::utc,
     failure::Failure,
     files::{Existing, write_secret},
@@ -26,6 +27,8 @@ pub(crate) struct Recorder {
     to: Option<PathBuf>,
     /// True if there is a line for each session, rather than one object.
     lines: bool,
+    /// The audit log, if it is wanted.
+    audit: Option<PathBuf>,
 }
 
 /// The fields of a run so far.
@@ -35,12 +38,17 @@ impl Recorder {
     /// Makes the recorder of a command that has one session: an object in place of what the file
     /// had.
     pub(crate) fn of_one(transport: &Transport) -> Self {
-        Self { to: transport.record.clone(), lines: false }
+        Self { to: transport.record.clone(), lines: false, audit: None }
     }
 
     /// Makes the recorder of a command that serves many peers: a line is appended for each.
     pub(crate) fn of_many(transport: &Transport) -> Self {
-        Self { to: transport.record.clone(), lines: true }
+        Self { to: transport.record.clone(), lines: true, audit: None }
+    }
+
+    /// Also appends a line to an audit log.
+    pub(crate) fn with_audit(self, audit: Option<&Path>) -> Self {
+        Self { audit: audit.map(Path::to_owned), ..self }
     }
 
     /// Runs a session of this job in this role, and writes down what came of it, also if it failed.
@@ -52,15 +60,10 @@ impl Recorder {
     ) -> Result<T, Failure> {
         let mut entry = Entry::begin(job, role);
         let result = run(&mut entry);
-        let Some(path) = &self.to else { return result };
         entry.end(result.as_ref().err());
-        let text = format!("{}\n", Value::Object(entry.0));
-        let kept = if self.lines {
-            append(path, &text).map_err(|e| Failure::writing(path, &e))
-        } else {
-            write_secret(Existing::Replaced, path, text.as_bytes())
-        };
-        match (result, kept) {
+        let audited = self.audit.as_ref().map_or(Ok(()), |path| audit::append(path, &entry.0));
+        let kept = self.to.as_ref().map_or(Ok(()), |path| self.write(path, entry));
+        match (result, audited.and(kept)) {
             (Err(failure), kept) => {
                 if let Err(e) = kept {
                     say(e.message());
@@ -68,6 +71,16 @@ impl Recorder {
                 Err(failure)
             }
             (Ok(result), kept) => kept.map(|()| result),
+        }
+    }
+}
+
+impl Recorder {
+    fn write(&self, path: &Path, entry: Entry) -> Result<(), Failure> {
+        let text = format!("{}\n", Value::Object(entry.0));
+        match self.lines {
+            true => append(path, &text).map_err(|e| Failure::writing(path, &e)),
+            false => write_secret(Existing::Replaced, path, text.as_bytes()),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     link::{Cost, Terms},
-    method::{Method, params, security},
+    method::{params, security},
 };
 
 /// The figures of one run or benchmark; what the other side alone knows is `None`.
@@ -45,21 +45,21 @@ impl Report {
     /// Makes the report of a run in which the sender, the receiver or both were here.
     pub(crate) fn of_run(terms: &Terms, threads: usize, costs: [Option<&Cost>; 2]) -> Self {
         let Terms { job, method, n, .. } = terms;
-        Self::of_parties(&format!("{job}/{}", method.name()), method, (*n, threads), costs)
+        let about = [format!("{job}/{}", method.name()), params(method), security(method)];
+        Self::of_parties(about, (*n, threads), costs)
     }
 
-    /// Makes the report of a run under this name, with n outputs.
+    /// Makes the report of a run with this name, these parameters, this security and n outputs.
     pub(crate) fn of_parties(
-        name: &str,
-        method: &Method,
+        [name, params, security]: [String; 3],
         (n, threads): (usize, usize),
         [sender, receiver]: [Option<&Cost>; 2],
     ) -> Self {
         let either = receiver.or(sender);
         Self {
-            name: name.into(),
-            params: params(method),
-            security: security(method),
+            name,
+            params,
+            security,
             parties: match (sender, receiver) {
                 (Some(_), None) => "sender",
                 (None, Some(_)) => "receiver",

@@ -10,26 +10,41 @@ use crate::{
     identity,
     output::say,
     peers::Known,
+    policy::{Under, forbidden},
 };
 
 /// The protection of a connection, from its first byte on.
 pub(crate) struct Security {
     pub(crate) config: Config,
     /// Our own key; `None` without protection.
-    ours: Option<Fingerprint>,
+    pub(crate) ours: Option<Fingerprint>,
 }
 
 impl Security {
-    /// Makes the protection that the user wants.
-    pub(crate) fn new(transport: &Transport) -> Result<Self, Failure> {
+    /// Makes the protection that the user wants, and that the policy allows.
+    pub(crate) fn new(transport: &Transport, under: Option<Under<'_>>) -> Result<Self, Failure> {
+        let security = Self::with_keys(transport, under)?;
+        let Some(Under { policy, role }) = under else { return Ok(security) };
+        let ours = policy.check_key(role, security.ours.as_ref());
+        ours.map_err(|why| forbidden(&why))?;
+        Ok(Self { config: security.config.policy(policy), ..security })
+    }
+
+    fn with_keys(transport: &Transport, under: Option<Under<'_>>) -> Result<Self, Failure> {
+        let allowed = |key: Option<&Fingerprint>| {
+            let checked = under.map(|it| it.policy.check_key(it.role.other(), key));
+            checked.unwrap_or(Ok(())).map_err(|why| forbidden(&why))
+        };
         // A serial line has a key of its own.
         if transport.insecure || transport.serial.is_some() {
+            allowed(None)?;
             return Ok(Self { config: Config::insecure(), ours: None });
         }
         let key = transport.identity.as_deref();
         let identity = identity::load(&identity::path(key)?)?;
         let ours = identity.fingerprint();
-        if transport.peer.is_empty() {
+        let of_policy = under.map_or(&[][..], |it| it.policy.peers(it.role.other()));
+        if transport.peer.is_empty() && of_policy.is_empty() {
             return Err(Failure::usage("--peer is missing").hint(format!(
                 "pass the peer's fingerprint or name, or --insecure; the peer passes --peer {ours}"
             )));
@@ -43,7 +58,11 @@ impl Security {
             read => read?,
         };
         let peers = transport.peer.iter().map(|peer| known.resolve(peer));
-        let peers = peers.collect::<Result<Vec<_>, _>>()?;
+        let mut peers = peers.collect::<Result<Vec<_>, _>>()?;
+        peers.iter().try_for_each(|key| allowed(Some(key)))?;
+        if peers.is_empty() {
+            peers = of_policy.to_vec();
+        }
         let config = Config::tls(&identity, &peers)?;
         let named = peers.iter().filter_map(|key| Some((*key, known.name(key)?.to_string())));
         let config = named.fold(config, |config, (key, name)| config.name(key, &name));

@@ -6,6 +6,7 @@
 mod beginning;
 mod columns;
 mod findings;
+mod more;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -33,6 +34,7 @@ use text::Text;
 pub(crate) use columns::{printable, visible};
 pub(crate) use findings::Findings;
 pub(crate) use foxtrot::psi::keys::Item;
+pub(crate) use more::More;
 
 /// A set that has been read. In memory are 48 bytes for each row, and 12 more while it is read.
 pub(crate) struct Set {
@@ -186,17 +188,60 @@ impl Set {
         to: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         match &mut self.content {
-            Content::Text(text) => text.write(rows, &self.items, to),
+            Content::Text(text) => text.write(rows, &self.items, None, to),
             #[cfg(feature = "parquet")]
             Content::Parquet(parquet) => parquet.write(rows, to),
         }
     }
+
+    /// [`write`](Self::write) with columns behind those of the file, which is CSV.
+    pub(crate) fn write_with(
+        &mut self,
+        rows: &[Row],
+        more: &More<'_>,
+        to: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match &mut self.content {
+            Content::Text(text) => text.write(rows, &self.items, Some(more), to),
+            #[cfg(feature = "parquet")]
+            Content::Parquet(_) => Err(not_csv()),
+        }
+    }
+
+    /// Fails unless columns can be written behind those of the file.
+    pub(crate) fn check_csv(&self) -> Result<(), Failure> {
+        match &self.content {
+            Content::Text(text) if text.columns().is_some() => Ok(()),
+            _ => Err(not_csv()),
+        }
+    }
+
+    /// The number of each row's item, if the row has one.
+    pub(crate) fn items_of_rows(&self) -> impl Iterator<Item = Option<usize>> {
+        self.rows.iter().map(|row| (row.item != NO_ITEM).then_some(row.item as usize))
+    }
+
+    /// The rows that are wanted, of as many as there are.
+    pub(crate) fn rows_at(&self, wanted: &[bool]) -> Vec<Row> {
+        let rows = self.rows.iter().zip(wanted);
+        rows.filter(|(_, wanted)| **wanted).map(|(row, _)| *row).collect()
+    }
+}
+
+fn not_csv() -> Failure {
+    Failure::usage("columns can be taken from CSV and added to CSV only")
+        .hint("use a CSV file with --format csv")
 }
 
 /// Returns a hint for two sides that differ in this term.
 pub(crate) fn hint(difference: &Difference) -> Option<String> {
-    if difference.key != jobs::NORMALIZE {
-        return None;
+    match difference.key.as_str() {
+        jobs::NORMALIZE => {}
+        jobs::OR_NORMALIZE => {
+            let hint = "pass as many --or-key on both sides, and the same normalisers for each";
+            return Some(hint.into());
+        }
+        _ => return None,
     }
     let columns = |terms: &Option<String>| terms.as_ref().map(|terms| terms.split(';').count());
     Some(match columns(&difference.here) == columns(&difference.peer) {

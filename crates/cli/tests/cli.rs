@@ -1,6 +1,9 @@
 //! The command as its users meet it.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[cfg(unix)]
+#[path = "cli/assumption.rs"]
+mod assumption;
 #[path = "cli/claims.rs"]
 mod claims;
 #[cfg(unix)]
@@ -27,6 +30,8 @@ mod limits;
 mod modules;
 #[path = "cli/one_of_n.rs"]
 mod one_of_n;
+#[path = "cli/or_keys.rs"]
+mod or_keys;
 #[path = "cli/outputs.rs"]
 mod outputs;
 #[path = "cli/peers.rs"]
@@ -34,6 +39,8 @@ mod peers;
 #[cfg(unix)]
 #[path = "cli/phases.rs"]
 mod phases;
+#[path = "cli/policy.rs"]
+mod policy;
 #[path = "cli/psi.rs"]
 mod psi;
 #[path = "cli/psi_parties.rs"]
@@ -52,6 +59,8 @@ mod records;
 mod relay;
 #[path = "cli/secure.rs"]
 mod secure;
+#[path = "cli/standing.rs"]
+mod standing;
 #[path = "cli/strangers.rs"]
 mod strangers;
 #[path = "cli/streams.rs"]

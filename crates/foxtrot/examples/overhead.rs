@@ -18,11 +18,11 @@ use foxtrot_net::{
     tcp::{Listener, connect},
 };
 use foxtrot_ot::{
-    base::{Adversary, BaseOt, Block, Choice, roted},
+    base::{Adversary, Block, Choice, roted},
     extension::{self, Kind, Shape, protocol as extend},
     transfers::{Extension, Method},
 };
-use foxtrot_psi::paxos::{Parameters, protocol as paxos};
+use foxtrot_psi::method::{self, Assumption, protocol as intersect};
 use rustix::time::{ClockId, clock_gettime};
 
 const OTS: usize = 1_000_000;
@@ -167,19 +167,16 @@ fn rot_by_hand() {
 }
 
 fn psi_by_hand([ours, theirs]: &[Vec<String>; 2]) {
-    let parameters = Parameters::new(Adversary::Malicious, ITEMS, ITEMS).unwrap();
-    let extension = Extension::OneOfN(parameters.extension());
-    let base: &dyn BaseOt = &roted::Endemic;
-    let hello = |role| {
-        let method = Method { base: &roted::Endemic, extension };
-        jobs::psi(role, &method, "none/1", ITEMS, ITEMS)
-    };
+    let (assumption, adversary) = (Assumption::Symmetric, Adversary::Malicious);
+    let method = method::Method { base: &roted::Endemic, assumption, adversary };
+    let parameters = method.parameters(ITEMS, ITEMS).unwrap();
+    let hello = |role| jobs::psi(role, &method, "none/1", ITEMS, ITEMS);
     let items = |names: &[String]| {
         names.iter().map(|name| psi::item(name.as_bytes()).unwrap()).collect::<Vec<_>>()
     };
-    let plan = |agreed: &Agreement| paxos::Plan {
+    let plan = |agreed: &Agreement| intersect::Plan {
         parameters,
-        base,
+        base: method.base,
         direction: agreed.direction(),
         counter: 0,
     };
@@ -191,7 +188,7 @@ fn psi_by_hand([ours, theirs]: &[Vec<String>; 2]) {
             let session = Session::new(agreed.sid);
             let mut cx = drive::context(&session).unwrap();
             drive::play(&sender, |io| async move {
-                let sender = paxos::Sender::set_up(&io, &mut cx, plan(&agreed)).await?;
+                let sender = intersect::Sender::set_up(&io, &mut cx, plan(&agreed)).await?;
                 sender.run(&io, items, |_| ()).await
             })
             .unwrap();
@@ -203,7 +200,7 @@ fn psi_by_hand([ours, theirs]: &[Vec<String>; 2]) {
         let session = Session::new(agreed.sid);
         let mut cx = drive::context(&session).unwrap();
         let received = drive::play(&receiver, |io| async move {
-            let receiver = paxos::Receiver::set_up(&io, &mut cx, plan(&agreed)).await?;
+            let receiver = intersect::Receiver::set_up(&io, &mut cx, plan(&agreed)).await?;
             receiver.run(&io, items, |_| ()).await
         })
         .unwrap();

@@ -34,11 +34,6 @@ impl Choice {
         Self { adversary: Adversary::SemiHonest, ..self }
     }
 
-    #[cfg(feature = "psi")]
-    pub(crate) fn adversary(&self) -> Adversary {
-        self.adversary
-    }
-
     /// The protocols of `n` transfers of one in `choices`, which fit each other and the job.
     ///
     /// # Errors

@@ -15,6 +15,11 @@ pub enum Error {
     Usage(Usage),
     /// The limits of this side admit no such session, of which the peer was told.
     Full(Full),
+    /// The policy of this side forbids the job.
+    #[cfg(feature = "policy")]
+    Forbidden(crate::policy::Forbidden),
+    /// The limits of the day could not be written down, so nobody is admitted. The text says why.
+    Limits(String),
     /// The caller's sink failed with this error.
     Sink(Arc<dyn error::Error + Send + Sync>),
     /// [`Canceller::cancel`](crate::Canceller::cancel) was called.
@@ -76,6 +81,7 @@ impl Error {
                 | HelloError::SameSide { .. }
                 | HelloError::Version { .. }
                 | HelloError::TooManyKeys { .. }
+                | HelloError::TooFewKeys { .. }
                 | HelloError::Refused(_) => Blame::Agreement,
                 HelloError::Randomness(_) | HelloError::TooLong { .. } => Blame::Caller,
                 HelloError::NotAHello => Blame::Connection,
@@ -84,16 +90,25 @@ impl Error {
             Self::Session(Net::Tls(TlsError::Setup(_))) => Blame::Caller,
             Self::Session(Net::Channel(ChannelError::Abandoned)) => Blame::Caller,
             Self::Session(Net::Channel(ChannelError::GivenUp(reason))) => match reason {
-                Reason::TooManyKeys | Reason::TooLarge => Blame::Agreement,
+                Reason::TooManyKeys
+                | Reason::TooFewKeys
+                | Reason::TooLarge
+                | Reason::UsedUp
+                | Reason::Forbidden
+                | Reason::NoSuchSet => Blame::Agreement,
                 Reason::CheckFailed | Reason::Undecodable => Blame::Peer,
                 _ => Blame::Connection,
             },
             Self::Session(_) => Blame::Connection,
             Self::Full(_) => Blame::Agreement,
+            #[cfg(feature = "policy")]
+            Self::Forbidden(_) => Blame::Agreement,
             Self::Usage(_) | Self::Sink(_) | Self::Cancelled | Self::OutOfMemory { .. } => {
                 Blame::Caller
             }
-            Self::Threads(_) | Self::Config(_) | Self::Panicked(_) => Blame::Caller,
+            Self::Threads(_) | Self::Config(_) | Self::Panicked(_) | Self::Limits(_) => {
+                Blame::Caller
+            }
         }
     }
 }
@@ -104,6 +119,9 @@ impl fmt::Display for Error {
             Self::Session(e) => e.fmt(f),
             Self::Usage(e) => e.fmt(f),
             Self::Full(e) => e.fmt(f),
+            #[cfg(feature = "policy")]
+            Self::Forbidden(e) => e.fmt(f),
+            Self::Limits(why) => f.write_str(why),
             Self::Sink(e) => write!(f, "the caller's sink failed: {e}"),
             Self::Cancelled => f.write_str("cancelled by the caller"),
             Self::OutOfMemory { bytes } => write!(f, "no memory for {bytes} bytes of results"),

@@ -94,6 +94,18 @@ impl fmt::Debug for Agreed {
     }
 }
 
+/// The answer of this side to the details of a peer.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The most bytes of memory that the job takes.
+    pub memory: u64,
+    /// Keys of the peer that count against its limits of the day, [`Config::per_day`](crate::Config::per_day). `None` counts
+    /// no run.
+    pub keys: Option<u64>,
+    /// A hello of which a responder tells the details in place of those of the hello that it began with.
+    pub hello: Option<Hello>,
+}
+
 /// A session with a peer. One that is dropped before its end gives up, so that the peer waits for nothing.
 #[must_use = "a job that is dropped gives up"]
 pub struct Job<'p> {

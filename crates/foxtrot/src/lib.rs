@@ -103,6 +103,8 @@ mod error;
 pub mod job;
 #[cfg(feature = "net")]
 mod peer;
+#[cfg(feature = "policy")]
+pub mod policy;
 #[cfg(feature = "net")]
 mod threads;
 #[cfg(feature = "tokio")]
@@ -112,6 +114,7 @@ pub mod tokio;
 pub use {
     error::{Blame, Error},
     foxtrot_net::Counters,
+    foxtrot_net::daily::{Daily, MostPerDay},
     job::SinkError,
     peer::{
         Attempt, Canceller, ChannelBinding, Config, Ended, Listener, Peer, Progress, Server, Side,

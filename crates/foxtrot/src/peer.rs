@@ -12,11 +12,14 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
+#[cfg(feature = "policy")]
+use foxtrot_net::jobs::POLICY;
 use foxtrot_net::{
     Channel, ChannelError, Counters, HelloError, Reason,
+    daily::{Daily, Denied},
     gate::{Full, Gate, Pass},
     hello::{self, Agreement, Binding, Greeted, Hello, Table},
     listen::Silent,
@@ -25,12 +28,17 @@ use foxtrot_net::{
 use foxtrot_ot::{Session, tasks::Executor};
 use zeroize::Zeroizing;
 
-use crate::{Error, job::Agreed};
+use crate::{
+    Error,
+    job::{Agreed, Answer},
+};
 pub use attempt::Attempt;
 pub use config::{Config, Listener};
 pub use server::{Ended, Server, Stopper};
 pub use stream::{ChannelBinding, Stream};
 
+#[cfg(feature = "policy")]
+use crate::policy::{Forbidden, Policy};
 #[cfg(feature = "tls")]
 use crate::{Fingerprint, Identity};
 
@@ -80,6 +88,10 @@ pub struct Peer {
     /// The source of the right to run jobs, and the peer under which it is counted.
     gate: Option<(Arc<Gate>, String)>,
     application: Option<String>,
+    /// Limits per day, which are counted as those of the gate.
+    daily: Option<Arc<Daily>>,
+    #[cfg(feature = "policy")]
+    policy: Option<Arc<Policy>>,
     /// Threads beside the caller's own.
     pub(crate) executor: Option<Arc<dyn Executor>>,
     /// Bits of the puzzle that a stranger solves.
@@ -202,6 +214,9 @@ impl Peer {
             bound: Bound::No,
             gate: None,
             application: None,
+            daily: None,
+            #[cfg(feature = "policy")]
+            policy: None,
             executor: None,
             puzzle: 0,
             silent: None,
@@ -354,6 +369,24 @@ impl Peer {
         hello: Hello,
         agree: impl FnOnce(&Table) -> Result<(T, u64), (Reason, E)>,
     ) -> Result<(Agreed, T), E> {
+        self.negotiate_by(hello, |details| {
+            let (said, memory) = agree(details)?;
+            Ok((said, Answer { memory, ..Answer::default() }))
+        })
+    }
+
+    /// [`negotiate`](Self::negotiate) with more that follows from the peer's details: keys that count against the peer's limits of
+    /// the day, and other details of ours.
+    ///
+    /// # Errors
+    /// As [`negotiate`](Self::negotiate).
+    pub fn negotiate_by<T, E: From<Error>>(
+        &mut self,
+        hello: Hello,
+        agree: impl FnOnce(&Table) -> Result<(T, Answer), (Reason, E)>,
+    ) -> Result<(Agreed, T), E> {
+        #[cfg(feature = "policy")]
+        self.keep_policy(&hello)?;
         if self.jobs > 0 {
             self.channel.begin_again();
         }
@@ -369,33 +402,59 @@ impl Peer {
     fn exchange<T, E: From<Error>>(
         &self,
         hello: &Hello,
-        agree: impl FnOnce(&Table) -> Result<(T, u64), (Reason, E)>,
+        agree: impl FnOnce(&Table) -> Result<(T, Answer), (Reason, E)>,
     ) -> Result<(Agreement, T), E> {
         // A hello that cannot be says more than what the channel found first.
         let failed = |e: foxtrot_net::Error| {
             self.channel.give_up(e.clone());
             E::from(self.explain(e))
         };
-        let admitted = |details: &Table| -> Result<T, E> {
-            let (said, bytes) = agree(details).map_err(|(reason, e)| {
+        let asked = |details: &Table| -> Result<(T, Answer), E> {
+            #[cfg(feature = "policy")]
+            if let Some(policy) = &self.policy {
+                let checked = policy.check_details(hello.role().other(), details);
+                checked.map_err(|why| self.forbid(why))?;
+            }
+            agree(details).map_err(|(reason, e)| {
                 self.channel.give_up(HelloError::Refused(reason));
                 e
-            })?;
-            self.admit(bytes).map_err(|full| {
-                self.channel.refuse(full.reason());
-                E::from(Error::Full(full))
-            })?;
-            Ok(said)
+            })
         };
         let greeted = hello::greet(&self.channel, self.side == Side::Initiator, hello);
-        let confirmed = greeted.and_then(Greeted::confirm).map_err(failed)?;
+        let mut confirmed = greeted.and_then(Greeted::confirm).map_err(failed)?;
+        let (said, answer);
         if let Some(details) = confirmed.peer_details() {
-            let said = admitted(details)?;
+            (said, answer) = asked(details)?;
+            if let Some(hello) = &answer.hello {
+                #[cfg(feature = "policy")]
+                if let Some(policy) = &self.policy {
+                    policy.check_hello(hello).map_err(|why| self.forbid(why))?;
+                }
+                confirmed = confirmed.answer_by(hello).map_err(failed)?;
+            }
+            self.admit(&answer)?;
             return Ok((confirmed.finish().map_err(failed)?, said));
         }
         let agreement = confirmed.finish().map_err(failed)?;
-        let said = admitted(&agreement.peer_details)?;
+        let (said, answer) = asked(&agreement.peer_details)?;
+        self.admit(&answer)?;
         Ok((agreement, said))
+    }
+
+    /// Fails, before anything is sent, if the policy forbids what the hello says, or this peer.
+    #[cfg(feature = "policy")]
+    fn keep_policy(&self, hello: &Hello) -> Result<(), Error> {
+        let Some(policy) = &self.policy else { return Ok(()) };
+        policy.check_hello(hello).map_err(Error::Forbidden)?;
+        let who = policy.check_key(hello.role().other(), self.fingerprint());
+        who.map_err(|why| self.forbid(why))
+    }
+
+    /// Ends the connection because of the policy, of which the peer is told.
+    #[cfg(feature = "policy")]
+    fn forbid(&self, why: Forbidden) -> Error {
+        self.channel.give_up(HelloError::Refused(Reason::Forbidden));
+        Error::Forbidden(why)
     }
 
     /// Ends the connection because of an error that the caller found, and tells the peer why, as far as it may know. Returns
@@ -408,6 +467,11 @@ impl Peer {
     fn describe(&self, hello: Hello, seed: Option<&[u8; 32]>) -> Hello {
         let hello = match &self.application {
             Some(application) => hello.term("application", application),
+            None => hello,
+        };
+        #[cfg(feature = "policy")]
+        let hello = match &self.policy {
+            Some(policy) => hello.term(POLICY, policy.id()),
             None => hello,
         };
         let hello = match &self.bound {
@@ -428,7 +492,30 @@ impl Peer {
         }
     }
 
-    fn admit(&self, bytes: u64) -> Result<(), Full> {
+    /// Admits the job by the limits of this side.
+    fn admit(&self, answer: &Answer) -> Result<(), Error> {
+        self.pass_gate(answer.memory).map_err(|full| self.refuse(full))?;
+        match (&self.daily, answer.keys) {
+            (Some(daily), Some(keys)) => {
+                let counted = daily.take(&self.who.counted_as(), keys, SystemTime::now());
+                counted.map_err(|denied| match denied {
+                    Denied::Full(full) => self.refuse(full),
+                    Denied::File(why) => {
+                        self.channel.give_up(HelloError::Refused(Reason::Other));
+                        Error::Limits(why)
+                    }
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse(&self, full: Full) -> Error {
+        self.channel.refuse(full.reason());
+        Error::Full(full)
+    }
+
+    fn pass_gate(&self, bytes: u64) -> Result<(), Full> {
         let pass = &mut *lock(&self.pass);
         match (&mut *pass, &self.gate) {
             (Some(pass), _) => pass.takes(bytes)?,

@@ -14,8 +14,9 @@
 //! # Ok::<(), foxtrot::Error>(())
 //! ```
 //!
-//! The protocol is PaXoS over a 1-of-N extension of `roted` base OTs: secure against malicious peers, from module-LWE and
-//! symmetric primitives only. What any PSI reveals, this one does as well: a receiver that chooses its items freely can
+//! The default is secure against malicious peers, from module-LWE and symmetric primitives only. With
+//! [`Options::assumption`] a large intersection sends a fraction of the bytes, and also rests on dual LPN, a younger
+//! assumption. What any PSI reveals, this one does as well: a receiver that chooses its items freely can
 //! ask about anybody. A receiver that follows the protocol asks about as many items as it declares, and
 //! [`Options::most_items`] limits that number. A receiver that cheats can ask about more:
 //! [`Options::most_tested`] says about how many. The receiver also learns how many different items the sender has.
@@ -29,29 +30,29 @@ use core::{fmt, mem};
 
 use foxtrot_ot::{
     Context, Direction, Usage,
-    base::{Adversary, BaseOt},
+    base::{Adversary, BaseOt, roted::Endemic},
     engine::Io,
-    protocol::Purpose,
-    transfers::{Extension, Method},
 };
-use foxtrot_psi::paxos::{
-    Parameters, Received,
+use foxtrot_psi::method::{
+    Method,
     protocol::{Plan, Receiver, Sender},
 };
 pub use foxtrot_psi::{
+    method::{Assumption, protocol::Received},
     okvs::Digest,
     paxos::{Error as PsiError, MAX_ITEMS, protocol::Progress as Steps},
 };
 use zeroize::Zeroizing;
 
-use crate::choice::Choice;
-
+mod function;
 #[cfg(feature = "keys")]
 pub mod keys;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
 pub use peer::{receive, send};
+
+pub use function::Function;
 
 /// The most items of a peer, unless the caller says otherwise.
 const MOST: usize = 1 << 24;
@@ -76,28 +77,54 @@ const CONTEXT: &str = "foxtrot v1 psi item";
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    choice: Choice,
+    method: Method,
     #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
     most: usize,
+    #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
+    least: usize,
 }
 
 impl Options {
     /// The default: secure against malicious peers, post-quantum, for peers with up to 2^24 items.
     #[must_use]
     pub const fn new() -> Self {
-        Self { choice: Choice::DEFAULT, most: MOST }
+        let (assumption, adversary) = (Assumption::Symmetric, Adversary::Malicious);
+        Self { method: Method { base: &Endemic, assumption, adversary }, most: MOST, least: 0 }
     }
 
     /// Accepts a protocol that gives no protection against a malicious peer, and is somewhat cheaper.
     #[must_use]
     pub fn semi_honest(self) -> Self {
-        Self { choice: self.choice.semi_honest(), ..self }
+        Self { method: Method { adversary: Adversary::SemiHonest, ..self.method }, ..self }
     }
 
     /// Takes another base OT.
     #[must_use]
     pub fn base(self, base: &'static dyn BaseOt) -> Self {
-        Self { choice: self.choice.base(base), ..self }
+        Self { method: Method { base, ..self.method }, ..self }
+    }
+
+    /// Rests on this assumption, beside that of the base OT. Both sides have to mean the same.
+    ///
+    /// ```
+    /// use foxtrot::psi::{Assumption, Options};
+    ///
+    /// let (symmetric, lpn) = (Options::new(), Options::new().assumption(Assumption::Lpn));
+    /// let n = 1_000_000;
+    /// assert!(lpn.bytes(n, n)? < 33 * n && symmetric.bytes(n, n)? > 100 * n);
+    /// # Ok::<(), foxtrot::Usage>(())
+    /// ```
+    #[must_use]
+    pub fn assumption(self, assumption: Assumption) -> Self {
+        Self { method: Method { assumption, ..self.method }, ..self }
+    }
+
+    /// Payload bytes that both sides together send for sets of these sizes, base OTs included.
+    ///
+    /// # Errors
+    /// [`Usage`] for more than [`MAX_ITEMS`], or options that do not go together.
+    pub fn bytes(&self, receivers: usize, senders: usize) -> Result<usize, Usage> {
+        Ok(self.method.parameters(receivers, senders)?.bytes(self.method.base))
     }
 
     /// The most items that the peer may have, up to [`MAX_ITEMS`]. Memory grows with that number, and so does what a receiver may
@@ -107,19 +134,39 @@ impl Options {
         Self { most, ..self }
     }
 
+    /// The fewest items that the peer may have; 0 by default. An intersection with very few items is a question about
+    /// somebody.
+    ///
+    /// ```
+    /// # #[cfg(feature = "net")] {
+    /// use foxtrot::{Peer, psi};
+    ///
+    /// let ours = psi::Options::new().least_items(3);
+    /// let (mut sender, mut receiver) = Peer::pair();
+    /// let asking = std::thread::spawn(move || psi::receive(&mut receiver, &["ann", "bob"]));
+    /// assert!(ours.send(&mut sender, &["bob"]).is_err());
+    /// let error = asking.join().expect("no panic").expect_err("too few");
+    /// assert!(error.to_string().contains("no fewer than 3"), "{error}");
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn least_items(self, least: usize) -> Self {
+        Self { least, ..self }
+    }
+
     /// Returns the number of items that a receiver can ask about that cheats and declares `declared`, unless it computes 2^80 hashes or is lucky
     /// with probability 2^-40. `None` with [`semi_honest`](Self::semi_honest): there is no bound then.
     ///
     /// ```
     /// use foxtrot::psi::Options;
     ///
-    /// assert_eq!(Options::new().most_tested(20), Some(133));
-    /// assert_eq!(Options::new().most_tested(1_000_000).map(|most| most / 10_000), Some(171));
+    /// assert_eq!(Options::new().most_tested(20), Some(215));
+    /// assert_eq!(Options::new().most_tested(1_000_000).map(|most| most / 10_000), Some(154));
     /// assert_eq!(Options::new().semi_honest().most_tested(20), None);
     /// ```
     #[must_use]
     pub fn most_tested(&self, declared: usize) -> Option<u64> {
-        Parameters::new(self.adversary(), declared, 1).ok()?.largest_set()
+        self.method.largest_set(declared)
     }
 
     /// The sender, over any engine. The items are distinct; the receiver has `receivers`. `progress` is told how many
@@ -193,18 +240,8 @@ impl Options {
         receivers: usize,
         senders: usize,
     ) -> Result<Plan<'static>, PsiError> {
-        let parameters = Parameters::new(self.adversary(), receivers, senders)?;
-        Ok(Plan { parameters, base: self.method()?.base, direction, counter: 0 })
-    }
-
-    /// The protocols below, which do not depend on the sizes.
-    fn method(&self) -> Result<Method, Usage> {
-        let extension = Extension::OneOfN(Parameters::new(self.adversary(), 0, 0)?.extension());
-        self.choice.extension(extension).method(Purpose::Messages, 0, 2)
-    }
-
-    fn adversary(&self) -> Adversary {
-        self.choice.adversary()
+        let parameters = self.method.parameters(receivers, senders)?;
+        Ok(Plan { parameters, base: self.method.base, direction, counter: 0 })
     }
 }
 

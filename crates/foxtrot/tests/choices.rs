@@ -19,12 +19,16 @@ use foxtrot_net::{
     jobs, tcp,
 };
 use foxtrot_ot::{
-    base::{self, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys},
+    base::{
+        self, Adversary, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run,
+        SenderKeys,
+    },
     convert,
     engine::Abandoned,
     extension::{self, Incompatible, Shape, code::Linear, kkrt, oos, softspoken, two_round},
     transfers::{Extension, Method},
 };
+use foxtrot_psi::method::{self as psi_method, Assumption};
 use foxtrot_triples::Kind;
 
 /// A base OT with any record.
@@ -188,12 +192,16 @@ fn alone() -> Method {
     Method { base: &base::roted::Endemic, extension: Extension::None }
 }
 
+/// An intersection as the defaults have it.
+fn of_psi() -> psi_method::Method {
+    let (assumption, adversary) = (Assumption::Symmetric, Adversary::Malicious);
+    psi_method::Method { base: &base::roted::Endemic, assumption, adversary }
+}
+
 #[test]
 fn a_peer_with_more_items_than_it_was_told_it_may_have_is_blamed() {
-    let extension = Extension::OneOfN(oos::malicious(Linear::Bch802));
-    let method = Method { extension, ..alone() };
     // Its own hello would compare 5 with what it was told; its details say 6.
-    let hello = jobs::psi(Role::Receiver, &method, "none/1", 5, 1000).detail(KEYS, 6);
+    let hello = jobs::psi(Role::Receiver, &of_psi(), "none/1", 5, 1000).detail(KEYS, 6);
     let (mut ours, liar) = against(hello, heard);
     let error = psi::Options::new().most_items(5).send(&mut ours, &["a"]).unwrap_err();
     let said = HelloError::TooManyPeerKeys { theirs: 6, most: 5 };
@@ -204,18 +212,22 @@ fn a_peer_with_more_items_than_it_was_told_it_may_have_is_blamed() {
 
 #[test]
 fn a_peer_whose_sizes_take_too_much_memory_is_refused_and_told() {
-    let extension = Extension::OneOfN(oos::malicious(Linear::Bch802));
-    let method = Method { extension, ..alone() };
-    let of_psi = jobs::psi(Role::Receiver, &method, "none/1", 1 << 24, 1000);
+    let hello = |assumption| {
+        let method = psi_method::Method { assumption, ..of_psi() };
+        jobs::psi(Role::Receiver, &method, "none/1", 1 << 24, 1000)
+    };
     let of_ot = jobs::messages(Role::Sender, &alone(), 100, 2, true);
     let of_ot = jobs::message_length(of_ot, 1 << 24);
     let longest = ot::Options::new().longest_message(1 << 24);
     let config = Config::insecure().max_memory(32 << 20);
-    let (mut ours, liar) = against_with(&config, of_psi, heard);
     let is_refused = |e: &Error| matches!(e, Error::Full(Full::Memory { .. }));
-    let error = psi::send(&mut ours, &["a"]).unwrap_err();
-    assert!(is_refused(&error), "{error}");
-    assert_eq!(liar.join().unwrap(), Reason::TooLarge);
+    for assumption in Assumption::ALL {
+        let (mut ours, liar) = against_with(&config, hello(assumption), heard);
+        let options = psi::Options::new().assumption(assumption);
+        let error = options.send(&mut ours, &["a"]).unwrap_err();
+        assert!(is_refused(&error), "{error}");
+        assert_eq!(liar.join().unwrap(), Reason::TooLarge);
+    }
     let (mut ours, liar) = against_with(&config, of_ot, heard);
     let error = longest.receive(&mut ours, &[true; 100]).unwrap_err();
     assert!(is_refused(&error), "{error}");

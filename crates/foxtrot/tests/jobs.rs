@@ -16,8 +16,9 @@ use std::{
 };
 
 use foxtrot::{
-    Blame, Config, Error, Identity, Peer, Progress, Side, Threads, base, extension, ot, psi, rot,
-    triples,
+    Blame, Config, Error, Identity, Peer, Progress, Side, Threads, base, extension, ot,
+    psi::{self, Assumption},
+    rot, triples,
 };
 
 const N: usize = 3000;
@@ -280,6 +281,59 @@ fn all_options_agree_with_themselves() {
     assert_eq!(error.blame(), Blame::Agreement, "{error}");
     let error = peer.join().unwrap();
     assert!(error.blame() == Blame::Agreement && error.to_string().contains("keys"), "{error}");
+}
+
+#[test]
+fn sets_are_intersected_under_either_assumption_and_adversary() {
+    let theirs: Vec<_> = (0..2 * N).map(|i| (3 * i).to_string()).collect();
+    let ours: Vec<_> = (0..N).map(|i| (2 * i).to_string()).collect();
+    let common: Vec<_> = (0..N).step_by(3).collect();
+    let [symmetric, lpn] = [Assumption::Symmetric, Assumption::Lpn]
+        .map(|assumption| psi::Options::new().assumption(assumption));
+    let mut sent = Vec::new();
+    for options in [symmetric, lpn, symmetric.semi_honest(), lpn.semi_honest()] {
+        let (mut one, mut other) = Peer::pair();
+        thread::scope(|scope| {
+            let sender = scope.spawn(|| options.send(&mut other, &theirs).unwrap());
+            assert_eq!(options.receive(&mut one, &ours).unwrap(), common);
+            sender.join().unwrap();
+        });
+        let counters = one.counters();
+        let bytes = counters.sent + counters.received;
+        assert_eq!(bytes, options.bytes(N, 2 * N).unwrap() as u64);
+        sent.push(bytes);
+    }
+    assert!(sent[1] < sent[0] / 2 && sent[3] < sent[2] / 2, "{sent:?}");
+}
+
+#[test]
+fn different_assumptions_are_named_on_both_sides() {
+    let lpn = psi::Options::new().assumption(Assumption::Lpn);
+    let (mut ours, mut theirs) = Peer::pair();
+    let peer = thread::spawn(move || psi::send(&mut theirs, &["a"]).unwrap_err());
+    for error in [lpn.receive(&mut ours, &["a"]).unwrap_err(), peer.join().unwrap()] {
+        assert_eq!(error.blame(), Blame::Agreement, "{error}");
+        let said = error.to_string();
+        assert!(["assumption", "symmetric", "lpn"].iter().all(|it| said.contains(it)), "{said}");
+    }
+}
+
+#[test]
+fn an_intersection_with_lpn_is_cancelled_while_it_runs() {
+    let lpn = psi::Options::new().assumption(Assumption::Lpn);
+    let items: Vec<_> = (0..50_000).map(|i| i.to_string()).collect();
+    let (mut ours, mut theirs) = Peer::pair();
+    let canceller = Arc::new(ours.canceller());
+    ours.on_progress(move |Progress { done, of, .. }| {
+        if done < of {
+            canceller.cancel();
+        }
+    });
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| lpn.send(&mut theirs, &items).unwrap_err());
+        assert!(matches!(lpn.receive(&mut ours, &items), Err(Error::Cancelled)));
+        assert_eq!(sender.join().unwrap().blame(), Blame::Connection);
+    });
 }
 
 #[cfg(feature = "vectors")]

@@ -14,6 +14,7 @@ use std::{
 
 use foxtrot::{
     Config, Error, Identity, Side,
+    psi::{Assumption, Options},
     tokio::{Peer, ot, psi, rot, serve, triples},
 };
 use tokio::{
@@ -281,6 +282,13 @@ fn tokio_runs_all_jobs_on_one_thread_and_on_many() {
             let (mut ours, mut theirs) = pair();
             let (one, other) =
                 join!(psi::send(&mut ours, &["a", "b"]), psi::receive(&mut theirs, &["c", "b"]));
+            one.unwrap();
+            assert_eq!(other.unwrap(), [1]);
+            let lpn = Options::new().assumption(Assumption::Lpn);
+            let (one, other) = join!(
+                ours.run(move |peer| lpn.send(peer, &["a", "b"])),
+                theirs.run(move |peer| lpn.receive(peer, &["c", "b"]))
+            );
             one.unwrap();
             assert_eq!(other.unwrap(), [1]);
             let (one, other) = join!(rot::send(&mut ours, 500), rot::receive(&mut theirs, 500));

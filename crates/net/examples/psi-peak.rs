@@ -1,5 +1,5 @@
 //! Time and memory of a private set intersection, each party a process of its own over loopback TCP:
-//! `cargo run --release -p foxtrot-net --example psi-peak [ITEMS [SENDER_ITEMS]]`.
+//! `cargo run --release -p foxtrot-net --example psi-peak [ITEMS [SENDER_ITEMS [symmetric|lpn]]]`.
 //!
 //! The sets share half of the smaller one. It prints for each party the wall time after the base
 //! OTs and the most memory that it has held, from `/proc`, with the items' own 32 bytes.
@@ -15,11 +15,11 @@ use std::{
 use foxtrot_net::{Channel, drive, tcp};
 use foxtrot_ot::{
     Direction, Session, Sid,
-    base::{Adversary, Functionality, find},
+    base::{Adversary, roted::Endemic},
 };
-use foxtrot_psi::paxos::{
-    Digest, Parameters,
-    protocol::{Plan, Receiver, Sender},
+use foxtrot_psi::method::{
+    Assumption, Method, Parameters,
+    protocol::{Digest, Plan, Receiver, Sender},
 };
 
 type Fallible<T> = Result<T, Box<dyn Error>>;
@@ -31,14 +31,19 @@ fn main() -> Fallible<()> {
     let number = |k: usize| arguments.get(k).map(|it| it.parse::<usize>()).transpose();
     let n = number(0)?.unwrap_or(1 << 20);
     let m = number(1)?.unwrap_or(n);
-    let parameters = Parameters::new(Adversary::Malicious, n, m)?;
-    if let Some(address) = arguments.get(2) {
+    let name = arguments.get(2).map_or("symmetric", String::as_str);
+    let assumption = Assumption::ALL.into_iter().find(|it| it.name() == name);
+    let assumption = assumption.ok_or("symmetric or lpn")?;
+    let method = Method { base: &Endemic, assumption, adversary: Adversary::Malicious };
+    let parameters = method.parameters(n, m)?;
+    if let Some(address) = arguments.get(3) {
         return send(&parameters, tcp::connect(address, LONG)?.open()?);
     }
     let listener = tcp::Listener::bind("127.0.0.1:0")?;
     let address = listener.local_addr().to_string();
-    let mut sender =
-        Command::new(env::current_exe()?).args([n.to_string(), m.to_string(), address]).spawn()?;
+    println!("{}", parameters.info().name);
+    let arguments = [n.to_string(), m.to_string(), name.to_owned(), address];
+    let mut sender = Command::new(env::current_exe()?).args(arguments).spawn()?;
     let received = receive(&parameters, listener.accept(LONG)?.open()?);
     sender.wait()?;
     received
@@ -52,7 +57,7 @@ fn shared(parameters: &Parameters) -> usize {
 fn receive(parameters: &Parameters, channel: Channel) -> Fallible<()> {
     let n = parameters.receiver_items();
     let session = session();
-    let (mut cx, plan) = (drive::context(&session)?, plan(parameters)?);
+    let (mut cx, plan) = (drive::context(&session)?, plan(parameters));
     let set_up = |io| async move { Receiver::set_up(&io, &mut cx, plan).await };
     let receiver = drive::play(&channel, set_up)?;
     let started = Instant::now();
@@ -77,7 +82,7 @@ fn send(parameters: &Parameters, channel: Channel) -> Fallible<()> {
     let first = parameters.receiver_items() - shared(parameters);
     let m = parameters.sender_items();
     let session = session();
-    let (mut cx, plan) = (drive::context(&session)?, plan(parameters)?);
+    let (mut cx, plan) = (drive::context(&session)?, plan(parameters));
     let set_up = |io| async move { Sender::set_up(&io, &mut cx, plan).await };
     let sender = drive::play(&channel, set_up)?;
     let started = Instant::now();
@@ -92,10 +97,9 @@ fn session() -> Session {
     Session::new(Sid::from_bytes([7; 32]))
 }
 
-fn plan(parameters: &Parameters) -> Fallible<Plan<'static>> {
-    let base = find("roted", Functionality::Endemic).ok_or("no base OT of that name")?;
+fn plan(parameters: &Parameters) -> Plan<'static> {
     let direction = Direction::InitiatorSends;
-    Ok(Plan { parameters: *parameters, base, direction, counter: 0 })
+    Plan { parameters: *parameters, base: &Endemic, direction, counter: 0 }
 }
 
 /// Digests of items: any distinct strings do.

@@ -133,6 +133,20 @@ pub enum HelloError {
         /// The most that we accept.
         most: u64,
     },
+    /// Our set has fewer keys than the peer accepts.
+    TooFewKeys {
+        /// The number of keys in our set.
+        ours: u64,
+        /// The fewest that the peer accepts.
+        least: u64,
+    },
+    /// The peer's set has fewer keys than we accept, which we had told it.
+    TooFewPeerKeys {
+        /// The number of keys in the peer's set.
+        theirs: u64,
+        /// The fewest that we accept.
+        least: u64,
+    },
     /// This side refused the peer, which is told why.
     Refused(Reason),
     /// Our own hello does not fit.
@@ -303,6 +317,12 @@ impl fmt::Display for HelloError {
             Self::TooManyPeerKeys { theirs, most } => {
                 write!(f, "the peer has {theirs} keys; this side accepts at most {most}")
             }
+            Self::TooFewKeys { ours, least } => {
+                write!(f, "our set has {ours} keys, and the peer accepts no fewer than {least}")
+            }
+            Self::TooFewPeerKeys { theirs, least } => {
+                write!(f, "the peer has {theirs} keys; this side accepts no fewer than {least}")
+            }
             Self::Refused(Reason::Busy) => {
                 f.write_str("we have as many sessions as we may have")
             }
@@ -334,7 +354,13 @@ impl fmt::Display for ChannelError {
             Self::ClosedSending => {
                 f.write_str("the peer closed the connection before it took our message")
             }
-            Self::GivenUp(reason @ (Reason::Busy | Reason::TooLarge)) => {
+            Self::GivenUp(
+                reason @ (Reason::Busy
+                | Reason::TooLarge
+                | Reason::UsedUp
+                | Reason::Forbidden
+                | Reason::NoSuchSet),
+            ) => {
                 write!(f, "the peer refuses the session: {reason}")
             }
             Self::GivenUp(reason) => write!(f, "the peer gave up: {reason}"),

@@ -60,6 +60,19 @@ pub enum Full {
         /// Bytes for all sessions.
         of: u64,
     },
+    /// The peer has had the most runs that it may have in a day.
+    RunsOfToday(u64),
+    /// The peer asks about more keys than it may in a day.
+    KeysOfToday {
+        /// Keys that it asks about.
+        asks: u64,
+        /// Keys that are left of this day.
+        left: u64,
+        /// Keys of a day.
+        of: u64,
+    },
+    /// No more peers are told apart today.
+    PeersOfToday(usize),
 }
 
 impl Gate {
@@ -138,6 +151,9 @@ impl Full {
     pub fn reason(&self) -> Reason {
         match self {
             Self::Memory { takes, of, .. } if takes > of => Reason::TooLarge,
+            Self::RunsOfToday(_) | Self::KeysOfToday { .. } | Self::PeersOfToday(_) => {
+                Reason::UsedUp
+            }
             _ => Reason::Busy,
         }
     }
@@ -152,6 +168,15 @@ impl fmt::Display for Full {
             }
             Self::Memory { takes, left, of } => {
                 write!(f, "the session may take {takes} bytes, and {left} of {of} are left")
+            }
+            Self::RunsOfToday(most) => {
+                write!(f, "this peer has had {most} runs today, and may have no more")
+            }
+            Self::KeysOfToday { asks, left, of } => {
+                write!(f, "this peer asks about {asks} keys, and {left} of {of} are left for today")
+            }
+            Self::PeersOfToday(most) => {
+                write!(f, "{most} peers came today, and no more are counted")
             }
         }
     }

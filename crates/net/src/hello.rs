@@ -31,6 +31,8 @@ pub const JOB: &str = "job";
 pub const KEYS: &str = "keys";
 /// See [`KEYS`].
 pub const MOST_KEYS: &str = "most-keys";
+/// See [`Hello::at_least`].
+pub const LEAST_KEYS: &str = "least-keys";
 
 /// The offer that asks the peer for work, in bits, and the most that may be asked for.
 pub const PUZZLE: &str = "puzzle";
@@ -59,8 +61,8 @@ pub struct Hello {
     terms: Table,
     offers: Table,
     details: Table,
-    /// The number of keys in our set.
-    keys: Option<u64>,
+    /// The numbers of keys in our set, one for each way to compare.
+    keys: Vec<u64>,
     /// Bits of the puzzle that the peer has to solve.
     puzzle: u8,
     nonce: Option<[u8; 32]>,
@@ -134,8 +136,34 @@ impl Hello {
     /// fewer than ours does not get to know how many they are.
     #[must_use]
     pub fn keys(mut self, ours: u64, most: u64) -> Self {
-        self.keys = Some(ours);
+        self.keys = vec![ours];
         self.detail(KEYS, ours).offer(MOST_KEYS, most)
+    }
+
+    /// Tells how many keys our set has where rows are also compared by other keys, as the detail `keys-2` and so on, behind
+    /// [`keys`](Self::keys).
+    #[must_use]
+    pub fn also_keys(mut self, ours: u64) -> Self {
+        let name = numbered(KEYS, self.keys.len());
+        self.keys.push(ours);
+        self.detail(&name, ours)
+    }
+
+    /// Takes back how many keys our set has: a responder that has several sets says so in another hello, by
+    /// [`Confirmed::answer_by`].
+    #[must_use]
+    pub fn without_keys(mut self) -> Self {
+        for number in 0..self.keys.len() {
+            self.details.remove(&numbered(KEYS, number));
+        }
+        self.keys.clear();
+        self
+    }
+
+    /// Asks as an offer for no fewer keys than this. A peer that has fewer does not tell how many they are.
+    #[must_use]
+    pub fn at_least(self, least: u64) -> Self {
+        if least == 0 { self } else { self.offer(LEAST_KEYS, least) }
     }
 
     /// Asks the peer for about 2^bits hashes before this side, which has to be the responder, tells its details; at
@@ -174,6 +202,37 @@ impl Hello {
     pub fn with_nonce(mut self, nonce: [u8; 32]) -> Self {
         self.nonce = Some(nonce);
         self
+    }
+}
+
+impl Hello {
+    /// The role of this side.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The value of a term.
+    #[must_use]
+    pub fn term_of(&self, key: &str) -> Option<&str> {
+        self.terms.get(key).map(String::as_str)
+    }
+
+    /// The details.
+    #[must_use]
+    pub fn details(&self) -> &Table {
+        &self.details
+    }
+}
+
+impl Role {
+    /// The other side's.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Sender => Self::Receiver,
+            Self::Receiver => Self::Sender,
+        }
     }
 }
 
@@ -308,7 +367,7 @@ impl<'a> Greeted<'a> {
     }
 }
 
-impl Confirmed<'_> {
+impl<'a> Confirmed<'a> {
     /// The offers in the peer's hello.
     #[must_use]
     pub fn peer_offers(&self) -> &Table {
@@ -319,6 +378,19 @@ impl Confirmed<'_> {
     #[must_use]
     pub fn peer_details(&self) -> Option<&Table> {
         self.peers.as_ref()
+    }
+
+    /// Takes our details from another hello: for a responder whose details follow from the initiator's. Terms and offers
+    /// stay as they were said.
+    ///
+    /// # Errors
+    /// [`Error::Hello`] if the peer does not accept so many or so few keys, of which it is told.
+    pub fn answer_by(mut self, hello: &'a Hello) -> Result<Self, Error> {
+        details::encode(&[0; 32], 0, &hello.details)?;
+        details::check_keys(hello, &self.greeted.offers)
+            .map_err(|e| self.greeted.channel.give_up(e))?;
+        self.greeted.hello = hello;
+        Ok(self)
     }
 
     /// Ends it, and tells the peer why.
@@ -348,6 +420,12 @@ impl Confirmed<'_> {
             peer_details,
         })
     }
+}
+
+/// The name of an entry for one of several ways to compare, from 0: `keys`, `keys-2`.
+#[must_use]
+pub fn numbered(key: &str, number: usize) -> String {
+    if number == 0 { key.into() } else { format!("{key}-{}", number + 1) }
 }
 
 fn side(initiator: bool) -> &'static str {

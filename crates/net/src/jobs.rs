@@ -5,18 +5,38 @@ use foxtrot_ot::{
     extension::{one_of_n, protocol as of_two},
     transfers::{Extension, Method},
 };
-use foxtrot_psi::paxos::{MAX_ITEMS, Parameters, protocol::limits};
+use foxtrot_psi::{
+    method::{self, Parameters, protocol::limits},
+    paxos::MAX_ITEMS,
+    vole_psi::Vole,
+};
 use foxtrot_triples::{DEFAULT_SIGMA, Kind};
 
 use crate::{
     HelloError,
     channel::QUEUE_BYTES,
     drive::most_ahead,
-    hello::{Hello, JOB, KEYS, Role, Table},
+    hello::{Hello, JOB, KEYS, Role, Table, numbered},
 };
 
+/// The term of what `psi` computes, unless it is an intersection.
+pub const FUNCTION: &str = "function";
+/// The term of the least number of common keys that a count or a sum tells.
+pub const MIN_COUNT: &str = "min-count";
+/// The detail that names columns of the sender, a line each: those that the receiver asks for, or that the sender gives.
+pub const COLUMNS: &str = "columns";
+/// The detail that names the sender's column whose values are added.
+pub const VALUE: &str = "value";
+/// The term of the policy that both sides enforce.
+pub const POLICY: &str = "policy";
+/// The detail that asks for one of several sets, by its name.
+pub const SET: &str = "set";
+/// The term of what `psi` may rest on.
+pub const ASSUMPTION: &str = "assumption";
 /// The term of how keys of `psi` are normalised.
 pub const NORMALIZE: &str = "normalize";
+/// The term of how further keys of `psi` are normalised, ` | ` between them.
+pub const OR_NORMALIZE: &str = "or-normalize";
 /// The detail that tells which columns each side's keys are from: for people, who compare them.
 pub const KEY_COLUMNS: &str = "key-columns";
 /// The most bytes of the names of key columns.
@@ -52,21 +72,40 @@ pub fn message_length(hello: Hello, len: usize) -> Hello {
 
 /// The hello of `psi`, with how many keys there are here and how many the peer may have.
 #[must_use]
-pub fn psi(role: Role, method: &Method, normalize: &str, keys: usize, most: usize) -> Hello {
-    let hello = protocols("psi", role, method).term(NORMALIZE, normalize);
-    hello.keys(keys as u64, most as u64)
+pub fn psi(
+    role: Role,
+    method: &method::Method,
+    normalize: &str,
+    keys: usize,
+    most: usize,
+) -> Hello {
+    Hello::new(role)
+        .term(JOB, "psi")
+        .term("base", method.base.info().name)
+        .term(ASSUMPTION, method.assumption)
+        .term("adversary", method.adversary)
+        .term(NORMALIZE, normalize)
+        .keys(keys as u64, most as u64)
 }
 
 /// Adds the names of the key columns, if they have names. What is longer than 255 bytes is cut.
 #[must_use]
 pub fn key_columns(hello: Hello, names: Option<&[String]>) -> Hello {
+    key_columns_of(hello, 0, names)
+}
+
+/// [`key_columns`] of one of several keys, from 0.
+#[must_use]
+pub fn key_columns_of(hello: Hello, number: usize, names: Option<&[String]>) -> Hello {
     match names {
-        Some(names) => hello.detail(KEY_COLUMNS, joined(names)),
+        Some(names) => hello.detail(&numbered(KEY_COLUMNS, number), joined(names)),
         None => hello,
     }
 }
 
-fn joined(names: &[String]) -> String {
+/// Names of columns as the peer gets them.
+#[must_use]
+pub fn joined(names: &[String]) -> String {
     let mut all = names.join(", ");
     let end = (0..=MAX_COLUMNS.min(all.len())).rev().find(|&end| all.is_char_boundary(end));
     all.truncate(end.unwrap_or_default());
@@ -109,10 +148,30 @@ pub fn peers_length(details: &Table) -> Result<usize, HelloError> {
 /// # Errors
 /// [`HelloError::Offer`]; [`HelloError::TooManyPeerKeys`] if the peer has more than it was told that it may have.
 pub fn peers_keys(details: &Table, most: usize) -> Result<usize, HelloError> {
-    let keys = told(details, KEYS, "the number of its keys", MAX_ITEMS)?;
+    peers_keys_of(details, 0, most)
+}
+
+/// [`peers_keys`] where rows are compared by several keys, for the one with this number, from 0.
+///
+/// # Errors
+/// As [`peers_keys`].
+pub fn peers_keys_of(details: &Table, number: usize, most: usize) -> Result<usize, HelloError> {
+    let name = numbered(KEYS, number);
+    let keys = told(details, &name, "the number of its keys", MAX_ITEMS)?;
     match keys > most {
         true => Err(HelloError::TooManyPeerKeys { theirs: keys as u64, most: most as u64 }),
         false => Ok(keys),
+    }
+}
+
+/// Fails if the peer has fewer keys than it was told that it must have.
+///
+/// # Errors
+/// [`HelloError::TooFewPeerKeys`].
+pub fn check_least_keys(theirs: usize, least: usize) -> Result<(), HelloError> {
+    match theirs < least {
+        true => Err(HelloError::TooFewPeerKeys { theirs: theirs as u64, least: least as u64 }),
+        false => Ok(()),
     }
 }
 
@@ -154,25 +213,33 @@ const FIXED: usize = 6 << 20;
 /// Bytes of an item of `psi`, of its tag and of its place in a bucket.
 const ITEM: usize = 96;
 
+/// Bytes of a slot at the sender and the receiver of `psi`: rows, words, the plan of the store, and what a batch of VOLE takes.
+/// A packed slot takes 128 OTs.
+const fn slot(parameters: &Parameters) -> [usize; 2] {
+    match parameters.vole() {
+        None => [128, 256],
+        Some(it) if matches!(it.vole(), Vole::Packed) => [2400, 2600],
+        Some(_) => [192, 320],
+    }
+}
+
 /// The most bytes of memory that the sender of `psi` takes, whatever its peer does: what it computes, about, and what waits
 /// on lanes for either side. Measured with the example `psi-peak`, where the peer follows the protocol.
 #[must_use]
 pub fn memory_of_psi_sender(parameters: &Parameters) -> u64 {
-    /// Bytes of a slot's row, and what it takes beside it.
-    const SLOT: usize = 128;
-    let tags = parameters.tags_len().min(QUEUE_BYTES);
-    let computed = FIXED + SLOT * parameters.slots() + ITEM * parameters.sender_items();
-    (computed + tags) as u64 + most_ahead(&limits(parameters))
+    let [slot, _] = slot(parameters);
+    let sent = parameters.sender_bytes().min(QUEUE_BYTES);
+    let computed = FIXED + slot * parameters.slots() + ITEM * parameters.sender_items();
+    (computed + sent) as u64 + most_ahead(&limits(parameters))
 }
 
 /// The most bytes of memory that the receiver of `psi` takes, whatever its peer does, counted from the lists that it holds:
 /// those of the sender's tags grow.
 #[must_use]
 pub fn memory_of_psi_receiver(parameters: &Parameters) -> u64 {
-    /// Bytes of a slot's row, its word, and its place in the plan of the store.
-    const SLOT: usize = 256;
+    let [_, slot] = slot(parameters);
     let items = parameters.receiver_items() + parameters.tags();
-    let computed = FIXED + SLOT * parameters.slots() + ITEM * items;
+    let computed = FIXED + slot * parameters.slots() + ITEM * items;
     computed as u64 + most_ahead(&limits(parameters))
 }
 

@@ -24,6 +24,7 @@
 
 pub mod bridge;
 pub mod channel;
+pub mod daily;
 pub mod drive;
 pub mod gate;
 pub mod hello;

@@ -1,6 +1,6 @@
 //! Private set intersection as sans-I/O states, from base OTs, hashes and codes only.
 //!
-//! [`paxos`] and [`vole_psi`] are the protocols; [`okvs`] is their data structure, and [`largest_fitted_set`] what a cheating
+//! [`paxos`] and [`vole_psi`] are the protocols, and [`method`] chooses one of them; [`okvs`] is their data structure, and [`largest_fitted_set`] what a cheating
 //! receiver gains by the store's size.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -8,6 +8,7 @@
 extern crate alloc;
 
 pub mod elias_fano;
+pub mod method;
 pub mod okvs;
 pub mod paxos;
 pub mod vole_psi;

@@ -7,11 +7,11 @@ use foxtrot_net::{
 };
 use foxtrot_ot::{
     Session,
-    base::{BaseOt, roted::Endemic},
+    base::{Adversary, BaseOt, roted::Endemic},
 };
-use foxtrot_psi::paxos::{
-    Digest, Parameters,
-    protocol::{Plan, Receiver},
+use foxtrot_psi::method::{
+    Assumption, Method,
+    protocol::{Digest, Plan, Receiver},
 };
 
 use crate::client::{Failure, open};
@@ -35,11 +35,13 @@ pub(crate) fn session(address: &str, tls: Option<&Tls>, keys: usize) -> Result<(
     let mut random = [0; 8];
     getrandom::fill(&mut random)?;
     let first = usize::try_from(u64::from_le_bytes(random) % (keys as u64 + 1))?;
-    let parameters = Parameters::new(foxtrot_ot::base::Adversary::Malicious, keys, keys)?;
+    let (assumption, adversary) = (Assumption::Symmetric, Adversary::Malicious);
+    let method = Method { base: &Endemic, assumption, adversary };
+    let parameters = method.parameters(keys, keys)?;
     let hello = Hello::new(Role::Receiver)
         .term("job", "psi")
         .term("base", Endemic.info().name)
-        .term("extension", "oos-802")
+        .term("assumption", "symmetric")
         .term("adversary", "malicious")
         .term("normalize", "none/1")
         .keys(keys as u64, keys as u64);

@@ -1,8 +1,10 @@
 //! The options of `--serve`.
 
+use std::{path::PathBuf, str::FromStr};
+
 use clap::Args as ClapArgs;
 
-use super::{heading, values::between};
+use super::{Name, heading, values::between};
 
 /// Limits of `--serve`.
 #[derive(ClapArgs)]
@@ -18,6 +20,53 @@ pub(crate) struct MostSessions {
     /// Memory limit of all sessions, for example 2G [default: half of the free memory]
     #[arg(long = "max-memory", value_name = "BYTES", requires = "serve", value_parser = memory)]
     pub(crate) memory: Option<u64>,
+}
+
+/// The sets of a server, and what a peer may use of them in a day.
+#[derive(ClapArgs)]
+#[command(next_help_heading = heading::SERVER)]
+pub(crate) struct Standing {
+    /// Serve this file under a name, to receivers that pass --set NAME. Repeat for several sets, which are
+    /// read by the same options
+    #[arg(long = "set", id = "named", value_name = "NAME=FILE", requires = "serve")]
+    pub(crate) named: Vec<NamedSet>,
+    /// Read a file again when it changes. Sessions that have begun go on with the old set
+    #[arg(long, requires = "serve")]
+    pub(crate) reload: bool,
+    /// Runs of one peer in a day (UTC); also failed ones count
+    #[arg(long, value_name = "N", requires_all = ["serve", "limits"], value_parser = per_day)]
+    pub(crate) max_runs_per_day: Option<u64>,
+    /// Keys that one peer may ask about in a day (UTC), all its runs together
+    #[arg(long, value_name = "N", requires_all = ["serve", "limits"], value_parser = per_day)]
+    pub(crate) max_keys_per_day: Option<u64>,
+    /// Keep the counts of the day in this file (mode 0600), so that they survive a restart
+    #[arg(long, value_name = "FILE", requires = "serve")]
+    pub(crate) limits: Option<PathBuf>,
+}
+
+/// A set with a name.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedSet {
+    pub(crate) name: Name,
+    pub(crate) path: PathBuf,
+}
+
+impl FromStr for NamedSet {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, path)) if !path.is_empty() => {
+                Ok(Self { name: name.parse()?, path: path.into() })
+            }
+            _ => Err("must be a name and a file, as in customers=customers.csv".into()),
+        }
+    }
+}
+
+/// Parses a limit of a day.
+fn per_day(text: &str) -> Result<u64, String> {
+    between(text, 1..=1 << 40)
 }
 
 /// Parses a number of sessions at once.

@@ -34,6 +34,44 @@ pub(crate) struct SetOptions {
     pub(crate) show: usize,
 }
 
+/// Further keys by which rows are compared.
+#[derive(ClapArgs, Clone, Debug, Default)]
+#[command(next_help_heading = heading::INPUT)]
+pub(crate) struct OrKeys {
+    /// Compare rows also by this key: column names with commas between them, as in name,born. Each --or-key
+    /// is a pass of its own; the peer passes as many. Rows say by which key they match
+    #[arg(long, value_name = "COLS")]
+    pub(crate) or_key: Vec<KeyColumns>,
+    /// Normalisers of an --or-key, one for each of its columns with `;` between them, as in
+    /// 'name;date:DD.MM.YYYY'. Repeat for each --or-key [default: a single --normalize]
+    #[arg(long, value_name = "NAMES", requires = "or_key")]
+    pub(crate) or_normalize: Vec<KeyNormalisers>,
+}
+
+/// The columns of a key.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyColumns(pub(crate) Vec<Column>);
+
+/// The normalisers of a key's columns.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyNormalisers(pub(crate) Vec<Normaliser>);
+
+impl FromStr for KeyColumns {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.split(',').map(str::parse).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl FromStr for KeyNormalisers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.split(';').map(str::parse).collect::<Result<_, _>>().map(Self)
+    }
+}
+
 /// Options for reading a second file, where they differ from those of the first.
 #[derive(ClapArgs, Clone, Debug, Default)]
 #[command(next_help_heading = heading::INPUT)]

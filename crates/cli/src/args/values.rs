@@ -58,6 +58,11 @@ pub(super) fn keys(text: &str) -> Result<usize, String> {
     between(text, 1..=MAX_ITEMS)
 }
 
+/// Parses the fewest keys that a set may have.
+pub(super) fn least_keys(text: &str) -> Result<usize, String> {
+    between(text, 0..=MAX_ITEMS)
+}
+
 /// Parses a number of threads.
 ///
 /// # Errors

@@ -4,31 +4,35 @@ mod agreement;
 mod inspect;
 mod party;
 mod result;
+mod serve;
+mod shelf;
 
-use std::path::Path;
-
-use foxtrot_net::{
-    hello::{KEYS, Role, Table},
-    jobs::memory_of_psi_sender,
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
 };
-use foxtrot_psi::paxos::MAX_ITEMS;
-use zeroize::Zeroizing;
+
+use foxtrot::policy::Policy;
+use foxtrot_net::{Reason, hello::Role, jobs::SET};
+use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 
 use crate::{
-    args::{Common, MostSessions, OtherOptions, PsiCommand, RowsOut, SetOptions},
+    args::{Agreeing, Common, OtherOptions, PsiCommand, RowsOut, SetOptions},
+    confirm::confirm,
     failure::Failure,
-    host::Service,
     link::Link,
     local::both,
-    output::{self, Output},
+    output::Output,
+    policy::{self, Under},
     reach::Way,
     record::{Entry, Recorder},
-    report::Report,
     table::{self, Item, Set},
     workers::Workers,
 };
 use agreement::{Agreed, Terms};
 use party::Party;
+use serve::Server;
+use shelf::{Shelf, Stock};
 
 /// The field of a record for our own normalisers, whose dates may have another format than the peer's.
 const OUR_NORMALIZE: &str = "our_normalize";
@@ -52,50 +56,105 @@ pub(crate) struct Side {
 impl Side {
     /// Makes the terms with the keys of this set, which accepts so many at most.
     pub(crate) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
-        Ok(Self { terms: Terms::new(common, set, most)?, keys: set.items().len() })
+        let terms = Terms::new(common, Assumption::default(), std::slice::from_ref(set), most)?;
+        Ok(Self { terms, keys: set.items().len() })
     }
 
     pub(crate) fn hello(&self, role: Role) -> foxtrot_net::hello::Hello {
-        self.terms.hello(role, self.keys)
+        self.terms.hello(role, &[self.keys])
     }
 
     pub(crate) fn agree(&self, link: &Link) -> Result<(), Failure> {
-        Agreed::on(&self.terms, link, self.keys).map(drop)
+        Agreed::on(&self.terms, link, &[self.keys]).map(drop)
     }
 }
 
 pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
     match command {
-        PsiCommand::Local { a, b, options, others, out, common } => {
-            local([a, b], options, others, out, common)
+        PsiCommand::Local { a, b, options, others, out, rests, common } => {
+            local([a, b], options, others, out, (rests.assumption(), common))
         }
-        PsiCommand::Receive { set, options, out, most, transport, common } => {
+        PsiCommand::Receive {
+            set,
+            options,
+            or_keys,
+            asked,
+            out,
+            most,
+            agreeing,
+            rests,
+            transport,
+            common,
+        } => {
             check_output(out, common)?;
-            let way = Way::prepare(transport)?;
-            let set = read(set, options, Output::new(common))?;
-            let terms = Terms::new(common, &set, most.keys)?;
-            Recorder::of_one(transport).keep("psi", "receiver", |entry| {
+            let policy = read_policy(agreeing)?;
+            let way = Way::under(transport, under(policy.as_deref(), Role::Receiver))?;
+            let sets = read_all(set, &options.with(or_keys)?, Output::new(common))?;
+            result::check(&sets, out)?;
+            let terms =
+                Terms::new(common, rests.assumption(), &sets, most.keys)?.at_least(most.least);
+            let terms = terms.under(policy).asking(asked.as_ref());
+            let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
+            recorder.keep("psi", "receiver", |entry| {
                 entry.set(OUR_NORMALIZE, options.normalisers_in_full());
-                receive(set, &terms, out, way, (common, entry))
+                receive(sets, &terms, out, way, (agreeing, common, entry))
             })
         }
-        PsiCommand::Send { set, options, serve, sessions, most, transport, common } => {
-            let way = Way::prepare(transport)?;
-            let set = read(set, options, Output::new(common))?;
-            let terms = Terms::new(common, &set, most.keys)?;
-            if *serve {
-                let recorder = Recorder::of_many(transport);
-                let (workers, output) = (Workers::new(common.threads)?, Output::new(common));
-                let normalize = options.normalisers_in_full();
-                let items = set.into_items();
-                let server = Server { items, terms, workers, output, recorder, normalize };
-                answer_all(server, way, sessions, common)
-            } else {
-                Recorder::of_one(transport).keep("psi", "sender", |entry| {
+        PsiCommand::Send {
+            set,
+            options,
+            or_keys,
+            serve,
+            standing,
+            sessions,
+            most,
+            agreeing,
+            rests,
+            transport,
+            common,
+        } => {
+            let policy = read_policy(agreeing)?;
+            let way = Way::under(transport, under(policy.as_deref(), Role::Sender))?;
+            let limits = serve::limits(standing)?;
+            let way = limits.into_iter().fold(way, Way::per_day);
+            if !*serve {
+                let set = set.as_deref().unwrap_or(Path::new("-"));
+                let sets = read_all(set, &options.with(or_keys)?, Output::new(common))?;
+                let terms =
+                    Terms::new(common, rests.assumption(), &sets, most.keys)?.at_least(most.least);
+                let terms = terms.under(policy);
+                let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
+                return recorder.keep("psi", "sender", |entry| {
                     entry.set(OUR_NORMALIZE, options.normalisers_in_full());
-                    send(set, &terms, way, (common, entry))
-                })
+                    send(sets, &terms, way, (agreeing, common, entry))
+                });
             }
+            let files = serve::files(set.as_ref(), standing);
+            check_standing(&files, standing.reload)?;
+            let (output, method) =
+                (Output::new(common), Terms::method(common, rests.assumption())?);
+            let stock = {
+                let (options, [most, least]) = (options.with(or_keys)?, [most.keys, most.least]);
+                move |path: &Path| {
+                    let sets = read_all(path, &options, output)?;
+                    let terms =
+                        Terms::of(method, &sets, most).at_least(least).under(policy.clone());
+                    let items = sets.into_iter().map(Set::into_items).collect();
+                    let stock = Stock { terms, items };
+                    let hello = stock.terms.hello(Role::Sender, &stock.sizes());
+                    policy::check(policy.as_deref(), &hello)?;
+                    Ok(stock)
+                }
+            };
+            let shelf = Arc::new(Shelf::fill(files, &stock)?);
+            if standing.reload {
+                Arc::clone(&shelf).reload(stock)?;
+            }
+            let recorder = Recorder::of_many(transport).with_audit(agreeing.audit.as_deref());
+            let (workers, normalize) =
+                (Workers::new(common.threads)?, options.normalisers_in_full());
+            let server = Server { shelf, workers, output, recorder, normalize };
+            server.answer_all(way, sessions, common)
         }
         PsiCommand::Inspect { set, options, show, left_out, output, json } => {
             if *left_out {
@@ -113,7 +172,7 @@ fn local(
     options: &SetOptions,
     others: &OtherOptions,
     out: &RowsOut,
-    common: &Common,
+    (assumption, common): (Assumption, &Common),
 ) -> Result<(), Failure> {
     if [a, b] == [Path::new("-"); 2] {
         return Err(Failure::usage("only one set can be read from standard input"));
@@ -123,8 +182,9 @@ fn local(
     let ours = read(a, options, output)?;
     let theirs = read(b, &options.for_another(b, others), output);
     let theirs = theirs.map_err(|e| e.rename_options(&OF_B))?;
-    let terms = Terms::new(common, &ours, MAX_ITEMS)?;
-    let senders_terms = Terms::new(common, &theirs, MAX_ITEMS)?;
+    let [terms, senders_terms] = [&ours, &theirs]
+        .map(|set| Terms::new(common, assumption, std::slice::from_ref(set), MAX_ITEMS));
+    let (terms, senders_terms) = (terms?, senders_terms?);
     let (at_a, at_b, a, b) = (ours.terms(), theirs.terms(), a.display(), b.display());
     if at_a != at_b {
         let why = format!("keys of {a} are normalised by {at_a}, keys of {b} by {at_b}");
@@ -135,150 +195,107 @@ fn local(
     let workers = Workers::new(common.threads)?;
     let senders = workers.for_another();
     let items = theirs.into_items();
-    let (sending, (indices, receiving, agreed)) = both(
+    let (sending, (found, receiving, agreed)) = both(
         common.timeout(),
         |peer| {
-            let hello = senders_terms.hello(Role::Sender, items.len());
-            let link = Link::greet(peer, hello)?;
-            let agreed = Agreed::on(&senders_terms, &link, items.len())?;
+            let n = [items.len()];
+            let link = Link::greet(peer, senders_terms.hello(Role::Sender, &n))?;
+            let agreed = Agreed::on(&senders_terms, &link, &n)?;
             let output = Output::in_background();
-            Party { agreed: &agreed, workers: &senders, output }.send(link, || Ok(items))
+            Party { agreed: &agreed, workers: &senders, output }.send(link, || Ok(vec![items]))
         },
         |peer| {
-            let n = ours.items().len();
-            let link = Link::greet(peer, terms.hello(Role::Receiver, n))?;
-            let agreed = Agreed::on(&terms, &link, n)?;
+            let n = [ours.items().len()];
+            let link = Link::greet(peer, terms.hello(Role::Receiver, &n))?;
+            let agreed = Agreed::on(&terms, &link, &n)?;
             agreed.tell(output, None, &workers, out.count);
             let party = Party { agreed: &agreed, workers: &workers, output };
-            let (indices, cost) = party.receive(link, ours.items())?;
-            Ok((indices, cost, agreed))
+            let (found, cost) = party.receive(link, &[ours.items()])?;
+            Ok((found, cost, agreed))
         },
     )?;
     let report = agreed.report(workers.threads(), [Some(&sending), Some(&receiving)]);
-    result::deliver(ours, &indices, (&agreed, &report), out, common)
+    result::deliver(vec![ours], &found, (&agreed, &report), out, common)
 }
 
 fn receive(
-    set: Set,
+    sets: Vec<Set>,
     terms: &Terms,
     out: &RowsOut,
     way: Way<'_>,
-    (common, entry): (&Common, &mut Entry),
+    (agreeing, common, entry): (&Agreeing, &Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-    let n = set.items().len();
-    let link = way.reach(common, terms.hello(Role::Receiver, n), output);
+    let items: Vec<&[Item]> = sets.iter().map(Set::items).collect();
+    let n: Vec<_> = items.iter().map(|items| items.len()).collect();
+    let hello = terms.hello(Role::Receiver, &n);
+    terms.begin(entry);
+    policy::check(terms.policy(), &hello)?;
+    let link = way.reach(common, hello, output);
     let link = link.map_err(|e| e.explained_by(table::hint))?;
     entry.met(&link);
-    let agreed = Agreed::on(terms, &link, n)?;
+    let agreed = Agreed::on(terms, &link, &n)?;
     agreed.enter(entry);
     agreed.tell(output, Some(Role::Receiver), &workers, out.count);
+    confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
     let party = Party { agreed: &agreed, workers: &workers, output };
-    let (indices, cost) = party.receive(link, set.items())?;
+    let (found, cost) = party.receive(link, &items)?;
     let report = agreed.report(workers.threads(), [None, Some(&cost)]);
     entry.ran(&report, &cost);
-    entry.set("results", indices.len());
-    result::deliver(set, &indices, (&agreed, &report), out, common)
+    entry.set("results", found.iter().map(Vec::len).sum::<usize>());
+    result::deliver(sets, &found, (&agreed, &report), out, common)
 }
 
 fn send(
-    set: Set,
+    sets: Vec<Set>,
     terms: &Terms,
     way: Way<'_>,
-    (common, entry): (&Common, &mut Entry),
+    (agreeing, common, entry): (&Agreeing, &Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-    let items = set.into_items();
-    let link = way.reach(common, terms.hello(Role::Sender, items.len()), output);
+    let items: Vec<_> = sets.into_iter().map(Set::into_items).collect();
+    let n: Vec<_> = items.iter().map(|items| items.len()).collect();
+    let hello = terms.hello(Role::Sender, &n);
+    terms.begin(entry);
+    policy::check(terms.policy(), &hello)?;
+    let link = way.reach(common, hello, output);
     let link = link.map_err(|e| e.explained_by(table::hint))?;
     entry.met(&link);
-    let agreed = Agreed::on(terms, &link, items.len())?;
+    let agreed = Agreed::on(terms, &link, &n)?;
     agreed.enter(entry);
+    if link.agreed.peer_details.contains_key(SET) {
+        let why = "the peer asks for a set by name; this side has one without a name";
+        let failure = Failure::run(why).told(Reason::NoSuchSet);
+        return Err(link.refuse(failure.hint("use --serve with --set NAME=FILE")));
+    }
     agreed.tell(output, Some(Role::Sender), &workers, false);
+    confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
     let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || Ok(items))?;
     let report = agreed.report(workers.threads(), [Some(&cost), None]);
     entry.ran(&report, &cost);
     let figures = report.figures();
     output.note(&format!("done: {figures}"));
+    agreed.hint().iter().for_each(|hint| output.note(hint));
     result::print_json(&agreed, &report, common)
 }
 
-/// A server of the same set for all peers that come.
-struct Server {
-    items: Zeroizing<Vec<Item>>,
-    terms: Terms,
-    workers: Workers,
-    output: Output,
-    recorder: Recorder,
-    /// Our normalisers in full, for the record.
-    normalize: Vec<String>,
+fn read_policy(agreeing: &Agreeing) -> Result<Option<Arc<Policy>>, Failure> {
+    let policy = agreeing.policy.as_deref().map(policy::read).transpose()?;
+    Ok(policy.map(Arc::new))
 }
 
-impl Server {
-    fn copy(&self) -> Result<Zeroizing<Vec<Item>>, Failure> {
-        let mut copy = Zeroizing::new(Vec::new());
-        copy.try_reserve_exact(self.items.len())
-            .map_err(|_| Failure::run("not enough memory for a copy of the set"))?;
-        copy.extend_from_slice(&self.items);
-        Ok(copy)
-    }
+fn under(policy: Option<&Policy>, role: Role) -> Option<Under<'_>> {
+    policy.map(|policy| Under { policy, role })
 }
 
-impl Service for Server {
-    type Agreed = Agreed;
-    type Done = (Agreed, Report);
-
-    fn agree(&self, details: &Table) -> Result<Agreed, Failure> {
-        Agreed::with(&self.terms, Role::Sender, details, self.items.len())
+/// Finds out that files of a server cannot be read as often as is wanted.
+fn check_standing(files: &[(Option<String>, PathBuf)], reload: bool) -> Result<(), Failure> {
+    match files.iter().filter(|(_, path)| path == Path::new("-")).count() {
+        0 => Ok(()),
+        1 if !reload => Ok(()),
+        1 => Err(Failure::usage("--reload needs files; standard input is read once")),
+        _ => Err(Failure::usage("only one set can be read from standard input")),
     }
-
-    fn least_memory(&self) -> u64 {
-        let details = Table::from([(KEYS.into(), "1".into())]);
-        self.agree(&details).map_or(0, |agreed| self.memory(&agreed))
-    }
-
-    fn memory(&self, agreed: &Agreed) -> u64 {
-        memory_of_psi_sender(&agreed.parameters)
-    }
-
-    fn answer(&self, link: Link, agreed: Agreed) -> Result<(Agreed, Report), Failure> {
-        self.recorder.keep("psi", "sender", |entry| {
-            entry.set(OUR_NORMALIZE, self.normalize.clone());
-            entry.met(&link);
-            agreed.enter(entry);
-            let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
-            let output = Output::in_background();
-            let party = Party { agreed: &agreed, workers: &workers, output };
-            let cost = party.send(link, || {
-                let lines = agreed.words(Some(Role::Sender), workers.threads());
-                let mut lines = lines.iter().map(|line| format!("with {peer}: {line}"));
-                lines.next().into_iter().for_each(|line| self.output.note(&line));
-                lines.for_each(|line| self.output.detail(&line));
-                self.output.detail(&format!("with {peer}: {}", agreed.details()));
-                self.copy()
-            })?;
-            let report = agreed.report(workers.threads(), [Some(&cost), None]);
-            entry.ran(&report, &cost);
-            Ok((agreed, report))
-        })
-    }
-}
-
-fn answer_all(
-    server: Server,
-    way: Way<'_>,
-    most: &MostSessions,
-    common: &Common,
-) -> Result<(), Failure> {
-    let output = server.output;
-    let hello = server.terms.hello(Role::Sender, server.items.len());
-    output::stamp();
-    way.all_peers(common, most, hello, server, |number, peer, (agreed, report)| {
-        let keys = agreed.parameters.receiver_items();
-        let figures = report.figures();
-        output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));
-        result::print_json(&agreed, &report, common)
-    })
 }
 
 /// Finds out that the result has no place before anything is read, and anybody met.
@@ -288,6 +305,20 @@ fn check_output(out: &RowsOut, common: &Common) -> Result<(), Failure> {
         return Err(Failure::usage(why).hint("write the rows to a file with -o, or add --count"));
     }
     Ok(())
+}
+
+/// Reads a file once for each key.
+fn read_all(path: &Path, options: &[SetOptions], output: Output) -> Result<Vec<Set>, Failure> {
+    if options.len() > 1 && path == Path::new("-") {
+        return Err(Failure::usage("--or-key needs a file; standard input is read once"));
+    }
+    let sets: Vec<_> = options.iter().map(|it| read(path, it, output)).collect::<Result<_, _>>()?;
+    let mut rows = sets.iter().map(|set| set.items_of_rows().count());
+    let first = rows.next();
+    match rows.all(|rows| Some(rows) == first) {
+        true => Ok(sets),
+        false => Err(Failure::run(format!("{} has changed while it was read", path.display()))),
+    }
 }
 
 /// Reads a set, and says what was found.

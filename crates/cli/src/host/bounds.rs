@@ -2,7 +2,7 @@
 
 use foxtrot_net::gate::{Full, Most};
 
-use crate::report::bytes;
+use crate::report::{bytes, counted};
 
 pub(super) fn words(Most { sessions, of_one_peer, memory }: Most) -> String {
     let memory = bytes(memory);
@@ -21,6 +21,14 @@ pub(super) fn why(full: &Full) -> String {
             let open = open(most, " of this peer");
             format!("{open}, and --max-sessions-per-peer allows no more")
         }
+        Full::RunsOfToday(most) => {
+            let runs = counted(usize::try_from(most).unwrap_or(usize::MAX), "run");
+            format!("this peer has had {runs} today, and --max-runs-per-day allows no more")
+        }
+        Full::KeysOfToday { asks, left, of } => format!(
+            "this peer asks about {asks} keys, and {left} of {of} are left today (--max-keys-per-day)"
+        ),
+        Full::PeersOfToday(_) => full.to_string(),
         Full::Memory { takes, left, of } => {
             let (takes, left, all) = (bytes(takes), bytes(left), bytes(of));
             format!(

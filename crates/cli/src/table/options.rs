@@ -5,7 +5,7 @@ use std::{fmt, path::Path};
 use foxtrot::psi::keys::Normaliser;
 
 use crate::{
-    args::{Delimiter, OtherOptions, SetFormat as Format, SetOptions},
+    args::{Delimiter, KeyColumns, OrKeys, OtherOptions, SetFormat as Format, SetOptions},
     failure::Failure,
 };
 
@@ -55,6 +55,30 @@ impl SetOptions {
             options.no_header = self.no_header;
         }
         options
+    }
+
+    /// Returns these options, and those with each further key in place of the first.
+    pub(crate) fn with(&self, others: &OrKeys) -> Result<Vec<Self>, Failure> {
+        let OrKeys { or_key, or_normalize } = others;
+        let all = match self.normalize.as_slice() {
+            _ if or_normalize.len() == or_key.len() => None,
+            all @ ([] | [_]) if or_normalize.is_empty() => Some(all),
+            _ => {
+                let why = format!(
+                    "--or-normalize is given {} times; there are {} --or-key",
+                    or_normalize.len(),
+                    or_key.len()
+                );
+                return Err(Failure::usage(why).hint("pass --or-normalize once for each --or-key"));
+            }
+        };
+        let other = |(i, key): (usize, &KeyColumns)| Self {
+            key: key.0.clone(),
+            normalize: all.map_or_else(|| or_normalize[i].0.clone(), <[_]>::to_vec),
+            ..self.clone()
+        };
+        let others = or_key.iter().enumerate().map(other);
+        Ok([self.clone()].into_iter().chain(others).collect())
     }
 
     /// Returns these options with a number of keys to be shown.

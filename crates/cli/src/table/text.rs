@@ -13,6 +13,7 @@ use crate::{args::SetOptions, failure::Failure};
 use super::{
     Builder, Content, Item, NO_ITEM, NUL, Row, Set,
     columns::Columns,
+    more::{More, extend},
     options::Plan,
     records::{Record, Records, at_line},
     scan::{Field, Grammar},
@@ -129,18 +130,25 @@ impl Text {
         &mut self,
         rows: &[Row],
         items: &[Item],
+        more: Option<&More<'_>>,
         mut to: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         self.source.check_unchanged()?;
         let mut piece = self.above.clone();
+        if let Some(more) = more.filter(|_| self.has_header) {
+            extend(&mut piece, more.names.iter().map(|name| name.into()), self.grammar);
+        }
         let mut again = Again::begin(&self.source)?;
-        for row in rows {
+        for (number, row) in rows.iter().enumerate() {
             let start = piece.len();
             again.append(row, &mut piece)?;
             let item = again_item(self.grammar, &self.columns, &mut self.keyer, &piece[start..]);
             let expected = (row.item != NO_ITEM).then(|| items[row.item as usize]);
             if item != Some(expected) {
                 return Err(self.source.changed());
+            }
+            if let Some(more) = more {
+                extend(&mut piece, (more.fields)(number), self.grammar);
             }
             if !piece.ends_with(b"\n") {
                 piece.push(b'\n');

@@ -63,7 +63,7 @@ fn terms() -> Hello {
     Hello::new(Role::Receiver)
         .term("job", "psi")
         .term("base", "roted-endemic")
-        .term("extension", "oos-802")
+        .term("assumption", "symmetric")
         .term("adversary", "malicious")
         .term("normalize", "none/1")
         .keys(9, 100_000_000)
@@ -79,7 +79,7 @@ fn begins(address: &str) -> Result<Channel, Error> {
 /// Returns an error if the server did not begin the peer's session.
 fn admitted(channel: &Channel) -> Result<(), Error> {
     // Its part of the base OTs.
-    channel.recv(Lane::PROTOCOL, 802 * 1296).map(drop)
+    channel.recv(Lane::PROTOCOL, 128 * 1296).map(drop)
 }
 
 /// Keeps a copy of what is written.

@@ -114,6 +114,6 @@ fn the_help_names_the_base_ot_that_a_run_takes() {
     let [plain, named] =
         [&[][..], &["--base", "roted"]].map(|more| foxtrot(&[&run[..], more].concat()).output());
     for run in [plain, named] {
-        assert!(stderr(&run.unwrap()).contains("paxos over oos-802 from base OT roted-endemic, "));
+        assert!(stderr(&run.unwrap()).contains("over vole-packed from base OT roted-endemic, "));
     }
 }

@@ -19,8 +19,8 @@ use foxtrot_ot::{
     Session,
     base::{Adversary, roted::Endemic},
 };
-use foxtrot_psi::paxos::{
-    Parameters,
+use foxtrot_psi::method::{
+    Assumption, Method,
     protocol::{Plan, Receiver},
 };
 
@@ -40,12 +40,15 @@ fn terms(keys: &str, most_keys: &str) -> Hello {
     Hello::new(Role::Receiver)
         .term("job", "psi")
         .term("base", "roted-endemic")
-        .term("extension", "oos-802")
+        .term("assumption", "symmetric")
         .term("adversary", "malicious")
         .term("normalize", "none/1")
         .detail("keys", keys)
         .offer("most-keys", most_keys)
 }
+
+const METHOD: Method =
+    Method { base: &Endemic, assumption: Assumption::Symmetric, adversary: Adversary::Malicious };
 
 fn greet(channel: &Channel, hello: &Hello) -> Result<Agreement, Error> {
     hello::exchange(channel, true, hello)
@@ -85,7 +88,7 @@ fn ends_after(address: &str, left: usize) {
     let run = || {
         let agreement = greet(&channel, &terms("9", "100000000"))?;
         let session = Session::new(agreement.sid);
-        let parameters = Parameters::new(Adversary::Malicious, 9, KEYS)?;
+        let parameters = METHOD.parameters(9, KEYS)?;
         let direction = agreement.direction();
         let plan = Plan { parameters, base: &Endemic, direction, counter: 0 };
         let (mut cx, items) = (drive::context(&session)?, (0..9).map(|k| [k; 32]).collect());
@@ -102,7 +105,7 @@ fn begins(address: &str, keys: usize, with_base_ots: bool) -> Channel {
     let agreement = greet(&channel, &terms(&keys.to_string(), "100000000")).unwrap();
     if with_base_ots {
         let session = Session::new(agreement.sid);
-        let parameters = Parameters::new(Adversary::Malicious, keys, KEYS).unwrap();
+        let parameters = METHOD.parameters(keys, KEYS).unwrap();
         let direction = agreement.direction();
         let plan = Plan { parameters, base: &Endemic, direction, counter: 0 };
         let mut cx = drive::context(&session).unwrap();
@@ -189,12 +192,12 @@ fn a_server_of_sets_answers_among_all_kinds_of_hostile_clients() {
             assert!(matches!(end, Error::Channel(_)), "{keys}, {most}: {end:?}");
         }
         // Other terms.
-        for (key, value) in [("normalize", "email/1"), ("extension", "none"), ("job", "ot")] {
+        for (key, value) in [("normalize", "email/1"), ("assumption", "lpn"), ("job", "ot")] {
             let refused = greet(&open(&address), &terms("9", "100000000").term(key, value));
             assert!(matches!(refused, Err(Error::Hello(_))), "{refused:?}");
         }
-        // Ends in every phase: the receiver writes about 1.5 MB in all.
-        let ends: Vec<_> = [0, 3, 100, 300, 1000, 100_000, 500_000]
+        // Ends in every phase: the receiver writes about 300 kB in all, most of it base OTs.
+        let ends: Vec<_> = [0, 3, 100, 300, 1000, 100_000, 285_000]
             .into_iter()
             .map(|left| {
                 let address = &address;

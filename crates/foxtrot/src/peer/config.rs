@@ -9,6 +9,7 @@ use std::{
 
 use foxtrot_net::{
     Channel, ChannelError, Error as NetError,
+    daily::Daily,
     gate::{Gate, Most},
     listen::{Limits, Silent},
     memory,
@@ -64,6 +65,9 @@ pub struct Config {
     executor: Option<Arc<dyn Executor>>,
     session_timeout: Option<Duration>,
     most: Most,
+    daily: Option<Arc<Daily>>,
+    #[cfg(feature = "policy")]
+    policy: Option<Arc<crate::policy::Policy>>,
     limits: Limits,
     on_nobody: Option<Arc<dyn Fn() + Send + Sync>>,
 }
@@ -107,6 +111,9 @@ impl Config {
             executor: None,
             session_timeout: None,
             most: Most { sessions: 64, of_one_peer: 8, memory: u64::MAX },
+            daily: None,
+            #[cfg(feature = "policy")]
+            policy: None,
             limits: server::LIMITS,
             on_nobody: None,
         }
@@ -232,6 +239,41 @@ impl Config {
         self
     }
 
+    /// Counts how many intersections each peer has had today as a receiver, and with how many items, and admits no more than
+    /// these limits do. A peer is a key or, without keys, an IP address.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use foxtrot::{Config, Daily, MostPerDay, psi};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("foxtrot-per-day-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let file = folder.join("limits");
+    /// // The counts survive a restart of the program.
+    /// let daily = Daily::open(MostPerDay { runs: Some(10), keys: Some(3) }, &file)?;
+    /// let config = Config::insecure().per_day(Arc::new(daily));
+    /// let server = config.bind("localhost:0")?.serve(|peer| psi::send(peer, &["bob"]))?;
+    /// let address = server.local_addr().to_string();
+    /// let ask = |items: &[&str]| psi::receive(&mut Config::insecure().connect(&address)?, items);
+    /// assert_eq!(ask(&["ann", "bob"])?, [1]);
+    /// let error = ask(&["cid", "dan"]).expect_err("one item is left for today");
+    /// assert!(error.to_string().contains("limits for today"), "{error}");
+    /// assert_eq!(ask(&["cid"])?, []);
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn per_day(self, daily: Arc<Daily>) -> Self {
+        Self { daily: Some(daily), ..self }
+    }
+
+    /// Refuses every job that the policy forbids. The peer needs a policy with the same rules.
+    #[cfg(feature = "policy")]
+    #[must_use]
+    pub fn policy(self, policy: &crate::policy::Policy) -> Self {
+        Self { policy: Some(Arc::new(policy.clone())), ..self }
+    }
+
     /// Sets how many connections may be open that have begun no job, the stack of a session's thread, and how many ended
     /// sessions a [`Server`] keeps until somebody asks. How many are admitted, [`sessions`](Self::sessions) says.
     #[must_use]
@@ -301,7 +343,16 @@ impl Config {
         // The only session behind its gate.
         let gate = Gate::new(Most { memory: self.most.memory, ..ONE });
         let pass = Mutex::new(gate.admit("", 0).ok());
-        Peer { application, executor, pass, ..Peer::new(channel, side) }
+        let daily = self.daily.clone();
+        Peer {
+            application,
+            executor,
+            pass,
+            daily,
+            #[cfg(feature = "policy")]
+            policy: self.policy.clone(),
+            ..Peer::new(channel, side)
+        }
     }
 
     /// Secures a connection, if there are keys for it.

@@ -3,17 +3,16 @@
 use std::mem;
 
 use foxtrot_net::{
-    Reason,
+    HelloError, Reason,
     hello::Hello,
-    jobs::{self, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
+    jobs::{self, SET, check_least_keys, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
 };
 use foxtrot_ot::erase::Secret;
-use foxtrot_psi::paxos::Parameters;
 
 use super::{Digest, ItemHasher, MAX_ITEMS, Options, Steps};
 use crate::{
     Error, Peer,
-    job::{Agreed, Job, Role, refused, room},
+    job::{Agreed, Answer, Job, Role, refused, room},
 };
 
 /// Lets the peer find out which of its items are among these.
@@ -165,7 +164,9 @@ impl Options {
     }
 
     fn hello(&self, role: Role, normalize: &str, ours: usize) -> Result<Hello, Error> {
-        Ok(jobs::psi(role, &self.method()?, normalize, ours, self.most))
+        self.method.check()?;
+        let hello = jobs::psi(role, &self.method, normalize, ours, self.most);
+        Ok(hello.at_least(self.least as u64))
     }
 
     /// Negotiates, and learns how many items the peer has.
@@ -176,13 +177,21 @@ impl Options {
         hello: Hello,
         ours: usize,
     ) -> Result<(Agreed, usize), Error> {
-        let (agreed, theirs) = peer.negotiate(hello, |details| {
+        let (agreed, theirs) = peer.negotiate_by(hello, |details| {
             let theirs = peers_keys(details, self.most).map_err(refused)?;
-            let bytes = match role {
+            check_least_keys(theirs, self.least).map_err(refused)?;
+            if role == Role::Sender && details.contains_key(SET) {
+                // There is one set, without a name.
+                let error = HelloError::Refused(Reason::NoSuchSet);
+                return Err((Reason::NoSuchSet, Error::Session(error.into())));
+            }
+            let memory = match role {
                 Role::Sender => self.memory_of_sender(theirs, ours),
                 Role::Receiver => self.memory_of_receiver(ours, theirs),
             };
-            Ok((theirs, bytes.map_err(|e| (Reason::Other, e))?))
+            let memory = memory.map_err(|e| (Reason::Other, e))?;
+            let keys = (role == Role::Sender).then_some(theirs as u64);
+            Ok((theirs, Answer { memory, keys, hello: None }))
         })?;
         Ok((agreed, theirs))
     }
@@ -200,7 +209,7 @@ impl Options {
     /// # Errors
     /// [`Error::Usage`] for more than [`MAX_ITEMS`].
     pub fn memory_of_sender(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
-        Ok(memory_of_psi_sender(&Parameters::new(self.adversary(), receivers, senders)?))
+        Ok(memory_of_psi_sender(&self.method.parameters(receivers, senders)?))
     }
 
     /// About the most bytes of memory that [`receive`](Self::receive) of `receivers` different items takes with a peer that
@@ -209,7 +218,7 @@ impl Options {
     /// # Errors
     /// [`Error::Usage`] for more than [`MAX_ITEMS`].
     pub fn memory_of_receiver(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
-        Ok(memory_of_psi_receiver(&Parameters::new(self.adversary(), receivers, senders)?))
+        Ok(memory_of_psi_receiver(&self.method.parameters(receivers, senders)?))
     }
 }
 

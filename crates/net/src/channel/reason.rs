@@ -24,6 +24,14 @@ pub enum Reason {
     TooManyKeys,
     /// The session would take more memory than it has for one.
     TooLarge,
+    /// Its set has fewer keys than the other accepts.
+    TooFewKeys,
+    /// The limits of the day admit no more of the peer.
+    UsedUp,
+    /// A policy of the side forbids the run.
+    Forbidden,
+    /// The side has no set of the name that was asked for.
+    NoSuchSet,
 }
 
 impl Reason {
@@ -57,9 +65,11 @@ impl Reason {
         match error {
             HelloError::Refused(reason) => Some(*reason),
             HelloError::TooManyKeys { .. } => Some(Self::TooManyKeys),
+            HelloError::TooFewKeys { .. } => Some(Self::TooFewKeys),
             HelloError::MalformedDetails
             | HelloError::Offer { .. }
-            | HelloError::TooManyPeerKeys { .. } => Some(Self::Undecodable),
+            | HelloError::TooManyPeerKeys { .. }
+            | HelloError::TooFewPeerKeys { .. } => Some(Self::Undecodable),
             HelloError::Confirmation | HelloError::Unsolved => Some(Self::CheckFailed),
             _ => None,
         }
@@ -74,6 +84,10 @@ impl Reason {
             Self::Busy => 5,
             Self::TooManyKeys => 6,
             Self::TooLarge => 7,
+            Self::TooFewKeys => 8,
+            Self::UsedUp => 9,
+            Self::Forbidden => 10,
+            Self::NoSuchSet => 11,
         }
     }
 
@@ -86,6 +100,10 @@ impl Reason {
             5 => Self::Busy,
             6 => Self::TooManyKeys,
             7 => Self::TooLarge,
+            8 => Self::TooFewKeys,
+            9 => Self::UsedUp,
+            10 => Self::Forbidden,
+            11 => Self::NoSuchSet,
             _ => Self::Other,
         }
     }
@@ -101,6 +119,10 @@ impl fmt::Display for Reason {
             Self::Busy => "it is busy and answers no more sessions at once",
             Self::TooManyKeys => "its set has more keys than we accept",
             Self::TooLarge => "it has too little memory for a session of this size",
+            Self::TooFewKeys => "its set has fewer keys than we accept",
+            Self::UsedUp => "its limits for today admit no more of us",
+            Self::Forbidden => "its policy forbids this run",
+            Self::NoSuchSet => "it has no set of the name that we asked for",
         })
     }
 }

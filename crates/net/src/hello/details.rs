@@ -3,7 +3,7 @@
 
 use foxtrot_ot::{Session, Sid, oracle::Oracle};
 
-use super::{Hello, MAX_BYTES, MOST_KEYS, MOST_PUZZLE_BITS, PUZZLE, Table, codec};
+use super::{Hello, LEAST_KEYS, MAX_BYTES, MOST_KEYS, MOST_PUZZLE_BITS, PUZZLE, Table, codec};
 use crate::{HelloError, jobs};
 
 /// Our details: it takes about 2^puzzle hashes.
@@ -64,20 +64,32 @@ pub(super) fn sid(greeting: &Session, [initiators, responders]: [&[u8]; 2]) -> S
 /// long a server computes.
 ///
 /// # Errors
-/// Our set is too large for the peer to learn our details, or an offer cannot be.
+/// Our set is too large or too small for the peer to learn our details, or an offer cannot be.
 pub(super) fn read_offers(ours: &Hello, initiator: bool, offers: &Table) -> Result<u8, HelloError> {
-    if let Some(keys) = ours.keys {
-        let most = decimal(offers, MOST_KEYS).ok_or_else(|| offered(offers, MOST_KEYS))?;
-        if keys > most {
-            return Err(HelloError::TooManyKeys { ours: keys, most });
-        }
-    }
+    check_keys(ours, offers)?;
     if !offers.contains_key(PUZZLE) {
         return Ok(0);
     }
     let bits = decimal(offers, PUZZLE).and_then(|bits| u8::try_from(bits).ok());
     let bits = bits.filter(|bits| initiator && *bits <= MOST_PUZZLE_BITS);
     bits.ok_or_else(|| offered(offers, PUZZLE))
+}
+
+/// Fails unless the peer accepts as many keys as the hello tells.
+pub(super) fn check_keys(ours: &Hello, offers: &Table) -> Result<(), HelloError> {
+    if ours.keys.is_empty() {
+        return Ok(());
+    }
+    let most = decimal(offers, MOST_KEYS).ok_or_else(|| offered(offers, MOST_KEYS))?;
+    let least = match offers.contains_key(LEAST_KEYS) {
+        true => decimal(offers, LEAST_KEYS).ok_or_else(|| offered(offers, LEAST_KEYS))?,
+        false => 0,
+    };
+    ours.keys.iter().try_for_each(|&keys| match keys {
+        _ if keys > most => Err(HelloError::TooManyKeys { ours: keys, most }),
+        _ if keys < least => Err(HelloError::TooFewKeys { ours: keys, least }),
+        _ => Ok(()),
+    })
 }
 
 fn offered(offers: &Table, key: &'static str) -> HelloError {

@@ -469,6 +469,55 @@ fn a_puzzle_is_solved_by_the_initiator_if_the_responder_asks_and_only_then() {
 }
 
 #[test]
+fn a_set_smaller_than_the_peer_accepts_is_not_told() {
+    // docs/wire: R3-7.
+    let ours = sender().keys(4, 9).at_least(1);
+    let [first, second] = meet(&ours, &receiver().keys(5, 9).at_least(5));
+    assert_eq!(first, Err(HelloError::TooFewKeys { ours: 4, least: 5 }.into()));
+    assert_eq!(second, Err(ChannelError::GivenUp(Reason::TooFewKeys).into()));
+    let [first, second] = meet(&ours, &receiver().keys(5, 9).at_least(4));
+    assert_eq!(first.unwrap().sid, second.unwrap().sid);
+    // Each of several ways to compare counts.
+    let [first, _] = meet(&ours.clone().also_keys(3), &receiver().keys(5, 9).at_least(4));
+    assert_eq!(first, Err(HelloError::TooFewKeys { ours: 3, least: 4 }.into()));
+    for least in ["-1", "01", "x", ""] {
+        let [first, _] = meet(&ours, &receiver().keys(5, 9).offer(LEAST_KEYS, least));
+        let offer = HelloError::Offer { key: LEAST_KEYS, value: Some(least.into()) };
+        assert_eq!(first, Err(offer.into()));
+    }
+}
+
+#[test]
+fn a_responder_answers_by_details_that_follow_from_the_initiators() {
+    for (most, fits) in [(9, true), (6, false)] {
+        let (a, b) = memory::pair(LONG);
+        let [first, second] = thread::scope(|scope| {
+            let first =
+                scope.spawn(|| exchange(&a, true, &receiver().keys(5, most).detail("set", "b")));
+            let (b, hello) = (b, sender().keys(99, 9).without_keys());
+            let greeted = greet(&b, false, &hello).unwrap();
+            let confirmed = greeted.confirm().unwrap();
+            let set = confirmed.peer_details().unwrap()["set"].clone();
+            let answer = sender().keys(7, 9).detail("set", set);
+            let second = confirmed.answer_by(&answer).and_then(Confirmed::finish);
+            drop(b);
+            [first.join().unwrap(), second]
+        });
+        if fits {
+            let (first, second) = (first.unwrap(), second.unwrap());
+            assert_eq!(first.sid, second.sid);
+            assert_eq!(
+                first.peer_details,
+                table([(KEYS, "7"), ("message-length", "16"), ("set", "b")])
+            );
+        } else {
+            assert_eq!(second, Err(HelloError::TooManyKeys { ours: 7, most: 6 }.into()));
+            assert_eq!(first, Err(ChannelError::GivenUp(Reason::TooManyKeys).into()));
+        }
+    }
+}
+
+#[test]
 fn a_server_can_refuse_before_and_behind_the_peers_details() {
     for behind in [false, true] {
         let (a, b) = memory::pair(LONG);

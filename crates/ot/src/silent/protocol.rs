@@ -284,7 +284,8 @@ impl<F: Field> Silent<F> {
 }
 
 /// The bounds of what is on its way to a party between the extension's batches.
-fn limits<F: Field>(silent: &Silent<F>) -> Limits {
+#[must_use]
+pub fn limits<F: Field>(silent: &Silent<F>) -> Limits {
     let of_ots = ots::limits(&silent.extension());
     let largest = silent.size(silent.max_batch()).map_or(0, |size| size.trees_len);
     Limits { messages: 2 * WINDOW, len: of_ots.len.max(largest), ..of_ots }

@@ -130,7 +130,7 @@ impl Sender {
         let Self { parameters, session, seeds: [of_coin, of_run], mut vole } = self;
         let mut items = Zeroizing::new(items);
         let mut count = counter(&parameters, progress);
-        io.limit(limits());
+        io.limit(limits(&parameters));
         let joint = match parameters.buckets() {
             1 => None,
             _ => Some(senders_coin(io, &session, &of_coin).await?),
@@ -149,7 +149,7 @@ impl Sender {
                     (vole.delta()?, w)
                 }
             };
-            io.limit(limits());
+            io.limit(limits(&parameters));
             let mut bucket = sender.open(&io.recv(RowSeed::LEN).await)?;
             for len in parameters.sum_frames() {
                 bucket.take(&io.recv(len).await)?;
@@ -201,7 +201,7 @@ impl Receiver {
         let Self { parameters, session, seeds: [of_coin, of_run], mut vole } = self;
         let mut items = Zeroizing::new(items);
         let mut count = counter(&parameters, progress);
-        io.limit(limits());
+        io.limit(limits(&parameters));
         let joint = match parameters.buckets() {
             1 => None,
             _ => Some(receivers_coin(io, &session, &of_coin).await?),
@@ -220,7 +220,7 @@ impl Receiver {
                     (Mask::Small(u), v)
                 }
             };
-            io.limit(limits());
+            io.limit(limits(&parameters));
             let (bucket, row_seed, sums) = receiver.encode()?.mask(u, v)?;
             io.send(row_seed.as_bytes().to_vec()).await;
             for frame in sums.chunks(super::FRAME) {
@@ -241,8 +241,21 @@ impl Receiver {
 
 /// The bounds of what is on its way to a party between the VOLE's batches.
 #[must_use]
-pub const fn limits() -> Limits {
-    window_limits(super::FRAME)
+pub fn limits(parameters: &Parameters) -> Limits {
+    let frames = parameters.sum_frames().take(1).chain(parameters.tag_frames().take(1));
+    window_limits(frames.max().unwrap_or(0).max(RowSeed::LEN))
+}
+
+/// The bounds of a whole run: of the VOLE's batches, and between them.
+#[must_use]
+pub fn most_ahead(parameters: &Parameters) -> Limits {
+    let between = limits(parameters);
+    let within = match parameters.vole() {
+        Vole::Silent => vole::limits(&silent::vole()),
+        Vole::Packed => vole::limits(&silent::vole_packed()),
+        Vole::Small => vole::limits(&silent::vole_semi_honest()),
+    };
+    Limits { len: between.len.max(within.len), ..within }
 }
 
 impl Plan<'_> {

@@ -1,21 +1,22 @@
 //! The agreement of both sides, and its consequences.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use foxtrot::{policy::Policy, psi::Function};
 use foxtrot_net::{
-    hello::{Agreement, Hello, Role, Table},
-    jobs::{self, KEY_COLUMNS},
+    hello::{Agreement, Hello, Role, Table, numbered},
+    jobs::{self, KEY_COLUMNS, OR_NORMALIZE, SET},
     printable,
 };
 use foxtrot_ot::Backend;
-use foxtrot_psi::paxos::Parameters;
+use foxtrot_psi::method::{Assumption, Method, Parameters};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::Common,
+    args::{Common, Name},
     failure::Failure,
     link::{Cost, Link},
-    method::{self, Method},
+    method,
     output::Output,
     record::Entry,
     report::{Report, bytes, counted, time},
@@ -36,6 +37,11 @@ const AVX512: [u64; 2] = [1200, 700];
 const AVX2: [u64; 2] = [1400, 800];
 const PORTABLE: [u64; 2] = [2300, 1400];
 
+/// These figures with LPN.
+const LPN_AVX512: [u64; 2] = [350, 250];
+const LPN_AVX2: [u64; 2] = [450, 300];
+const LPN_PORTABLE: [u64; 2] = [1200, 900];
+
 /// The part of that which threads share: the CPU time of tasks, of all that both parties took for a
 /// million keys each.
 const SHARED: f64 = 0.5;
@@ -43,40 +49,127 @@ const SHARED: f64 = 0.5;
 /// The terms of one side.
 pub(super) struct Terms {
     method: Method,
-    /// Normalisers of keys before they are compared.
-    normalize: String,
+    /// The keys by which rows are compared, one pass each.
+    keys: Vec<Key>,
     /// The most keys that the peer may have.
     most: usize,
-    /// The names of our key columns, if they have names.
+    /// The fewest keys that the peer may have.
+    least: usize,
+    policy: Option<Arc<Policy>>,
+    /// The name of the peer's set, if it has several.
+    asked: Option<String>,
+}
+
+/// A key by which rows are compared.
+#[derive(Clone)]
+struct Key {
+    /// Normalisers of its parts before they are compared.
+    normalize: String,
+    /// The names of our columns, if they have names.
     columns: Option<Vec<String>>,
+}
+
+/// A pass over all rows by one key.
+struct Pass {
+    parameters: Parameters,
+    key: Key,
+    /// The peer's columns as the peer told them, made printable.
+    peer_columns: Option<String>,
 }
 
 /// The terms that both sides want.
 pub(super) struct Agreed {
     pub(super) method: Method,
-    pub(super) parameters: Parameters,
-    normalize: String,
-    columns: Option<Vec<String>>,
-    /// The peer's columns as the peer told them, made printable.
-    peer_columns: Option<String>,
+    passes: Vec<Pass>,
+    policy: Option<Arc<Policy>>,
+    asked: Option<String>,
 }
 
 impl Terms {
-    pub(super) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
-        let columns = set.key_columns();
-        let columns = columns.map(|names| names.into_iter().map(str::to_owned).collect());
-        Ok(Self { method: method::psi(common)?, normalize: set.terms(), most, columns })
+    pub(super) fn new(
+        common: &Common,
+        assumption: Assumption,
+        sets: &[Set],
+        most: usize,
+    ) -> Result<Self, Failure> {
+        Ok(Self::of(Self::method(common, assumption)?, sets, most))
     }
 
-    pub(super) fn hello(&self, role: Role, keys: usize) -> Hello {
-        let hello = jobs::psi(role, &self.method, &self.normalize, keys, self.most);
-        jobs::key_columns(hello, self.columns.as_deref())
+    /// The protocols that the user wants.
+    pub(super) fn method(common: &Common, assumption: Assumption) -> Result<Method, Failure> {
+        method::psi(common, assumption)
+    }
+
+    /// The terms of a file by these protocols; it was read once for each key.
+    pub(super) fn of(method: Method, sets: &[Set], most: usize) -> Self {
+        let key = |set: &Set| {
+            let columns = set.key_columns();
+            let columns = columns.map(|names| names.into_iter().map(str::to_owned).collect());
+            Key { normalize: set.terms(), columns }
+        };
+        let (keys, policy, asked) = (sets.iter().map(key).collect(), None, None);
+        Self { method, keys, most, least: 0, policy, asked }
+    }
+
+    /// Refuses a peer with fewer keys.
+    pub(super) fn at_least(self, least: usize) -> Self {
+        Self { least, ..self }
+    }
+
+    /// Enters the policy.
+    pub(super) fn under(self, policy: Option<Arc<Policy>>) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// Asks for the peer's set of this name.
+    pub(super) fn asking(self, name: Option<&Name>) -> Self {
+        Self { asked: name.map(ToString::to_string), ..self }
+    }
+
+    pub(super) fn policy(&self) -> Option<&Policy> {
+        self.policy.as_deref()
+    }
+
+    pub(super) fn least(&self) -> usize {
+        self.least
+    }
+
+    /// The normalisers of each key, which both sides compare.
+    pub(super) fn normalised(&self) -> Vec<&str> {
+        self.keys.iter().map(|key| key.normalize.as_str()).collect()
+    }
+
+    /// Enters into the record what is known before the peer is met.
+    pub(super) fn begin(&self, entry: &mut Entry) {
+        entry.set("function", Function::Intersection.name());
+        entry.set("policy", self.policy.as_ref().map(|policy| policy.id()));
+        entry.set("set", self.asked.clone());
+    }
+
+    /// The hello of a side with these numbers of keys.
+    pub(super) fn hello(&self, role: Role, sizes: &[usize]) -> Hello {
+        let (first, others) = match self.normalised().split_first() {
+            Some((first, others)) => (first.to_string(), others.join(" | ")),
+            None => Default::default(),
+        };
+        let size = sizes.first().copied().unwrap_or(0);
+        let hello = jobs::psi(role, &self.method, &first, size, self.most);
+        let hello = sizes.iter().skip(1).fold(hello, |hello, &size| hello.also_keys(size as u64));
+        let hello = hello.at_least(self.least as u64);
+        let hello = match &self.asked {
+            Some(name) => hello.detail(SET, name),
+            None => hello,
+        };
+        let hello = if others.is_empty() { hello } else { hello.term(OR_NORMALIZE, others) };
+        self.keys.iter().enumerate().fold(hello, |hello, (number, key)| {
+            jobs::key_columns_of(hello, number, key.columns.as_deref())
+        })
     }
 }
 
 impl Agreed {
     /// Agrees with the peer of this link.
-    pub(super) fn on(terms: &Terms, link: &Link, ours: usize) -> Result<Self, Failure> {
+    pub(super) fn on(terms: &Terms, link: &Link, ours: &[usize]) -> Result<Self, Failure> {
         let Agreement { role, peer_details, .. } = &*link.agreed;
         Self::with(terms, *role, peer_details, ours).map_err(|e| link.refuse(e))
     }
@@ -87,21 +180,28 @@ impl Agreed {
         terms: &Terms,
         role: Role,
         peer_details: &Table,
-        ours: usize,
+        ours: &[usize],
     ) -> Result<Self, Failure> {
-        let theirs = jobs::peers_keys(peer_details, terms.most)?;
-        let (receivers, senders) = match role {
-            Role::Receiver => (ours, theirs),
-            Role::Sender => (theirs, ours),
+        let pass = |(number, (key, &ours)): (usize, (&Key, &usize))| {
+            let theirs = jobs::peers_keys_of(peer_details, number, terms.most)?;
+            jobs::check_least_keys(theirs, terms.least)?;
+            let (receivers, senders) = match role {
+                Role::Receiver => (ours, theirs),
+                Role::Sender => (theirs, ours),
+            };
+            let parameters = terms.method.parameters(receivers, senders)?;
+            let peer_columns = peer_details.get(&numbered(KEY_COLUMNS, number));
+            let peer_columns = peer_columns.map(|columns| printable(columns));
+            Ok::<_, Failure>(Pass { parameters, key: key.clone(), peer_columns })
         };
-        let parameters = Parameters::new(terms.method.adversary(), receivers, senders)?;
-        let peer_columns = peer_details.get(KEY_COLUMNS);
+        let passes = terms.keys.iter().zip(ours).enumerate().map(pass).collect::<Result<_, _>>()?;
+        let asked = peer_details.get(SET).filter(|_| role == Role::Sender);
+        let asked = asked.map(|name| printable(name));
         Ok(Self {
             method: terms.method,
-            parameters,
-            normalize: terms.normalize.clone(),
-            columns: terms.columns.clone(),
-            peer_columns: peer_columns.map(|columns| printable(columns)),
+            passes,
+            policy: terms.policy.clone(),
+            asked: asked.or_else(|| terms.asked.clone()),
         })
     }
 
@@ -115,12 +215,33 @@ impl Agreed {
         output.detail(&self.details());
     }
 
-    /// Terms, privacy and, for a long run, an estimate; a line each.
-    pub(super) fn words(&self, role: Option<Role>, threads: usize) -> Vec<String> {
+    /// The parameters of each pass.
+    pub(super) fn passes(&self) -> impl Iterator<Item = &Parameters> {
+        self.passes.iter().map(|pass| &pass.parameters)
+    }
+
+    /// The receiver's keys in all passes.
+    pub(super) fn receivers_keys(&self) -> usize {
+        self.passes().map(|it| it.receiver_items()).sum()
+    }
+
+    /// The sender's keys in all passes.
+    pub(super) fn senders_keys(&self) -> usize {
+        self.passes().map(|it| it.sender_items()).sum()
+    }
+
+    /// Our columns of a key, as results name it.
+    pub(super) fn key_name(&self, number: usize) -> String {
+        let columns = self.passes[number].key.columns.as_ref();
+        columns.map_or_else(|| format!("key {}", number + 1), |names| names.join(","))
+    }
+
+    /// The numbers of keys of one pass, and their normalisers.
+    fn sizes(pass: &Pass, role: Option<Role>) -> String {
         let (receivers, senders) =
-            (self.parameters.receiver_items(), self.parameters.sender_items());
+            (pass.parameters.receiver_items(), pass.parameters.sender_items());
         let [ours, peers] =
-            self.named_columns().map(|it| it.map_or("".into(), |it| format!(" ({it})")));
+            pass.named_columns().map(|it| it.map_or("".into(), |it| format!(" ({it})")));
         let keys = |n| counted(n, "key");
         let sizes = match role {
             Some(Role::Receiver) => {
@@ -131,28 +252,48 @@ impl Agreed {
             }
             None => format!("{} at the receiver, {senders} at the sender", keys(receivers)),
         };
-        let adversary = self.method.adversary();
-        let normalised = match normalisers_in_words(&self.normalize) {
+        let normalised = match normalisers_in_words(&pass.key.normalize) {
             Some(names) => format!("keys normalised by {names}"),
             None => "keys not normalised".into(),
         };
+        format!("{normalised}; {sizes}")
+    }
+
+    /// Terms, privacy and, for a long run, an estimate; a line each.
+    pub(super) fn words(&self, role: Option<Role>, threads: usize) -> Vec<String> {
+        let Method { adversary, assumption, .. } = self.method;
+        let receivers: Vec<_> = self.passes().map(|it| it.receiver_items().to_string()).collect();
+        let receivers = receivers.join(" and ");
         let learns = match role {
-            None => format!("the sender learns only the receiver's number of keys ({receivers})"),
+            None => format!(
+                "the receiver learns which of its keys the sender has; the sender learns only the \
+                 receiver's number of keys ({receivers})"
+            ),
             Some(Role::Receiver) => format!(
-                "the peer learns only our number of keys ({receivers}) and the names of our key columns"
+                "this side learns which of its keys the peer has; the peer learns only our number of \
+                 keys ({receivers}) and the names of our key columns"
             ),
             Some(Role::Sender) => format!(
-                "this side learns only the peer's number of keys ({receivers}) and the names of its key columns"
+                "the peer learns which of its keys are here; this side learns only the peer's number of \
+                 keys ({receivers}) and the names of its key columns"
             ),
         };
-        let bound = match self.parameters.largest_set() {
+        let bound = match self.largest_set() {
             Some(most) => format!("a cheating receiver can test at most {most} keys"),
             None => "this holds only if both sides follow the protocol (--semi-honest)".into(),
         };
+        let mut sizes = self.passes.iter().map(|pass| Self::sizes(pass, role));
+        let first = sizes.next().unwrap_or_default();
         let mut lines = vec![
-            format!("agreed: {adversary} security, {normalised}; {sizes}"),
+            format!("agreed: {adversary} security, assumption {assumption}, {first}"),
             format!("privacy: {learns}; {bound}"),
         ];
+        lines.extend(
+            sizes.map(|other| format!("agreed: rows are compared also by other keys: {other}")),
+        );
+        if let Some(policy) = &self.policy {
+            lines.push(format!("policy of both sides: {}", policy.words()));
+        }
         let (size, takes) = (self.payload(), self.computing(threads));
         if size > MUCH || takes > LONG {
             let takes = time(takes);
@@ -171,28 +312,59 @@ impl Agreed {
 
     /// Protocols, versions of normalisers and the conditions of the bound, for `--verbose`.
     pub(super) fn details(&self) -> String {
-        let (method, normalize) = (method::words(&self.method), &self.normalize);
-        let bound = match self.parameters.largest_set() {
+        let all: Vec<_> =
+            self.passes().map(|it| format!("{} over {}", it.info().name, it.over())).collect();
+        let all = all.join(" and ");
+        let Method { base, adversary, .. } = self.method;
+        let base = base.info().name;
+        let normalize: Vec<_> = self.passes.iter().map(|it| it.key.normalize.as_str()).collect();
+        let normalize = normalize.join(" | ");
+        let bound = match self.largest_set() {
             Some(_) => {
                 "; the bound on keys holds for up to 2^80 hashes, except with probability about 2^-40"
             }
             None => "",
         };
-        format!("protocol: paxos over {method}; normalisers {normalize}{bound}")
+        format!(
+            "protocol: {all} from base OT {base}, {adversary} security; normalisers \
+             {normalize}{bound}"
+        )
     }
 
-    /// The key columns of this side and of the peer, where they have names.
-    fn named_columns(&self) -> [Option<String>; 2] {
-        let ours = self.columns.as_ref().map(|columns| printable(&columns.join(", ")));
-        [ours, self.peer_columns.clone()]
+    /// Bytes of both parties under another assumption, for the same sizes.
+    fn payload_under(&self, assumption: Assumption) -> Option<u64> {
+        let method = Method { assumption, ..self.method };
+        let bytes = |it: &Parameters| {
+            let parameters = method.parameters(it.receiver_items(), it.sender_items());
+            Some(parameters.ok()?.bytes(method.base) as u64)
+        };
+        self.passes().map(bytes).sum()
+    }
+
+    /// The most keys that a cheating receiver can test, in all passes.
+    fn largest_set(&self) -> Option<u64> {
+        self.passes().map(Parameters::largest_set).sum()
+    }
+
+    /// The bytes with LPN, if they are a tenth less at least.
+    pub(super) fn hint(&self) -> Option<String> {
+        let (is, would) = (self.payload(), self.payload_under(Assumption::Lpn)?);
+        (would <= is / 10 * 9).then(|| {
+            let [is, would] = [is, would].map(bytes);
+            format!("with --assumption lpn on both sides: {would} instead of {is}; LPN is a younger assumption")
+        })
     }
 
     /// `key columns: email here, E-Mail at the peer`.
     pub(super) fn columns_in_words(&self) -> String {
-        let [ours, peers] = self.named_columns();
-        let (ours, peers) =
-            (ours.unwrap_or("whole lines".into()), peers.unwrap_or("no name".into()));
-        format!("key columns: {ours} here, {peers} at the peer")
+        let words = |pass: &Pass| {
+            let [ours, peers] = pass.named_columns();
+            let (ours, peers) =
+                (ours.unwrap_or("whole lines".into()), peers.unwrap_or("no name".into()));
+            format!("{ours} here, {peers} at the peer")
+        };
+        let all: Vec<_> = self.passes.iter().map(words).collect();
+        format!("key columns: {}", all.join("; "))
     }
 
     /// Enters sizes, columns and normalisers into the record of the run.
@@ -204,40 +376,80 @@ impl Agreed {
 
     /// Bytes of both parties.
     fn payload(&self) -> u64 {
-        let (base, rows) = (self.method.base.info(), self.parameters.base_ots());
-        let base = (base.sender_bytes)(rows) + (base.receiver_bytes)(rows);
-        (self.parameters.sender_bytes() + self.parameters.receiver_bytes() + base) as u64
+        self.passes().map(|it| it.bytes(self.method.base) as u64).sum()
     }
 
     /// About how long both parties compute, one after the other, with so many threads each.
     fn computing(&self, threads: usize) -> Duration {
         let of = |keys: usize, each: u64| Duration::from_nanos(each.saturating_mul(keys as u64));
+        let lpn = self.method.assumption == Assumption::Lpn;
         let [receivers, senders] = match Backend::best().name() {
+            "avx512" if lpn => LPN_AVX512,
+            "avx2" if lpn => LPN_AVX2,
+            _ if lpn => LPN_PORTABLE,
             "avx512" => AVX512,
             "avx2" => AVX2,
             _ => PORTABLE,
         };
-        let all = of(self.parameters.receiver_items(), receivers)
-            + of(self.parameters.sender_items(), senders);
+        let all = of(self.receivers_keys(), receivers) + of(self.senders_keys(), senders);
         all.mul_f64(1.0 - SHARED + SHARED / threads as f64)
     }
 
     /// The figures of a run in which the sender, the receiver or both were here. `n` is the number of
     /// the receiver's keys.
     pub(super) fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
-        let n = self.parameters.receiver_items();
-        Report::of_parties("psi/paxos", &self.method, (n, threads), costs)
+        let n = self.receivers_keys();
+        // Passes may differ in their protocols, by their sizes; the first stands for all.
+        let info = self.passes[0].parameters.info();
+        let Method { base, adversary, .. } = self.method;
+        let about = [
+            format!("psi/{}", info.name),
+            method::params_over(Some(info), base.info()),
+            method::security_over(Some(info), base.info(), adversary),
+        ];
+        Report::of_parties(about, (n, threads), costs)
     }
 
     /// Returns the fields that the report does not have.
     pub(super) fn json(&self) -> Map<String, Value> {
+        let [symmetric, lpn] = Assumption::ALL.map(|it| self.payload_under(it));
         let object = json!({
-            "normalize": self.normalize,
-            "key_columns": self.columns,
+            "function": Function::Intersection.name(),
+            "policy": self.policy.as_ref().map(|policy| policy.id()),
+            "set": self.asked,
+            "assumption": self.method.assumption.name(),
+            "adversary": self.method.adversary.to_string(),
+            "payload_bytes_symmetric": symmetric,
+            "payload_bytes_lpn": lpn,
+            "most_keys_of_a_cheating_receiver": self.largest_set(),
+        });
+        let mut passes = self.passes.iter().map(Pass::json);
+        let mut map = passes.next().unwrap_or_default();
+        let others: Vec<_> = passes.collect();
+        if !others.is_empty() {
+            map.insert("or_keys".into(), others.into());
+        }
+        if let Value::Object(object) = object {
+            map.extend(object);
+        }
+        map
+    }
+}
+
+impl Pass {
+    /// The key columns of this side and of the peer, where they have names.
+    fn named_columns(&self) -> [Option<String>; 2] {
+        let ours = self.key.columns.as_ref().map(|columns| printable(&columns.join(", ")));
+        [ours, self.peer_columns.clone()]
+    }
+
+    fn json(&self) -> Map<String, Value> {
+        let object = json!({
+            "normalize": self.key.normalize,
+            "key_columns": self.key.columns,
             "peer_key_columns": self.peer_columns,
             "keys_receiver": self.parameters.receiver_items(),
             "keys_sender": self.parameters.sender_items(),
-            "most_keys_of_a_cheating_receiver": self.parameters.largest_set(),
         });
         match object {
             Value::Object(map) => map,

@@ -3,7 +3,10 @@
 use std::mem;
 
 use foxtrot::job::Job;
-use foxtrot_psi::paxos::protocol::{Plan, Progress, Receiver, Sender};
+use foxtrot_psi::method::{
+    Parameters,
+    protocol::{Plan, Progress, Receiver, Sender},
+};
 use indicatif::ProgressBar;
 use zeroize::Zeroizing;
 
@@ -23,78 +26,81 @@ pub(super) struct Party<'a> {
 }
 
 impl Party<'_> {
-    /// Lets the peer find out which of its items are among these. They are asked for when the base OTs are done:
-    /// a peer that only connects costs no copy.
+    /// Lets the peer find out which of its items are among these, pass by pass. They are asked for when the base OTs
+    /// are done: a peer that only connects costs no copy.
     pub(super) fn send(
         &self,
         link: Link,
-        items: impl FnOnce() -> Result<Zeroizing<Vec<Item>>, Failure>,
+        items: impl FnOnce() -> Result<Vec<Zeroizing<Vec<Item>>>, Failure>,
     ) -> Result<Cost, Failure> {
         let ((), cost) = link.run(self.workers, |job| {
-            self.tell_setup();
-            let (mut cx, plan) = (job.context()?, self.plan(&job));
-            let sender = job.play(|io| async move { Sender::set_up(&io, &mut cx, plan).await })?;
-            self.tell_buckets();
-            let (bar, mut items) = (&self.bar(), items()?);
-            let items = mem::take(&mut *items);
-            job.play(
-                |io| async move { sender.run(&io, items, |progress| show(bar, progress)).await },
-            )?;
-            bar.finish_and_clear();
+            let (mut wanted, mut all) = (Some(items), Vec::new().into_iter());
+            for (pass, counter) in self.agreed.passes().zip(0..) {
+                self.tell_setup(pass);
+                let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter));
+                let sender =
+                    job.play(|io| async move { Sender::set_up(&io, &mut cx, plan).await })?;
+                self.tell_buckets(pass);
+                if let Some(items) = wanted.take() {
+                    all = items()?.into_iter();
+                }
+                let (bar, mut items) = (&self.bar(pass), all.next().unwrap_or_default());
+                let items = mem::take(&mut *items);
+                job.play(|io| async move {
+                    sender.run(&io, items, |progress| show(bar, progress)).await
+                })?;
+                bar.finish_and_clear();
+            }
             Ok(job.finish()?)
         })?;
         Ok(cost)
     }
 
-    /// The indices of the items that the peer also has.
+    /// The indices of the items that the peer also has, in each pass.
     pub(super) fn receive(
         &self,
         link: Link,
-        items: &[Item],
-    ) -> Result<(Vec<usize>, Cost), Failure> {
+        sets: &[&[Item]],
+    ) -> Result<(Vec<Vec<usize>>, Cost), Failure> {
         let (received, cost) = link.run(self.workers, |job| {
-            self.tell_setup();
-            let (mut cx, plan) = (job.context()?, self.plan(&job));
-            let receiver =
-                job.play(|io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
-            self.tell_buckets();
-            let (bar, items) = (&self.bar(), items.to_vec());
-            let received = job.play(|io| async move {
-                receiver.run(&io, items, |progress| show(bar, progress)).await
-            })?;
-            bar.finish_and_clear();
+            let mut all = Vec::new();
+            for ((pass, items), counter) in self.agreed.passes().zip(sets).zip(0..) {
+                self.tell_setup(pass);
+                let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter));
+                let receiver =
+                    job.play(|io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
+                self.tell_buckets(pass);
+                let (bar, items) = (&self.bar(pass), items.to_vec());
+                all.push(job.play(|io| async move {
+                    receiver.run(&io, items, |progress| show(bar, progress)).await
+                })?);
+                bar.finish_and_clear();
+            }
             // The sender gets to know that all has come, and the connection ends, before the sets are compared: how
             // long that takes depends on them.
             job.finish()?;
-            Ok(received)
+            Ok(all)
         })?;
-        let indices = received.intersect().map_err(foxtrot_net::Error::from)?;
-        Ok((indices, cost.until_now()))
+        let found = received.into_iter().map(|it| it.intersect().map_err(foxtrot_net::Error::from));
+        Ok((found.collect::<Result<_, _>>()?, cost.until_now()))
     }
 
-    fn plan(&self, job: &Job<'_>) -> Plan<'_> {
-        Plan {
-            parameters: self.agreed.parameters,
-            base: self.agreed.method.base,
-            direction: job.direction(),
-            counter: 0,
-        }
+    fn plan(&self, job: &Job<'_>, pass: &Parameters, counter: u64) -> Plan<'_> {
+        let (parameters, base, direction) = (*pass, self.agreed.method.base, job.direction());
+        Plan { parameters, base, direction, counter }
     }
 
-    fn bar(&self) -> ProgressBar {
-        let parameters = &self.agreed.parameters;
-        let steps = parameters.buckets() * parameters.slots() + parameters.tags();
-        self.output.progress_in_percent(steps)
+    fn bar(&self, pass: &Parameters) -> ProgressBar {
+        self.output.progress_in_percent(pass.steps())
     }
 
-    fn tell_setup(&self) {
-        let (n, base) = (self.agreed.parameters.base_ots(), self.agreed.method.base.info().name);
+    fn tell_setup(&self, pass: &Parameters) {
+        let (n, base) = (pass.base_ots(), self.agreed.method.base.info().name);
         self.output.detail(&format!("running {n} base OTs {base}"));
     }
 
-    fn tell_buckets(&self) {
-        let (buckets, slots) = (self.agreed.parameters.buckets(), self.agreed.parameters.slots());
-        let threads = self.workers.threads();
+    fn tell_buckets(&self, pass: &Parameters) {
+        let (buckets, slots, threads) = (pass.buckets(), pass.slots(), self.workers.threads());
         self.output.detail(&format!(
             "base OTs done; buckets: {buckets}, slots of each: {slots}, threads: {threads}"
         ));

@@ -11,39 +11,84 @@ use crate::{
     files::{Access, Draft, Existing, put_in_place},
     output::Output,
     report::{Report, counted},
-    table::Set,
+    table::{More, Row, Set, printable},
 };
 
-/// Writes the rows with these items where they are wanted, and says what happened.
+/// The header of the column that tells by which key a row matches.
+const MATCHED_BY: &str = "matched_by";
+
+/// Fails if the result could not be written as it is wanted.
+pub(super) fn check(sets: &[Set], out: &RowsOut) -> Result<(), Failure> {
+    match sets {
+        [set, _, ..] if !out.count && !out.invert => set.check_csv(),
+        _ => Ok(()),
+    }
+}
+
+/// The first key by which each row of the file matches, if there is one.
+fn matches(sets: &[Set], found: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let rows = sets.first().map_or(0, |set| set.items_of_rows().count());
+    let mut by = vec![None; rows];
+    for (number, (set, found)) in sets.iter().zip(found).enumerate() {
+        let mut is_common = vec![false; set.items().len()];
+        found.iter().for_each(|&item| is_common[item] = true);
+        for (by, item) in by.iter_mut().zip(set.items_of_rows()) {
+            if by.is_none() && item.is_some_and(|item| is_common[item]) {
+                *by = Some(number);
+            }
+        }
+    }
+    by
+}
+
+/// Writes the rows that match where they are wanted, and says what happened. The file was read once for each key, and
+/// `found` has the common items of each.
 pub(super) fn deliver(
-    mut set: Set,
-    items: &[usize],
+    mut sets: Vec<Set>,
+    found: &[Vec<usize>],
     (agreed, report): (&Agreed, &Report),
     out: &RowsOut,
     common: &Common,
 ) -> Result<(), Failure> {
-    let mut matched = vec![false; set.items().len()];
-    items.iter().for_each(|&item| matched[item] = true);
-    let rows = set.rows(|item, _| item.is_some_and(|item| matched[item]));
+    let by = matches(&sets, found);
+    let rows_found = by.iter().flatten().count();
+    let wanted: Vec<_> = by.iter().map(|by| by.is_some() ^ out.invert).collect();
+    let names: Vec<_> = (0..sets.len()).map(|number| agreed.key_name(number)).collect();
+    let by: Vec<_> = by.into_iter().flatten().collect();
+    let fields = |row: usize| vec![names[by[row]].as_str().into()];
+    let more = More { names: vec![MATCHED_BY.into()], fields: &fields };
+    let more = (sets.len() > 1 && !out.invert).then_some(&more);
+    let set = &mut sets[0];
+    let rows = set.rows_at(&wanted);
     if let Some(path) = out.file() {
-        let mut draft = Draft::begin(Access::Usual, path, set.written_len(&rows))?;
-        set.write(&rows, |piece| draft.append(piece))?;
+        let longest = names.iter().map(String::len).max().unwrap_or(0).max(MATCHED_BY.len());
+        let more_len = more.map_or(0, |_| (rows.len() + 1) * (2 * longest + 3));
+        let len = set.written_len(&rows) + more_len as u64;
+        let mut draft = Draft::begin(Access::Usual, path, len)?;
+        write(set, &rows, more, |piece| draft.append(piece))?;
         put_in_place(Existing::Replaced, vec![draft])?;
     } else if !common.json {
         let mut stdout = io::stdout().lock();
         if out.count {
-            writeln!(stdout, "{}", items.len()).map_err(|e| Failure::stdout(&e))?;
+            let count = if found.len() > 1 { rows_found } else { found.iter().map(Vec::len).sum() };
+            writeln!(stdout, "{count}").map_err(|e| Failure::stdout(&e))?;
         } else {
-            set.write(&rows, |piece| stdout.write_all(piece).map_err(|e| Failure::stdout(&e)))?;
+            let to = |piece: &[u8]| stdout.write_all(piece).map_err(|e| Failure::stdout(&e));
+            write(set, &rows, more, to)?;
         }
         stdout.flush().map_err(|e| Failure::stdout(&e))?;
     }
-    let (keys, rows_found) = (items.len(), rows.len());
+    let keys: usize = found.iter().map(Vec::len).sum();
     let wrote = out.file().map_or(String::new(), |path| format!(", written to {}", path.display()));
-    let (found, rows) = (counted(keys, "key in common"), counted(rows_found, "row"));
-    Output::new(common).note(&format!("found {found}, {rows}{wrote} ({})", report.figures()));
+    let (mut words, rows) = (counted(keys, "key in common"), counted(rows.len(), "row"));
+    if found.len() > 1 {
+        let each = found.iter().zip(&names).map(|(found, name)| format!("{} {name}", found.len()));
+        words += &format!(" ({})", printable(&each.collect::<Vec<_>>().join(", ")));
+    }
+    let rows = if out.invert { rows + " without a match" } else { rows };
+    Output::new(common).note(&format!("found {words}, {rows}{wrote} ({})", report.figures()));
     Output::new(common).detail(&format!("flows of the run: {}", report.rounds));
-    let sizes = [agreed.parameters.receiver_items(), agreed.parameters.sender_items()];
+    let sizes = [agreed.receivers_keys(), agreed.senders_keys()];
     if keys == 0 && !sizes.contains(&0) {
         let columns = agreed.columns_in_words();
         Output::new(common).note(&format!(
@@ -51,11 +96,33 @@ pub(super) fn deliver(
              sides: columns, formats of dates, upper case, spaces"
         ));
     }
+    agreed.hint().iter().for_each(|hint| Output::new(common).note(hint));
     let mut result = json!({ "keys_found": keys, "rows_found": rows_found });
-    if let (Some(object), Some(path)) = (result.as_object_mut(), out.file()) {
-        object.insert("files".into(), json!([path.display().to_string()]));
+    if let Some(object) = result.as_object_mut() {
+        if found.len() > 1 {
+            let each = found
+                .iter()
+                .zip(&names)
+                .map(|(found, name)| json!({ "key": name, "keys_found": found.len() }));
+            object.insert("found_by".into(), each.collect());
+        }
+        if let Some(path) = out.file() {
+            object.insert("files".into(), json!([path.display().to_string()]));
+        }
     }
     print_object(agreed, report, common, result)
+}
+
+fn write(
+    set: &mut Set,
+    rows: &[Row],
+    more: Option<&More<'_>>,
+    to: impl FnMut(&[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    match more {
+        Some(more) => set.write_with(rows, more, to),
+        None => set.write(rows, to),
+    }
 }
 
 /// Prints the report of a side without result as one object; for `--json`.

@@ -1,0 +1,163 @@
+//! `psi send --serve`: sets for all peers that come.
+
+use std::{path::PathBuf, sync::Arc};
+
+use foxtrot::{
+    Daily, MostPerDay,
+    job::{Answer, Role, Table},
+};
+use foxtrot_net::{
+    hello::{KEYS, numbered},
+    jobs::{SET, memory_of_psi_sender},
+};
+use zeroize::Zeroizing;
+
+use super::{
+    OUR_NORMALIZE,
+    agreement::Agreed,
+    party::Party,
+    result,
+    shelf::{Shelf, Stock},
+};
+use crate::{
+    args::{Common, MostSessions, Standing},
+    failure::Failure,
+    host::Service,
+    link::Link,
+    output::{self, Output},
+    reach::Way,
+    record::Recorder,
+    report::Report,
+    table::Item,
+    workers::Workers,
+};
+
+/// A server of sets for all peers that come.
+pub(super) struct Server {
+    pub(super) shelf: Arc<Shelf>,
+    pub(super) workers: Workers,
+    pub(super) output: Output,
+    pub(super) recorder: Recorder,
+    /// Our normalisers in full, for the record.
+    pub(super) normalize: Vec<String>,
+}
+
+/// The agreement with a peer, and the set that it asked for.
+pub(super) struct Admitted {
+    agreed: Agreed,
+    stock: Arc<Stock>,
+}
+
+impl Stock {
+    fn copy(&self) -> Result<Vec<Zeroizing<Vec<Item>>>, Failure> {
+        let copy = |items: &Zeroizing<Vec<Item>>| {
+            let mut copy = Zeroizing::new(Vec::new());
+            copy.try_reserve_exact(items.len())
+                .map_err(|_| Failure::run("not enough memory for a copy of the set"))?;
+            copy.extend_from_slice(items);
+            Ok(copy)
+        };
+        self.items.iter().map(copy).collect()
+    }
+
+    fn agree(self: Arc<Self>, details: &Table) -> Result<Admitted, Failure> {
+        let agreed = Agreed::with(&self.terms, Role::Sender, details, &self.sizes())?;
+        Ok(Admitted { agreed, stock: self })
+    }
+}
+
+impl Service for Server {
+    type Agreed = Admitted;
+    type Done = (Agreed, Report);
+
+    fn agree(&self, details: &Table) -> Result<Admitted, Failure> {
+        self.shelf.find(details.get(SET).map(String::as_str))?.agree(details)
+    }
+
+    fn least_memory(&self) -> u64 {
+        let least = |stock: Arc<Stock>| {
+            let keys = stock.terms.least().max(1);
+            let detail = |number| (numbered(KEYS, number), keys.to_string());
+            let details: Table = (0..stock.items.len()).map(detail).collect();
+            stock.agree(&details).map_or(0, |agreed| self.memory(&agreed))
+        };
+        self.shelf.all().map(least).min().unwrap_or(0)
+    }
+
+    fn memory(&self, admitted: &Admitted) -> u64 {
+        admitted.agreed.passes().map(memory_of_psi_sender).max().unwrap_or(0)
+    }
+
+    fn terms(&self, admitted: &Admitted) -> Answer {
+        let stock = &admitted.stock;
+        Answer {
+            memory: self.memory(admitted),
+            keys: Some(admitted.agreed.receivers_keys() as u64),
+            hello: Some(stock.terms.hello(Role::Sender, &stock.sizes())),
+        }
+    }
+
+    fn answer(&self, link: Link, admitted: Admitted) -> Result<(Agreed, Report), Failure> {
+        let Admitted { agreed, stock } = admitted;
+        self.recorder.keep("psi", "sender", |entry| {
+            entry.set(OUR_NORMALIZE, self.normalize.clone());
+            entry.met(&link);
+            agreed.enter(entry);
+            let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
+            let output = Output::in_background();
+            let party = Party { agreed: &agreed, workers: &workers, output };
+            let cost = party.send(link, || {
+                let lines = agreed.words(Some(Role::Sender), workers.threads());
+                let mut lines = lines.iter().map(|line| format!("with {peer}: {line}"));
+                lines.next().into_iter().for_each(|line| self.output.note(&line));
+                lines.for_each(|line| self.output.detail(&line));
+                self.output.detail(&format!("with {peer}: {}", agreed.details()));
+                stock.copy()
+            })?;
+            let report = agreed.report(workers.threads(), [Some(&cost), None]);
+            entry.ran(&report, &cost);
+            Ok((agreed, report))
+        })
+    }
+}
+
+impl Server {
+    /// Answers all peers that come.
+    pub(super) fn answer_all(
+        self,
+        way: Way<'_>,
+        most: &MostSessions,
+        common: &Common,
+    ) -> Result<(), Failure> {
+        let output = self.output;
+        let first = self.shelf.all().next();
+        let first = first.ok_or_else(|| Failure::usage("there is no set to serve"))?;
+        let hello = first.terms.hello(Role::Sender, &first.sizes()).without_keys();
+        output::stamp();
+        way.all_peers(common, most, hello, self, |number, peer, (agreed, report)| {
+            let keys = agreed.receivers_keys();
+            let figures = report.figures();
+            output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));
+            result::print_json(&agreed, &report, common)
+        })
+    }
+}
+
+/// The files of a server, with their names.
+pub(super) fn files(set: Option<&PathBuf>, standing: &Standing) -> Vec<(Option<String>, PathBuf)> {
+    let named = standing.named.iter();
+    let named = named.map(|it| (Some(it.name.to_string()), it.path.clone()));
+    set.map(|path| (None, path.clone())).into_iter().chain(named).collect()
+}
+
+/// The limits per day, if there are any.
+pub(super) fn limits(standing: &Standing) -> Result<Option<Arc<Daily>>, Failure> {
+    let Some(path) = &standing.limits else { return Ok(None) };
+    let (runs, keys) = (standing.max_runs_per_day, standing.max_keys_per_day);
+    let daily = Daily::open(MostPerDay { runs, keys }, path);
+    let daily = daily.map_err(|why| {
+        Failure::run(format!("cannot use the limits {why}"))
+            .hint("--limits needs a new file, or one that --limits has made")
+    })?;
+    Ok(Some(Arc::new(daily)))
+}

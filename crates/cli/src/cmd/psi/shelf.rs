@@ -1,0 +1,167 @@
+//! The sets of a server: one or several by name, which may be read again while it serves.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use foxtrot_net::Reason;
+use zeroize::Zeroizing;
+
+use super::agreement::Terms;
+use crate::{failure::Failure, output::say, table::Item};
+
+/// Time between two looks whether a file has changed.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// A set as it was read, with the terms under which it is compared.
+pub(super) struct Stock {
+    /// The items by each key.
+    pub(super) items: Vec<Zeroizing<Vec<Item>>>,
+    pub(super) terms: Terms,
+}
+
+/// The sets of a server.
+pub(super) struct Shelf {
+    books: Vec<Book>,
+}
+
+struct Book {
+    name: Option<String>,
+    path: PathBuf,
+    stock: Mutex<Arc<Stock>>,
+    /// The file as it was before it was read.
+    read: Mutex<Option<Stamp>>,
+}
+
+/// Properties that show that a file has changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    len: u64,
+    modified: Option<SystemTime>,
+    #[cfg(unix)]
+    inode: u64,
+}
+
+impl Stock {
+    /// The number of keys in each pass.
+    pub(super) fn sizes(&self) -> Vec<usize> {
+        self.items.iter().map(|items| items.len()).collect()
+    }
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        let found = fs::metadata(path).ok()?;
+        Some(Self {
+            len: found.len(),
+            modified: found.modified().ok(),
+            #[cfg(unix)]
+            inode: std::os::unix::fs::MetadataExt::ino(&found),
+        })
+    }
+}
+
+impl Shelf {
+    /// Reads all sets, whose names differ.
+    pub(super) fn fill(
+        sets: Vec<(Option<String>, PathBuf)>,
+        read: impl Fn(&Path) -> Result<Stock, Failure>,
+    ) -> Result<Self, Failure> {
+        let mut books: Vec<Book> = Vec::new();
+        for (name, path) in sets {
+            if let Some(name) =
+                name.as_ref().filter(|&it| books.iter().any(|book| book.is(Some(it))))
+            {
+                return Err(Failure::usage(format!("two sets have the name {name}")));
+            }
+            let stamp = Stamp::of(&path);
+            let stock = Arc::new(read(&path)?);
+            if let Some(first) = books.first()
+                && first.stock().terms.normalised() != stock.terms.normalised()
+            {
+                let (one, other) = (first.path.display(), path.display());
+                return Err(Failure::usage(format!(
+                    "keys of {one} and {other} have different numbers of columns"
+                )));
+            }
+            books.push(Book { name, path, stock: Mutex::new(stock), read: Mutex::new(stamp) });
+        }
+        Ok(Self { books })
+    }
+
+    /// The set of that name, as it is now.
+    pub(super) fn find(&self, name: Option<&str>) -> Result<Arc<Stock>, Failure> {
+        let book = self.books.iter().find(|book| book.is(name));
+        book.map(Book::stock).ok_or_else(|| {
+            let why = match name {
+                Some(name) => {
+                    format!("the peer asks for a set {}", foxtrot_net::printable(name))
+                }
+                None => "the peer asks for no set by name".into(),
+            };
+            Failure::run(why + ", which is not here").told(Reason::NoSuchSet)
+        })
+    }
+
+    /// All sets, as they are now.
+    pub(super) fn all(&self) -> impl Iterator<Item = Arc<Stock>> {
+        self.books.iter().map(Book::stock)
+    }
+
+    /// Reads files again whenever they have changed, as long as the process runs.
+    pub(super) fn reload(
+        self: Arc<Self>,
+        read: impl Fn(&Path) -> Result<Stock, Failure> + Send + 'static,
+    ) -> Result<(), Failure> {
+        let watch = move || {
+            let mut before: Vec<_> = self.books.iter().map(|book| Stamp::of(&book.path)).collect();
+            loop {
+                thread::sleep(LOOK);
+                for (book, before) in self.books.iter().zip(&mut before) {
+                    let now = Stamp::of(&book.path);
+                    // A file that is still being written changes from look to look.
+                    if now.is_some() && now == *before && *lock(&book.read) != now {
+                        book.renew(now, &read);
+                    }
+                    *before = now;
+                }
+            }
+        };
+        let started = thread::Builder::new().name("foxtrot-reload".into()).spawn(watch);
+        started.map(drop).map_err(|e| Failure::run(format!("cannot start a thread: {e}")))
+    }
+}
+
+impl Book {
+    fn is(&self, name: Option<&str>) -> bool {
+        self.name.as_deref() == name
+    }
+
+    fn stock(&self) -> Arc<Stock> {
+        Arc::clone(&lock(&self.stock))
+    }
+
+    /// Takes the file's new content, unless it cannot be read or is another kind of set.
+    fn renew(&self, stamp: Option<Stamp>, read: &impl Fn(&Path) -> Result<Stock, Failure>) {
+        *lock(&self.read) = stamp;
+        let path = self.path.display();
+        match read(&self.path) {
+            Ok(new) if new.terms.normalised() == self.stock().terms.normalised() => {
+                say(&format!("reloaded {path}: {} keys", new.sizes()[0]));
+                *lock(&self.stock) = Arc::new(new);
+            }
+            Ok(_) => say(&format!(
+                "cannot reload {path}: its keys have other columns; the old set stays"
+            )),
+            Err(e) => say(&format!("cannot reload {path}: {}; the old set stays", e.message())),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

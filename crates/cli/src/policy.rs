@@ -1,0 +1,34 @@
+//! The policy of a run, `--policy FILE`. `docs/policy.md` has its rules.
+
+use std::{fs, path::Path};
+
+use foxtrot::{
+    job::{Hello, Role},
+    policy::{Forbidden, Policy},
+};
+
+use crate::failure::Failure;
+
+/// A policy, for a side with this role.
+#[derive(Clone, Copy)]
+pub(crate) struct Under<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) role: Role,
+}
+
+/// Reads a policy.
+pub(crate) fn read(path: &Path) -> Result<Policy, Failure> {
+    let text = fs::read_to_string(path).map_err(|e| Failure::reading(path, &e))?;
+    let wrong = |e| Failure::usage(format!("policy {}, {e}", path.display()));
+    Policy::parse(&text).map_err(wrong)
+}
+
+/// Fails, before the peer is met, if the policy forbids what this side is about to say.
+pub(crate) fn check(policy: Option<&Policy>, hello: &Hello) -> Result<(), Failure> {
+    policy.map_or(Ok(()), |policy| policy.check_hello(hello)).map_err(|why| forbidden(&why))
+}
+
+/// The failure of a run of which this side knows alone that it is forbidden.
+pub(crate) fn forbidden(why: &Forbidden) -> Failure {
+    Failure::usage(why.to_string()).hint("agree on another policy with the peer, or change the run")
+}
