@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    io::{self, ErrorKind, Read, Write},
+    io::{self, BufRead, BufReader, ErrorKind, Read, Write},
     net::Shutdown,
     os::unix::{
         fs::OpenOptionsExt,
@@ -235,13 +235,19 @@ impl Machine {
         let _ = fs::remove_file(&socket);
         let mut device = self.emulator("party", arguments);
         device.arg("-serial").arg(format!("unix:{},server=on,wait=on", socket.display()));
+        let control = line.path("control");
+        let _ = fs::remove_file(&control);
+        device.arg("-qmp").arg(format!("unix:{},server=on,wait=off", control.display()));
         device.stdout(Stdio::piped()).stderr(Stdio::piped());
         device.spawn().or_else(|e| tools::failed(format_args!("{}: {e}", self.emulator)))
     }
 
     /// A fault ends both sides with an error, and the device then does the next session.
     fn survives(&self, line: &Line, fault: Fault) -> Result {
-        let arguments = format!("receive 1 {KEY} 2 1000");
+        // After a reset the board knows of no session before.
+        let is_reset = matches!(fault.what, What::Reset);
+        let sessions = if is_reset { 1 } else { 2 };
+        let arguments = format!("receive 1 {KEY} {sessions} 1000");
         let mut device = self.start(line, &arguments)?;
         let link = line.connect()?;
         line.relay(&link, Some(fault))?;
@@ -260,7 +266,7 @@ impl Machine {
         let side = if of_device { "device" } else { "host" };
         let why = why.lines().last().unwrap_or_default();
         println!("{what:?}, byte {byte} of the {side}: host: {why:?}; device: {first:?}");
-        has(&console, "failed: ")?;
+        has(&console, if is_reset { "ready\nready" } else { "failed: " })?;
         has(&console, "done")?;
         if host.status.success() { Ok(()) } else { tools::failed("the session after the fault") }
     }
@@ -281,9 +287,11 @@ enum What {
     Flipped,
     /// The host is gone.
     Gone,
+    /// The device is reset.
+    Reset,
 }
 
-const FAULTS: [Fault; 8] = [
+const FAULTS: [Fault; 10] = [
     Fault { what: What::Lost, of_device: false, byte: 300 },
     Fault { what: What::Doubled, of_device: false, byte: 120 },
     Fault { what: What::Flipped, of_device: false, byte: 700 },
@@ -292,6 +300,8 @@ const FAULTS: [Fault; 8] = [
     Fault { what: What::Flipped, of_device: true, byte: 80 },
     Fault { what: What::Gone, of_device: false, byte: 150 },
     Fault { what: What::Gone, of_device: false, byte: 600 },
+    Fault { what: What::Reset, of_device: true, byte: 500 },
+    Fault { what: What::Reset, of_device: false, byte: 700 },
 ];
 
 impl Fault {
@@ -350,17 +360,20 @@ impl Line {
             let path = self.path("host");
             let _ = fs::remove_file(&path);
             let listener = UnixListener::bind(path)?;
+            let control = self.path("control");
             let (mut to_device, from_device) = (device.try_clone()?, device.try_clone()?);
             thread::spawn(move || -> io::Result<()> {
                 let (mut host, _) = listener.accept()?;
                 let mut to_host = host.try_clone()?;
                 let over = Arc::new(AtomicBool::new(false));
                 let is_over = Arc::clone(&over);
+                let of_back = control.clone();
                 let back = thread::spawn(move || {
                     from_device.set_read_timeout(Some(Duration::from_millis(50)))?;
-                    copy(&mut &from_device, &mut to_host, fault, true, &is_over)
+                    let from = (&mut &from_device, true);
+                    copy(from, &mut to_host, (fault, &of_back), &is_over)
                 });
-                let ended = copy(&mut host, &mut to_device, fault, false, &over);
+                let ended = copy((&mut host, false), &mut to_device, (fault, &control), &over);
                 over.store(true, Ordering::Relaxed);
                 drop(host.shutdown(Shutdown::Both));
                 let _ = back.join();
@@ -383,10 +396,9 @@ impl Line {
 
 /// Copies one direction of a line, with its fault, until an end.
 fn copy(
-    from: &mut impl Read,
+    (from, back): (&mut impl Read, bool),
     to: &mut impl Write,
-    fault: Option<Fault>,
-    back: bool,
+    (fault, control): (Option<Fault>, &Path),
     over: &AtomicBool,
 ) -> io::Result<()> {
     let (mut buffer, mut at) = ([0; 64], 0);
@@ -404,6 +416,7 @@ fn copy(
                 Some(What::Doubled) => out.extend([byte, byte]),
                 Some(What::Flipped) => out.push(byte ^ 0x10),
                 Some(What::Gone) => return Ok(()),
+                Some(What::Reset) => reset(control)?,
                 None => out.push(byte),
             }
             at += 1;
@@ -411,6 +424,15 @@ fn copy(
         to.write_all(&out)?;
     }
     Ok(())
+}
+
+/// Resets the emulated machine.
+fn reset(control: &Path) -> io::Result<()> {
+    let mut control = UnixStream::connect(control)?;
+    control.write_all(b"{\"execute\":\"qmp_capabilities\"}{\"execute\":\"system_reset\"}\n")?;
+    // Until it has answered: a greeting, and a line for each command at least.
+    let lines = BufReader::new(control).lines().take(3);
+    lines.collect::<io::Result<Vec<_>>>().map(drop)
 }
 
 /// The package of the firmware.

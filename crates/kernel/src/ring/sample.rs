@@ -120,7 +120,7 @@ fn uniform_in_lines<
 /// Moves what waits in a line by 2^LINE places if its shift has that bit. The line has the words from 2^LINE on.
 #[inline(always)]
 fn pass<const LINE: usize>(lines: &mut [u32], i: usize, comer: u32) -> u32 {
-    let place = &mut lines[1 << LINE | i % (1 << LINE)];
+    let place = &mut lines[(1 << LINE) + i % (1 << LINE)];
     let here = core::mem::replace(place, comer);
     let stays = here & !ones_where_shifted::<LINE>(here);
     stays ^ (stays ^ comer) & ones_where_shifted::<LINE>(comer)
@@ -156,7 +156,14 @@ pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, co
             };
             // Written out, as code for small machines is not unrolled.
             let [a, b, c, d, e, f, g, h] = candidates;
-            (keep(a), keep(b), keep(c), keep(d), keep(e), keep(f), keep(g), keep(h));
+            keep(a);
+            keep(b);
+            keep(c);
+            keep(d);
+            keep(e);
+            keep(f);
+            keep(g);
+            keep(h);
             filled += kept;
             continue;
         }
