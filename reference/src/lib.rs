@@ -8,7 +8,7 @@
 //! [`naor_pinkas`] and [`csw`] over [`ristretto`], and [`chou_orlandi`], over [`curve25519`], are base OTs from
 //! elliptic curves, some with the cipher [`rijndael`]; [`one_of_n`] extends to one of many; [`sealed`] carries
 //! messages under keys, with [`chacha`]; [`session`] is what is said before and after; [`paxos`] and [`vole_psi`] are private set intersection, with
-//! the stores of [`okvs`]; [`rlwe`] and [`gilboa`] make multiplication triples;
+//! the stores of [`okvs`], [`join`] what may follow them, and [`circuit`] counts and sums; [`rlwe`] and [`gilboa`] make multiplication triples;
 //! [`silent`] makes VOLE and OTs from few OTs); look up [`ring`] (polynomials and their
 //! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
 //! a query.
@@ -24,10 +24,12 @@ pub mod bdgm;
 pub mod blake3;
 pub mod chacha;
 pub mod chou_orlandi;
+pub mod circuit;
 pub mod csw;
 pub mod curve25519;
 pub mod extension;
 pub mod gilboa;
+pub mod join;
 pub mod masny_rindal;
 pub mod mcquoid_rosulek_roy;
 pub mod naor_pinkas;

@@ -293,7 +293,11 @@ impl Benchmark {
             return Err(Failure::usage(format!("{} runs in one thread", self.name()))
                 .hint("--threads is for base/, psi/, and the other ext/ and triples/"));
         }
-        let in_memory = kernel || matches!(self, Self::TwoRound(_) | Self::OneOfN(_));
+        let in_memory = kernel
+            || matches!(
+                self,
+                Self::TwoRound(_) | Self::OneOfN(_) | Self::Psi(psi::Psi::Count | psi::Psi::Sum)
+            );
         if in_memory && over != Over::Memory {
             return Err(Failure::usage(format!("{} runs in memory", self.name()))
                 .hint("--transport and --net are for base/, psi/, triples/ and the other ext/"));

@@ -1,5 +1,6 @@
-//! `psi/symmetric` and `psi/lpn`: two sets of n items that share half of them, base OTs included.
+//! `psi/symmetric` and `psi/lpn`, `psi/count` and `psi/sum`: two sets of n items that share half of them, base OTs included.
 
+mod circuit;
 mod lpn;
 mod over;
 
@@ -12,6 +13,7 @@ use std::{
 use foxtrot_cli::shared::Failure;
 use foxtrot_ot::{Backend, Direction, base::Adversary};
 use foxtrot_psi::{
+    circuit::{self as count, Terms},
     paxos::{self, Digest, Next, Parameters, commit},
     vole_psi,
 };
@@ -30,19 +32,23 @@ use crate::args::BenchOptions;
 /// Items of each side.
 pub(super) const SIZES: [usize; 3] = [1 << 11, 1 << 16, 1 << 20];
 
-/// An assumption, and an adversary.
-#[derive(Clone, Copy)]
+/// An assumption, and an adversary; or what is computed, between semi-honest parties.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Psi {
     Symmetric(Adversary),
     Lpn(Adversary),
+    Count,
+    Sum,
 }
 
 impl Psi {
-    pub(super) const ALL: [Self; 4] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::Symmetric(Adversary::Malicious),
         Self::Symmetric(Adversary::SemiHonest),
         Self::Lpn(Adversary::Malicious),
         Self::Lpn(Adversary::SemiHonest),
+        Self::Count,
+        Self::Sum,
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -51,6 +57,8 @@ impl Psi {
             Self::Symmetric(_) => "symmetric",
             Self::Lpn(Adversary::SemiHonest) => "lpn-semi-honest",
             Self::Lpn(_) => "lpn",
+            Self::Count => "count",
+            Self::Sum => "sum",
         }
     }
 }
@@ -74,6 +82,28 @@ pub(super) fn run(psi: Psi, setting: &Setting<'_>) -> Result<Measured, Failure> 
                 Over::Memory => lpn::in_memory(parameters, setting),
                 _ => lpn::over(parameters, setting),
             })
+        }
+        Psi::Count | Psi::Sum => {
+            let terms = match psi {
+                Psi::Sum => Terms::default().sum(u64::from(u32::MAX)),
+                _ => Terms::default(),
+            };
+            let parameters = count::Parameters::new(terms, setting.n, setting.n)?;
+            let info = setting.base.info();
+            let [receiver, sender] = [(info.receiver_bytes)(128), (info.sender_bytes)(128)];
+            // Base OTs of the VOLE and of the OTs of either direction; those of the first are counted below.
+            let back = usize::from(psi == Psi::Sum);
+            let announced = [
+                parameters.sender_bytes() + receiver + back * sender,
+                parameters.receiver_bytes() + sender + back * receiver,
+            ];
+            measure(
+                psi,
+                Adversary::SemiHonest,
+                setting,
+                (("silent-semi-honest", 128), announced),
+                || circuit::in_memory(parameters, setting),
+            )
         }
     }
 }

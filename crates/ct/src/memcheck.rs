@@ -6,6 +6,7 @@
 
 mod base;
 mod chosen;
+mod circuit;
 mod extension;
 mod gilboa;
 mod kernel;
@@ -42,7 +43,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let ots = base::checks().chain(extension::checks()).chain(one_of_n::checks());
     let ots = ots.chain(silent::checks());
     let checks = ots.chain(chosen::checks()).chain(triples::checks()).chain(gilboa::checks());
-    let checks = checks.chain(psi::checks()).chain(kernel::checks());
+    let checks = checks.chain(psi::checks()).chain(circuit::checks()).chain(kernel::checks());
     let checks = checks
         .filter(|check| wanted.is_empty() || wanted.iter().any(|part| check.name.contains(part)));
     let mut leaks = 0;

@@ -22,6 +22,10 @@ macro_rules! zero {
 zero!(false: bool);
 zero!(0: u8 i8 u16 u32 u64 u128 usize);
 
+impl<T: Zero, U: Zero> Zero for (T, U) {
+    const ZERO: Self = (T::ZERO, U::ZERO);
+}
+
 impl<T: Zero, const N: usize> Zero for [T; N] {
     const ZERO: Self = [T::ZERO; N];
 }

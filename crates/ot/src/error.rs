@@ -70,6 +70,11 @@ pub enum Misbehaved {
     /// The tags of a set intersection do not ascend. Whose they are has no part in it: nothing of
     /// the receiver's set is compared before.
     Tags,
+    /// The payload of a match of a set intersection, or of several, does not belong to its item. Deliberately without its
+    /// position.
+    Payload,
+    /// The claims of a receiver of a set intersection are too many, do not ascend, or are of no item here.
+    Claims,
 }
 
 /// A wrong call of a protocol.
@@ -147,6 +152,18 @@ pub enum Usage {
     ForeignBatch,
     /// An item is in its set twice.
     RepeatedItem,
+    /// A number of an item is larger than agreed.
+    NumberTooLarge {
+        /// The largest number agreed on.
+        largest: u64,
+    },
+    /// The sum of so many numbers could be 2^64 or more.
+    SumTooLarge {
+        /// The largest number.
+        largest: u64,
+        /// The most common items.
+        items: u64,
+    },
 }
 
 impl fmt::Display for Error {
@@ -189,6 +206,8 @@ impl fmt::Display for Misbehaved {
             Self::Challenge => "the peer's challenge is not made as the protocol says",
             Self::Response => "the peer's response does not answer the challenge",
             Self::Tags => "the peer's tags repeat or are out of order",
+            Self::Payload => "a payload from the peer does not belong to its item",
+            Self::Claims => "the peer claims matches that it does not have",
             Self::MessageAuthentication => "a message from the peer does not decrypt under its key",
         })
     }
@@ -221,6 +240,12 @@ impl fmt::Display for Usage {
             Self::FieldSize { k } => write!(f, "k = {k} is not between 1 and 8"),
             Self::ForeignBatch => f.write_str("a batch of another extension"),
             Self::RepeatedItem => f.write_str("an item is in its set twice"),
+            Self::NumberTooLarge { largest } => {
+                write!(f, "a number is larger than the agreed {largest}")
+            }
+            Self::SumTooLarge { largest, items } => {
+                write!(f, "the sum of {items} numbers up to {largest} may be 2^64 or more")
+            }
             Self::SessionEnded => f.write_str("an error has ended the session before"),
             Self::Abandoned => f.write_str("the caller has given up the run"),
             Self::TooManyBatches { max } => {

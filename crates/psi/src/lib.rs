@@ -7,7 +7,9 @@
 
 extern crate alloc;
 
+pub mod circuit;
 pub mod elias_fano;
+pub mod join;
 pub mod method;
 pub mod okvs;
 pub mod paxos;

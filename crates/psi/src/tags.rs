@@ -7,6 +7,7 @@ use foxtrot_ot::{Decode, Usage, engine::Io, erase::Secret};
 
 use crate::{
     elias_fano::{Coding, Tags},
+    join::{ItemKey, Keys, Matches},
     paxos::{Error, buckets::Items},
     sizes::SIGMA,
 };
@@ -35,10 +36,23 @@ impl Coding {
     }
 }
 
-/// The receiver's tags of all buckets so far, and the indices of their items.
+/// A party's tags of all buckets so far, and where they are wanted the indices of their items and the keys.
 pub(crate) struct Ours {
     pub(crate) tags: Secret<u128>,
-    owners: Secret<u32>,
+    owners: Option<Secret<u32>>,
+    keys: Option<Secret<ItemKey>>,
+}
+
+/// Tags of items, and their keys if these are wanted.
+pub(crate) struct Answers {
+    pub(crate) tags: Secret<u128>,
+    pub(crate) keys: Option<Secret<ItemKey>>,
+}
+
+/// The answers of a part of all items.
+pub(crate) struct Part<'a> {
+    tags: &'a mut [u128],
+    keys: Option<&'a mut [ItemKey]>,
 }
 
 /// The receiver, who waits for tags.
@@ -54,22 +68,91 @@ pub struct Received {
 pub struct Sent {
     coding: Coding,
     tags: Secret<u128>,
+    keys: Option<Keys>,
 }
 
 impl Ours {
-    pub(crate) fn new(items: &Items) -> Self {
+    /// No tags yet; a receiver's have owners.
+    pub(crate) fn new(items: &Items, owned: bool) -> Self {
         let n = items.len();
-        Self { tags: Secret(Vec::with_capacity(n)), owners: Secret(Vec::with_capacity(n)) }
+        let owners = owned.then(|| Secret(Vec::with_capacity(n)));
+        Self { tags: Secret(Vec::with_capacity(n)), owners, keys: None }
     }
 
-    /// Adds the tags of a bucket's items, which come in this order. Tags of items that fill it up are nobody's.
-    pub(crate) fn add(&mut self, tags: &[u128], order: &[u32], items: &Items, bucket: usize) {
+    /// Keeps keys and owners of the tags that come.
+    pub(crate) fn keep_keys(&mut self) {
+        let n = self.tags.0.capacity();
+        self.owners.get_or_insert_with(|| Secret(Vec::with_capacity(n)));
+        self.keys = Some(Secret(Vec::with_capacity(n)));
+    }
+
+    /// The indices of items, and their keys, if they were kept.
+    pub(crate) fn into_keys(self) -> Option<(Secret<u32>, Secret<ItemKey>)> {
+        self.owners.zip(self.keys)
+    }
+
+    /// Returns true if keys are wanted.
+    pub(crate) const fn keyed(&self) -> bool {
+        self.keys.is_some()
+    }
+
+    /// Adds the tags of items of a bucket, which come in this order, from the bucket's item `first` on. Tags of items that
+    /// fill it up are nobody's.
+    pub(crate) fn add(
+        &mut self,
+        answers: &Answers,
+        order: &[u32],
+        items: &Items,
+        (bucket, first): (usize, usize),
+    ) {
         let (start, number) = (items.start(bucket), items.number(bucket));
-        let own = tags.iter().zip(order).filter(|(_, index)| (**index as usize) < number);
-        for (&tag, &index) in own {
-            self.tags.0.push(tag);
+        let own = || {
+            let places = order.iter().map(move |&index| first + index as usize).enumerate();
+            places.filter(move |(_, place)| *place < number)
+        };
+        self.tags.0.extend(own().map(|(k, _)| answers.tags[k]));
+        if let Some(owners) = &mut self.owners {
             #[expect(clippy::cast_possible_truncation, reason = "items are fewer than 2³²")]
-            self.owners.0.push(items.index(start + index as usize) as u32);
+            owners.0.extend(own().map(|(_, place)| items.index(start + place) as u32));
+        }
+        if let Some((all, keys)) = self.keys.as_mut().zip(answers.keys.as_ref()) {
+            all.0.extend(own().map(|(k, _)| keys[k]));
+        }
+    }
+}
+
+impl Answers {
+    /// Room for the answers of so many items.
+    pub(crate) fn new(items: usize, keyed: bool) -> Self {
+        Self { tags: Secret::zeroed(items), keys: keyed.then(|| Secret::zeroed(items)) }
+    }
+
+    /// Parts of so many items each.
+    pub(crate) fn parts(&mut self, items: usize) -> impl Iterator<Item = Part<'_>> {
+        let keys = self.keys.iter_mut().flat_map(move |keys| keys.chunks_mut(items));
+        let keys = keys.map(Some).chain(core::iter::repeat_with(|| None));
+        self.tags.chunks_mut(items).zip(keys).map(|(tags, keys)| Part { tags, keys })
+    }
+}
+
+impl Part<'_> {
+    /// The number of items.
+    pub(crate) const fn len(&self) -> usize {
+        self.tags.len()
+    }
+
+    /// Takes tags of so many bits, and keys, from the answers of the oracle that `ask` asks, each of this many bytes.
+    pub(crate) fn fill(&mut self, bits: u32, ask: impl FnOnce(usize, &mut [u8])) {
+        let len = if self.keys.is_some() { 64 } else { 16 };
+        let mut answers = Secret::<u8>::zeroed(self.tags.len() * len);
+        ask(len, &mut answers);
+        let answers = answers.chunks_exact(len);
+        for (tag, answer) in self.tags.iter_mut().zip(answers.clone()) {
+            let first = answer.first_chunk().map_or(0, |first| u128::from_le_bytes(*first));
+            *tag = first & u128::MAX >> (128 - bits);
+        }
+        if let Some(keys) = &mut self.keys {
+            keys.iter_mut().zip(answers).for_each(|(key, it)| key.copy_from_slice(&it[32..]));
         }
     }
 }
@@ -113,14 +196,49 @@ impl Received {
     /// # Errors
     /// [`Usage::CountMismatch`] if not all tags have come.
     pub fn intersect(self) -> Result<Vec<usize>, Error> {
-        let expected = self.coding.tags();
-        let wrong = Usage::CountMismatch { what: "tags", expected, got: 0 };
-        let theirs = self.theirs.all().ok_or(wrong)?;
-        let among = among(theirs, &self.ours.tags, self.coding.bits());
-        let owners = self.ours.owners.iter().zip(among).filter(|(_, among)| *among);
-        let mut indices: Vec<usize> = owners.map(|(&owner, _)| owner as usize).collect();
+        let find = self.find()?;
+        let owners = self.ours.owners.iter().flat_map(|owners| owners.iter());
+        let owners = self.ours.tags.iter().zip(owners).filter(|(tag, _)| find(tag).is_some());
+        let mut indices: Vec<usize> = owners.map(|(_, &owner)| owner as usize).collect();
         indices.sort_unstable();
         Ok(indices)
+    }
+
+    /// Returns the matches with their keys. After the last message, unless the sender learns their number: its time depends on
+    /// the sets.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if not all tags have come, or keys were not kept.
+    pub fn matches(mut self) -> Result<Matches, Error> {
+        // Which of them the sender also has is the output; the others are as good as random.
+        memcheck::public(&mut self.ours.tags);
+        let none = Usage::CountMismatch { what: "keys", expected: self.ours.tags.len(), got: 0 };
+        let find = self.find()?;
+        let kept = self.ours.keys.as_ref().zip(self.ours.owners.as_ref());
+        let (keys, owners) = kept.ok_or(none)?;
+        let found = || (0_u32..).zip(&*self.ours.tags).filter_map(|(k, tag)| Some((find(tag)?, k)));
+        let n = found().count();
+        let mut pairs = Secret(Vec::with_capacity(n));
+        pairs.0.extend(found());
+        pairs.sort_unstable();
+        let mut matches = Matches {
+            places: Secret(Vec::with_capacity(n)),
+            owners: Secret(Vec::with_capacity(n)),
+            keys: Secret(Vec::with_capacity(n)),
+        };
+        for &(place, k) in &*pairs {
+            matches.places.0.push(place);
+            matches.owners.0.push(owners[k as usize]);
+            matches.keys.0.push(keys[k as usize]);
+        }
+        Ok(matches)
+    }
+
+    /// Looks tags up among the sender's: the place of the first that is equal.
+    fn find(&self) -> Result<impl Fn(&u128) -> Option<u32> + use<'_>, Usage> {
+        let expected = self.coding.tags();
+        let wrong = Usage::CountMismatch { what: "tags", expected, got: 0 };
+        Ok(finder(self.theirs.all().ok_or(wrong)?, self.coding.bits()))
     }
 }
 
@@ -130,15 +248,35 @@ impl Sent {
     /// # Errors
     /// [`Usage::RepeatedItem`], which the peer would take for a sender that cheats. Against semi-honest peers, where that does
     /// no harm, tags are too short to tell.
-    pub(crate) fn new(coding: Coding, mut tags: Secret<u128>) -> Result<Self, Usage> {
+    pub(crate) fn new(coding: Coding, ours: Ours) -> Result<Self, Usage> {
+        let Ours { mut tags, owners, keys } = ours;
         // How they are sorted says whose they are, but only to a neighbour on the processor.
         memcheck::public(&mut tags);
-        tags.sort_unstable();
+        let keys = match keys.zip(owners) {
+            Some((keys, owners)) => {
+                let mut keys = Keys { keys, owners };
+                keys.sort(&mut tags);
+                Some(keys)
+            }
+            None => {
+                tags.sort_unstable();
+                None
+            }
+        };
         let repeated = tags.windows(2).filter(|pair| pair[0] == pair[1]).count();
         if !coding.repeats() && repeated > 0 {
             return Err(Usage::RepeatedItem);
         }
-        Ok(Self { coding, tags })
+        Ok(Self { coding, tags, keys })
+    }
+
+    /// The keys of all items in the order of the tags.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if keys were not kept.
+    pub fn keys(self) -> Result<Keys, Usage> {
+        let none = Usage::CountMismatch { what: "keys", expected: self.tags.len(), got: 0 };
+        self.keys.ok_or(none)
     }
 
     /// The frames that are sent.
@@ -155,21 +293,24 @@ impl Sent {
     }
 }
 
-/// Tells for each of our tags, in order, if it is among theirs, which ascend; both have `bits` bits.
-fn among(theirs: &[u128], ours: &[u128], bits: u32) -> Vec<bool> {
+/// Looks tags up among these, which ascend; all have `bits` bits.
+fn finder(theirs: &[u128], bits: u32) -> impl Fn(&u128) -> Option<u32> + use<'_> {
     // Where tags with the same first bits begin.
     let few = theirs.len().max(2).ilog2().min(24).min(bits);
-    let first = |tag: &u128| (tag >> (bits - few)) as usize;
+    let first = move |tag: &u128| (tag >> (bits - few)) as usize;
     let mut starts = vec![0_usize; (1 << few) + 1];
     theirs.iter().for_each(|tag| starts[first(tag) + 1] += 1);
     for k in 1..starts.len() {
         starts[k] += starts[k - 1];
     }
-    let is = |tag: &u128| theirs[starts[first(tag)]..starts[first(tag) + 1]].contains(tag);
-    ours.iter().map(is).collect()
+    move |tag| {
+        let start = starts[first(tag)];
+        let place = theirs[start..starts[first(tag) + 1]].iter().position(|it| it == tag)?;
+        u32::try_from(start + place).ok()
+    }
 }
 
 foxtrot_kernel::redacted! {
-    Received, received => "{} items, <redacted>", received.ours.owners.len();
+    Received, received => "{} items, <redacted>", received.ours.tags.len();
     Sent, sent => "{} tags", sent.coding.tags();
 }

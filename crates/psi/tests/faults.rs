@@ -7,6 +7,7 @@ use foxtrot_ot::{
     engine::Engine,
 };
 use foxtrot_psi::{
+    join::Terms,
     paxos::{
         Digest, Error, Parameters,
         protocol::{Plan, Receiver, Sender},
@@ -115,4 +116,71 @@ fn a_receiver_with_vole_gets_no_index_of_an_item_outside_the_intersection() {
         };
         case.check(usize::MAX);
     }
+}
+
+/// The payload of the sender's item k.
+fn payload(k: usize) -> [u8; 9] {
+    core::array::from_fn(|i| u8::try_from(9 * k % 200 + i).unwrap())
+}
+
+/// Outputs are the sender's matches; the receiver's, each before its payload.
+fn parties_of_a_join(plan: vole_psi::protocol::Plan<'static>) -> (Run<Error>, Run<Error>) {
+    let terms = Terms::NONE.payload(9).unwrap().both();
+    let sender = Engine::new(move |io| async move {
+        let session = session();
+        let mut cx = Context::new(&session, seed(1));
+        let party = vole_psi::protocol::Sender::set_up(&io, &mut cx, plan).await?;
+        let items = (0..THEIRS).map(|k| digest(5 * k)).collect();
+        let fill = |k: usize, to: &mut [u8]| {
+            to.copy_from_slice(&payload(k));
+            Ok(())
+        };
+        let found = party.join(&io, items, terms, fill, |_| ()).await?;
+        Ok(found.iter().map(|&k| u8::try_from(k).unwrap()).collect())
+    });
+    let receiver = Engine::new(move |io| async move {
+        let session = session();
+        let mut cx = Context::new(&session, seed(2));
+        let party = vole_psi::protocol::Receiver::set_up(&io, &mut cx, plan).await?;
+        let (items, mut store) = ((0..OURS).map(|k| digest(3 * k)).collect(), Vec::new());
+        let joined = party.join(&io, items, terms, &mut store, |_| ()).await?;
+        let mut payloads = Vec::new();
+        joined.open(&mut store, |k, payload| payloads.push((k, payload.to_vec())))?;
+        payloads.sort_unstable();
+        let record = |(k, payload): (usize, Vec<u8>)| [vec![u8::try_from(k).unwrap()], payload];
+        Ok(payloads.into_iter().flat_map(record).flatten().collect())
+    });
+    (sender, receiver)
+}
+
+#[test]
+fn a_join_gives_payloads_of_matches_and_no_others() {
+    let parameters = vole_psi::Parameters::of(Vole::Packed, OURS, THEIRS).unwrap();
+    let (base, direction) = (&Endemic, Direction::InitiatorSends);
+    let plan = vole_psi::protocol::Plan { parameters, base, direction, counter: 0 };
+    let own = |record: &[u8]| {
+        let k = usize::from(record[0]);
+        in_both().contains(&record[0]) && record[1..] == payload(3 * k / 5)
+    };
+    let of_sender =
+        |k: &u8| (5 * usize::from(*k)).is_multiple_of(3) && 5 * usize::from(*k) / 3 < OURS;
+    let case = Case {
+        name: "join",
+        checked: true,
+        parties: Box::new(move || parties_of_a_join(plan)),
+        right: Box::new(move |sender, receiver| {
+            receiver.len() == 10 * in_both().len()
+                && receiver.chunks(10).all(own)
+                && sender.len() == in_both().len()
+                && sender.iter().all(of_sender)
+        }),
+        // Changed sums or tags take items out of a set.
+        harmless: Box::new(move |sender, receiver| {
+            receiver.chunks(10).all(own) && sender.iter().all(of_sender)
+        }),
+        is_length: |error| {
+            matches!(error, Error::Protocol(foxtrot_ot::Error::Decode(Decode::Length { .. })))
+        },
+    };
+    case.check(usize::MAX);
 }

@@ -14,6 +14,7 @@
 
 extern crate alloc;
 
+pub mod bits;
 pub mod formats;
 pub mod gilboa;
 pub mod params;

@@ -1,5 +1,5 @@
 //! Prints test vectors as JSON: those of `roted`, or of the file named by the only argument;
-//! redirect into `crates/ot/tests/vectors/<name>.json` (`okvs`, `paxos`, `vole_psi`: `crates/psi/…`; `rlwe`,
+//! redirect into `crates/ot/tests/vectors/<name>.json` (`circuit`, `join`, `okvs`, `paxos`, `vole_psi`: `crates/psi/…`; `rlwe`,
 //! `gilboa`: `crates/triples/…`; `session`: `crates/net/…`; `roted_figure1`: `crates/papers/…`). What follows is about `roted`.
 //!
 //! All byte strings are hexadecimal. What is too long to print stands there as its plain BLAKE3
@@ -19,10 +19,14 @@
 
 #[path = "vectors/chosen.rs"]
 mod chosen;
+#[path = "vectors/circuit.rs"]
+mod circuit;
 #[path = "vectors/extension.rs"]
 mod extension;
 #[path = "vectors/gilboa.rs"]
 mod gilboa;
+#[path = "vectors/join.rs"]
+mod join;
 #[path = "vectors/okvs.rs"]
 mod okvs;
 #[path = "vectors/one_of_n.rs"]
@@ -59,10 +63,12 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 14] = [
+const FILES: [(&str, Contents); 16] = [
     ("roted", vectors),
     ("extension", extension::vectors),
     ("gilboa", gilboa::vectors),
+    ("circuit", circuit::vectors),
+    ("join", join::vectors),
     ("okvs", okvs::vectors),
     ("one_of_n", one_of_n::vectors),
     ("paxos", paxos::vectors),
@@ -314,7 +320,7 @@ mod tests {
     fn is_what_is_printed(name: &str, vectors: super::Contents) {
         let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates");
         let directory = match name {
-            "okvs" | "paxos" | "vole_psi" => "psi",
+            "circuit" | "join" | "okvs" | "paxos" | "vole_psi" => "psi",
             "gilboa" | "rlwe" => "triples",
             "roted_figure1" => "papers",
             "session" => "net",

@@ -59,7 +59,7 @@ pub(super) fn in_memory(parameters: Parameters, setting: &Setting<'_>) -> Result
 }
 
 /// Runs a party as far as it comes, and hands its messages over.
-fn advance<Out, Other>(
+pub(super) fn advance<Out, Other>(
     meter: &mut Meter,
     party: usize,
     this: &mut Engine<'_, Out, Error>,

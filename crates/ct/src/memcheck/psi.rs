@@ -1,4 +1,4 @@
-//! Private set intersection, but for its items: where they are placed follows from them, as SECURITY.md says. So they are
+//! Private set intersection and what may follow it, but for items: where they are placed follows from them, as SECURITY.md says. So they are
 //! public here, with the random ones that fill buckets up, and secret is all else, seeds and the keys of base OTs: Δ,
 //! rows and their sums, the padding of slots, tags before they are sent. What the receiver finds at the end is looked up, and not run here.
 
@@ -7,11 +7,14 @@ use foxtrot_ot::{
     Backend, Direction, Seed, Session,
     base::{self, Adversary, Functionality},
 };
-use foxtrot_psi::paxos::{
-    Challenged, Digest, Joint, Next, Parameters, Received, Receiver, Sender, Sent, commit,
+use foxtrot_psi::{
+    join::{Claimed, Join, Terms},
+    paxos::{
+        Challenged, Digest, Joint, Next, Parameters, Received, Receiver, Sender, Sent, commit,
+    },
 };
 
-use super::{Check, seed, session};
+use super::{Check, secrets, seed, session};
 
 /// Items of receiver and sender.
 const N: [usize; 2] = [61, 53];
@@ -37,8 +40,10 @@ fn run(adversary: Adversary, buckets: usize, backend: Backend) {
     let joint = || (buckets > 1).then(|| toss(&session()));
     let receiver = Receiver::new(session(), parameters, sent, digests(0, N[0]), joint(), seed(3));
     let sender = Sender::new(session(), parameters, chosen, digests(30, N[1]), joint(), seed(4));
-    let (mut receiver, mut sender) =
-        (receiver.expect("distinct items"), sender.expect("distinct items"));
+    let (mut receiver, mut sender) = (
+        receiver.expect("distinct items").keep_keys(),
+        sender.expect("distinct items").keep_keys(),
+    );
     let (mut received, sent) = loop {
         match bucket(&parameters, receiver, sender) {
             (Next::Bucket(next), Next::Bucket(senders)) => (receiver, sender) = (next, senders),
@@ -50,6 +55,36 @@ fn run(adversary: Adversary, buckets: usize, backend: Backend) {
         public(&mut tags);
         received.take(&tags).expect("tags");
     }
+    join(&session(), sent, received);
+}
+
+/// Payloads of secret bytes, and claims. Which items match is public here.
+fn join(session: &Session, sent: Sent, received: Received) {
+    const LEN: usize = 40;
+    let terms = Terms::NONE.payload(LEN).expect("short").both();
+    let join = Join::new(session, terms);
+    let keys = sent.keys().expect("they were kept");
+    let mut store = Vec::new();
+    for frame in join.payload_frames(N[1]) {
+        let payload = |_: usize, to: &mut [u8]| {
+            to.copy_from_slice(&secrets([7; LEN]));
+            Ok(())
+        };
+        let mut frame = join.seal(&keys, frame, payload).expect("payloads");
+        public(&mut frame);
+        store.extend(frame);
+    }
+    let matches = received.matches().expect("all tags");
+    join.open(&matches, &mut store, |_, _| ()).expect("payloads");
+    let mut messages = join.claim(&matches);
+    let mut count = messages.next().expect("a number");
+    public(&mut count);
+    let mut claimed = Claimed::new(&join, &keys, &count, N[1]).expect("a number");
+    for mut message in messages {
+        public(&mut message);
+        claimed.take(&message).expect("claims");
+    }
+    claimed.finish().expect("all claims");
 }
 
 /// The coin of both, from public seeds.

@@ -6,7 +6,7 @@ use alloc::{vec, vec::Vec};
 use blake3::{Hasher, hazmat::HasherExt};
 use foxtrot_kernel::{
     Backend,
-    blake3::{derive_keys, lanes},
+    blake3::{MAX_INPUT, derive_keys, lanes},
 };
 use foxtrot_ot::Session;
 
@@ -38,6 +38,12 @@ impl Keyed {
         Self { backend: bucket.backend(), key }
     }
 
+    /// A hash of one purpose in a namespace.
+    pub(crate) fn of(session: &Session, context: &'static str) -> Self {
+        let key = session.oracle(context).query(0, 0).finish();
+        Self { backend: session.backend(), key }
+    }
+
     fn buckets(session: &Session, joint: &Joint) -> Self {
         let oracle = session.oracle("foxtrot v1 paxos bucket key");
         let key = oracle.query(0, 0).field(&joint.0).finish();
@@ -46,10 +52,10 @@ impl Keyed {
 
     /// The first bytes of the hash of every input, one after another like the inputs.
     pub(crate) fn hash(&self, input_len: usize, inputs: &[u8], output_len: usize, out: &mut [u8]) {
-        if inputs.is_empty() {
+        if inputs.is_empty() || out.is_empty() {
             return;
         }
-        if lanes(self.backend) > 1 {
+        if lanes(self.backend) > 1 && input_len <= MAX_INPUT {
             return derive_keys(self.backend, &self.key, input_len, inputs, out);
         }
         for (input, out) in inputs.chunks_exact(input_len).zip(out.chunks_exact_mut(output_len)) {
@@ -63,8 +69,14 @@ impl Keyed {
         self.hash(size_of::<Digest>(), items.as_flattened(), word_len, words);
     }
 
-    /// The first 128 bits of the hashes of items and their rows.
-    pub(super) fn tags_of(&self, items: &[Digest], rows: &[u8], tags: &mut [[u8; 16]]) {
+    /// The first bytes of the hashes of items and their rows, `answer_len` of each.
+    pub(super) fn answers_of(
+        &self,
+        items: &[Digest],
+        rows: &[u8],
+        answer_len: usize,
+        answers: &mut [u8],
+    ) {
         if items.is_empty() {
             return;
         }
@@ -72,14 +84,14 @@ impl Keyed {
         let len = size_of::<Digest>() + row_len;
         let mut inputs = Secret(vec![0; TOGETHER.min(items.len()) * len]);
         let parts = items.chunks(TOGETHER).zip(rows.chunks(TOGETHER * row_len));
-        for ((items, rows), tags) in parts.zip(tags.chunks_mut(TOGETHER)) {
+        for ((items, rows), answers) in parts.zip(answers.chunks_mut(TOGETHER * answer_len)) {
             let inputs = &mut inputs.0[..items.len() * len];
             let fields = items.iter().zip(rows.chunks_exact(row_len));
             for (input, (item, row)) in inputs.chunks_exact_mut(len).zip(fields) {
                 input[..item.len()].copy_from_slice(item);
                 input[item.len()..].copy_from_slice(row);
             }
-            self.hash(len, inputs, 16, tags.as_flattened_mut());
+            self.hash(len, inputs, answer_len, answers);
         }
     }
 }

@@ -49,7 +49,7 @@ impl Parameters {
     }
 
     /// Parameters with another number of buckets.
-    pub(super) fn with_buckets(
+    pub(crate) fn with_buckets(
         adversary: Adversary,
         receiver_items: usize,
         sender_items: usize,

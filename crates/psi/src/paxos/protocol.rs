@@ -46,7 +46,7 @@ use foxtrot_ot::{
     Context, Direction, Seed, Session, Usage,
     base::{BaseOt, ReceiverKeys, SenderKeys},
     engine::{
-        Io, Limits,
+        Abandoned, Io, Limits,
         batches::{PROOFS, WINDOW, window_limits},
     },
     extension::Challenge,
@@ -56,8 +56,9 @@ use zeroize::Zeroizing;
 
 use super::{
     Absorbing, Challenged, Digest, Encoded, Error, Joint, Next, Parameters, Received, RowSeed,
-    Unanswered, Unverified, commit,
+    Sent, Unanswered, Unverified, commit,
 };
+use crate::join::{self, Join, Joined, Store, Terms};
 
 /// Terms that both parties have agreed on.
 #[derive(Clone, Copy)]
@@ -123,26 +124,61 @@ impl Sender {
         items: Vec<Digest>,
         progress: impl FnMut(Progress),
     ) -> Result<(), Error> {
+        let mut count = counter(&self.parameters, Terms::NONE, progress);
+        self.send_tags(io, items, false, &mut count).await?;
+        Ok(())
+    }
+
+    /// Does what [`run`](Self::run) does, and what follows the tags of a [join](crate::join). `payload` gets the index of an item
+    /// and writes all bytes of its payload. If both learn, returns the indices, ascending, of the items that the receiver also has.
+    ///
+    /// # Errors
+    /// Errors of the steps; [`Error::Unlucky`]; [`Usage::Abandoned`].
+    pub async fn join(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        terms: Terms,
+        payload: impl FnMut(usize, &mut [u8]) -> Result<(), Abandoned>,
+        progress: impl FnMut(Progress),
+    ) -> Result<Vec<usize>, Error> {
+        let (parameters, join) = (self.parameters, Join::new(&self.session, terms));
+        let mut count = counter(&parameters, terms, progress);
+        let keys = self.send_tags(io, items, true, &mut count).await?.keys()?;
+        let sizes = [parameters.receiver_items(), parameters.tags()];
+        join::protocol::send(io, &join, &keys, sizes, payload, count).await
+    }
+
+    /// All up to the tags; with the keys of items, if they are wanted.
+    async fn send_tags(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        keyed: bool,
+        count: &mut impl FnMut(usize),
+    ) -> Result<Sent, Error> {
         let Self { parameters, session, seeds: [of_coin, of_run], base } = self;
         io.limit(limits(&parameters));
         let mut items = Zeroizing::new(items);
-        let mut count = counter(&parameters, progress);
         let joint = match parameters.buckets() {
             1 => None,
             _ => Some(senders_coin(io, &session, &of_coin).await?),
         };
         let items = mem::take(&mut *items);
         let mut sender = super::Sender::new(session, parameters, base, items, joint, of_run)?;
+        if keyed {
+            sender = sender.keep_keys();
+        }
         let sent = loop {
             let mut bucket = sender.open(&io.recv(RowSeed::LEN).await)?;
-            absorb(io, &parameters, &mut bucket, &mut count).await?;
+            absorb(io, &parameters, &mut bucket, count).await?;
             match bucket.finish()? {
                 Next::Bucket(next) => sender = next,
                 Next::Done(sent) => break sent,
             }
         };
         sent.send_all(io, count).await;
-        Ok(())
+        Ok(sent)
     }
 }
 
@@ -211,20 +247,53 @@ impl Receiver {
         items: Vec<Digest>,
         progress: impl FnMut(Progress),
     ) -> Result<Received, Error> {
+        let mut count = counter(&self.parameters, Terms::NONE, progress);
+        self.receive_tags(io, items, false, &mut count).await
+    }
+
+    /// Does what [`run`](Self::run) does, and what follows the tags of a [join](crate::join). The payloads come into the store, which
+    /// is empty; [`Joined::open`] is the rest.
+    ///
+    /// # Errors
+    /// Errors of the steps; [`Error::Unlucky`]; [`Usage::Abandoned`].
+    pub async fn join(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        terms: Terms,
+        store: &mut (impl Store + ?Sized),
+        progress: impl FnMut(Progress),
+    ) -> Result<Joined, Error> {
+        let (tags, join) = (self.parameters.tags(), Join::new(&self.session, terms));
+        let mut count = counter(&self.parameters, terms, progress);
+        let received = self.receive_tags(io, items, true, &mut count).await?;
+        join::protocol::receive(io, join, tags, received, store, count).await
+    }
+
+    /// All up to the tags; with the keys of items, if they are wanted.
+    async fn receive_tags(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        keyed: bool,
+        count: &mut impl FnMut(usize),
+    ) -> Result<Received, Error> {
         let Self { parameters, session, seeds: [of_coin, of_run], base } = self;
         io.limit(limits(&parameters));
         let mut items = Zeroizing::new(items);
-        let mut count = counter(&parameters, progress);
         let joint = match parameters.buckets() {
             1 => None,
             _ => Some(receivers_coin(io, &session, &of_coin).await?),
         };
         let items = mem::take(&mut *items);
         let mut receiver = super::Receiver::new(session, parameters, base, items, joint, of_run)?;
+        if keyed {
+            receiver = receiver.keep_keys();
+        }
         let mut received = loop {
             let (mut bucket, row_seed) = receiver.encode()?;
             io.send(row_seed.as_bytes().to_vec()).await;
-            extend(io, &parameters, &mut bucket, &mut count).await?;
+            extend(io, &parameters, &mut bucket, count).await?;
             match bucket.finish()? {
                 Next::Bucket(next) => receiver = next,
                 Next::Done(received) => break received,
@@ -327,9 +396,14 @@ impl Plan<'_> {
     }
 }
 
-/// Tells how many more slots or tags are done.
-fn counter(parameters: &Parameters, mut progress: impl FnMut(Progress)) -> impl FnMut(usize) {
-    let of = parameters.buckets() * parameters.slots() + parameters.tags();
+/// Tells how many more slots, tags or payloads are done.
+fn counter<F: FnMut(Progress)>(
+    parameters: &Parameters,
+    terms: Terms,
+    mut progress: F,
+) -> impl FnMut(usize) + use<F> {
+    let tags = parameters.tags();
+    let of = parameters.buckets() * parameters.slots() + tags + terms.payloads(tags);
     let mut done = 0;
     move |more| {
         done += more;

@@ -90,8 +90,15 @@ impl Receiver {
         let (of_ots, extension) = (Seed::from_bytes(*of_ots), parameters.extension());
         let ots =
             one_of_n::Receiver::new(ots_session(&session, &extension), extension, base, of_ots)?;
-        let tags = Ours::new(&items);
+        let tags = Ours::new(&items, true);
         Ok(Self { parameters, session, seed, items, ots, bucket: 0, tags })
+    }
+
+    /// Keeps the keys of items, for a [join](crate::join).
+    #[must_use]
+    pub fn keep_keys(mut self) -> Self {
+        self.tags.keep_keys();
+        self
     }
 
     /// Steps 2 and 3: encodes the words of the next bucket's items, and gives what is sent of it.
@@ -179,10 +186,11 @@ impl Encoded {
         let bucket = receiver.bucket;
         let session = bucket_session(&receiver.session, bucket);
         let items = receiver.items.filled(&receiver.session, &receiver.seed, bucket);
-        let work = Work::new(&parameters, (&session, &row_seed), None);
-        let tags = work.run(&plan, &items, &rows.0)?;
+        let keyed = receiver.tags.keyed();
+        let work = Work::new(&parameters, (&session, &row_seed), None, keyed);
+        let answers = work.run(&plan, &items, &rows.0)?;
         drop(items);
-        receiver.tags.add(&tags, plan.order(), &receiver.items, bucket);
+        receiver.tags.add(&answers, plan.order(), &receiver.items, (bucket, 0));
         receiver.bucket += 1;
         if receiver.bucket < parameters.buckets() {
             return Ok(Next::Bucket(receiver));

@@ -15,7 +15,10 @@ use super::{
     same,
     tags::Work,
 };
-use crate::{erase::Secret, tags::Sent};
+use crate::{
+    erase::Secret,
+    tags::{Ours, Sent},
+};
 
 /// Items of which the sender has a plan at a time.
 const PART: usize = 1 << 20;
@@ -30,7 +33,7 @@ pub struct Sender {
     /// Buckets so far.
     bucket: usize,
     /// The tags of all buckets so far.
-    tags: Secret<u128>,
+    tags: Ours,
 }
 
 /// The sender in a bucket, which takes the receiver's corrections.
@@ -75,8 +78,15 @@ impl Sender {
         let (of_ots, extension) = (Seed::from_bytes(*of_ots), parameters.extension());
         let ots =
             one_of_n::Sender::new(ots_session(&session, &extension), extension, base, of_ots)?;
-        let tags = Secret(Vec::with_capacity(items.len()));
+        let tags = Ours::new(&items, false);
         Ok(Self { parameters, session, seed, items, ots, bucket: 0, tags })
+    }
+
+    /// Keeps the keys of items, for a [join](crate::join).
+    #[must_use]
+    pub fn keep_keys(mut self) -> Self {
+        self.tags.keep_keys();
+        self
     }
 
     /// Step 3: takes the row seed of the next bucket.
@@ -149,15 +159,12 @@ impl Absorbing {
         let (bucket, store) = (sender.bucket, parameters.store());
         let session = bucket_session(&sender.session, bucket);
         let items = sender.items.filled(&sender.session, &sender.seed, bucket);
-        let work = Work::new(&parameters, (&session, &row_seed), Some(&sender.ots));
-        // Tags of items that fill the bucket up are nobody's.
-        let number = sender.items.number(bucket);
+        let work =
+            Work::new(&parameters, (&session, &row_seed), Some(&sender.ots), sender.tags.keyed());
         for (first, items) in (0..).step_by(PART).zip(items.chunks(PART)) {
             let plan = store.plan(&session, &row_seed, items)?;
-            let tags = work.run(&plan, items, &rows.0)?;
-            let own = tags.iter().zip(plan.order());
-            let own = own.filter(|(_, index)| first + (**index as usize) < number);
-            sender.tags.0.extend(own.map(|(tag, _)| *tag));
+            let answers = work.run(&plan, items, &rows.0)?;
+            sender.tags.add(&answers, plan.order(), &sender.items, (bucket, first));
         }
         drop(items);
         sender.bucket += 1;

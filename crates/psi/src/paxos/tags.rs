@@ -16,6 +16,7 @@ use super::{
 use crate::{
     erase::Secret,
     store::{Decoder, Plan},
+    tags::{Answers, Part},
 };
 
 /// The hashes and settings with which a bucket's tags are computed.
@@ -26,6 +27,8 @@ pub(super) struct Work<'a> {
     tags: Keyed,
     /// The sender's, to turn its rows into those that the receiver would have.
     shift: Option<&'a one_of_n::Sender>,
+    /// True if keys are wanted.
+    keyed: bool,
 }
 
 impl<'a> Work<'a> {
@@ -33,18 +36,14 @@ impl<'a> Work<'a> {
         parameters: &'a Parameters,
         (bucket, seed): (&'a Session, &RowSeed),
         shift: Option<&'a one_of_n::Sender>,
+        keyed: bool,
     ) -> Self {
         let (words, tags) = (Keyed::words(bucket, seed), Keyed::tags(bucket, seed));
-        Self { parameters, executor: bucket.executor(), words, tags, shift }
+        Self { parameters, executor: bucket.executor(), words, tags, shift, keyed }
     }
 
     /// Computes the tags of a plan's items, in the order of the plan, from the rows of all slots.
-    pub(super) fn run(
-        &self,
-        plan: &Plan,
-        items: &[Digest],
-        rows: &[u8],
-    ) -> Result<Secret<u128>, Usage> {
+    pub(super) fn run(&self, plan: &Plan, items: &[Digest], rows: &[u8]) -> Result<Answers, Usage> {
         if self.parameters.checked() {
             self.run_rows::<101>(plan, items, rows)
         } else {
@@ -57,17 +56,17 @@ impl<'a> Work<'a> {
         plan: &Plan,
         items: &[Digest],
         rows: &[u8],
-    ) -> Result<Secret<u128>, Usage> {
+    ) -> Result<Answers, Usage> {
         let decoder = self.parameters.store().decoder::<N>(rows.as_chunks().0)?;
-        let mut tags = Secret::<u128>::zeroed(items.len());
-        let mut done = vec![Ok(()); tags.len().div_ceil(TOGETHER)];
-        let parts = tags.chunks_mut(TOGETHER).zip(&mut done).enumerate();
-        for_each(self.executor, parts, |(part, (tags, done))| {
+        let mut answers = Answers::new(items.len(), self.keyed);
+        let mut done = vec![Ok(()); items.len().div_ceil(TOGETHER)];
+        let parts = answers.parts(TOGETHER).zip(&mut done).enumerate();
+        for_each(self.executor, parts, |(part, (answers, done))| {
             let first = part * TOGETHER;
-            *done = self.part(plan, (&decoder, first..first + tags.len()), items, tags);
+            *done = self.part(plan, (&decoder, first..first + answers.len()), items, answers);
         });
         done.into_iter().collect::<Result<(), _>>()?;
-        Ok(tags)
+        Ok(answers)
     }
 
     /// Computes TOGETHER tags at most.
@@ -76,7 +75,7 @@ impl<'a> Work<'a> {
         plan: &Plan,
         (decoder, range): (&Decoder<'_, N>, Range<usize>),
         items: &[Digest],
-        tags: &mut [u128],
+        mut answers: Part<'_>,
     ) -> Result<(), Usage> {
         let mut ordered = Secret(Vec::with_capacity(range.len()));
         ordered.0.extend(plan.order()[range.clone()].iter().map(|&index| items[index as usize]));
@@ -88,11 +87,9 @@ impl<'a> Work<'a> {
             self.words.words_of(&ordered.0, &mut words.0, word_len);
             sender.shift_sums(&words.0, &mut rows.0)?;
         }
-        let mut answers = Secret::<[u8; 16]>::zeroed(tags.len());
-        self.tags.tags_of(&ordered.0, &rows.0, &mut answers);
-        let mask = u128::MAX >> (128 - self.parameters.tag_bits());
-        let ours = tags.iter_mut().zip(&*answers);
-        ours.for_each(|(tag, answer)| *tag = u128::from_le_bytes(*answer) & mask);
+        answers.fill(self.parameters.tag_bits(), |len, answers| {
+            self.tags.answers_of(&ordered.0, &rows.0, len, answers);
+        });
         Ok(())
     }
 }

@@ -118,7 +118,7 @@ impl Parameters {
     }
 
     /// Parameters with any number of buckets.
-    pub(super) fn with_buckets(
+    pub(crate) fn with_buckets(
         vole: Vole,
         receiver_items: usize,
         sender_items: usize,

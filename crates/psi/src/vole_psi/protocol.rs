@@ -45,17 +45,20 @@ use core::{fmt, mem};
 use foxtrot_ot::{
     Context, Direction, Seed, Session, Usage,
     base::BaseOt,
-    engine::{Io, Limits, batches::window_limits},
+    engine::{Abandoned, Io, Limits, batches::window_limits},
     protocol::compatible,
     silent::{self, Gf64, Gf128, Silent, protocol as vole},
 };
 use zeroize::Zeroizing;
 
-use super::{Digest, Error, Mask, Next, Parameters, Received, Vole};
+use super::{Digest, Error, Mask, Next, Parameters, Received, Sent, Vole};
 pub use crate::paxos::protocol::Progress;
-use crate::paxos::{
-    RowSeed,
-    protocol::{receivers_coin, senders_coin},
+use crate::{
+    join::{self, Join, Joined, Store, Terms},
+    paxos::{
+        RowSeed,
+        protocol::{receivers_coin, senders_coin},
+    },
 };
 
 /// Terms that both parties have agreed on.
@@ -127,9 +130,41 @@ impl Sender {
         items: Vec<Digest>,
         progress: impl FnMut(Progress),
     ) -> Result<(), Error> {
+        let mut count = counter(&self.parameters, Terms::NONE, progress);
+        self.send_tags(io, items, false, &mut count).await?;
+        Ok(())
+    }
+
+    /// Does what [`run`](Self::run) does, and what follows the tags of a [join](crate::join). `payload` gets the index of an item
+    /// and writes all bytes of its payload. If both learn, returns the indices, ascending, of the items that the receiver also has.
+    ///
+    /// # Errors
+    /// Errors of the steps; [`Error::Unlucky`]; [`Usage::Abandoned`].
+    pub async fn join(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        terms: Terms,
+        payload: impl FnMut(usize, &mut [u8]) -> Result<(), Abandoned>,
+        progress: impl FnMut(Progress),
+    ) -> Result<Vec<usize>, Error> {
+        let (parameters, join) = (self.parameters, Join::new(&self.session, terms));
+        let mut count = counter(&parameters, terms, progress);
+        let keys = self.send_tags(io, items, true, &mut count).await?.keys()?;
+        let sizes = [parameters.receiver_items(), parameters.tags()];
+        join::protocol::send(io, &join, &keys, sizes, payload, count).await
+    }
+
+    /// All up to the tags; with the keys of items, if they are wanted.
+    async fn send_tags(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        keyed: bool,
+        count: &mut impl FnMut(usize),
+    ) -> Result<Sent, Error> {
         let Self { parameters, session, seeds: [of_coin, of_run], mut vole } = self;
         let mut items = Zeroizing::new(items);
-        let mut count = counter(&parameters, progress);
         io.limit(limits(&parameters));
         let joint = match parameters.buckets() {
             1 => None,
@@ -137,6 +172,9 @@ impl Sender {
         };
         let items = mem::take(&mut *items);
         let mut sender = super::Sender::new(session, parameters, items, joint, of_run)?;
+        if keyed {
+            sender = sender.keep_keys();
+        }
         let m = parameters.slots();
         let sent = loop {
             let (delta, w) = match &mut vole {
@@ -162,7 +200,7 @@ impl Sender {
             }
         };
         sent.send_all(io, count).await;
-        Ok(())
+        Ok(sent)
     }
 }
 
@@ -198,9 +236,39 @@ impl Receiver {
         items: Vec<Digest>,
         progress: impl FnMut(Progress),
     ) -> Result<Received, Error> {
+        let mut count = counter(&self.parameters, Terms::NONE, progress);
+        self.receive_tags(io, items, false, &mut count).await
+    }
+
+    /// Does what [`run`](Self::run) does, and what follows the tags of a [join](crate::join). The payloads come into the store, which
+    /// is empty; [`Joined::open`] is the rest.
+    ///
+    /// # Errors
+    /// Errors of the steps; [`Error::Unlucky`]; [`Usage::Abandoned`].
+    pub async fn join(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        terms: Terms,
+        store: &mut (impl Store + ?Sized),
+        progress: impl FnMut(Progress),
+    ) -> Result<Joined, Error> {
+        let (tags, join) = (self.parameters.tags(), Join::new(&self.session, terms));
+        let mut count = counter(&self.parameters, terms, progress);
+        let received = self.receive_tags(io, items, true, &mut count).await?;
+        join::protocol::receive(io, join, tags, received, store, count).await
+    }
+
+    /// All up to the tags; with the keys of items, if they are wanted.
+    async fn receive_tags(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        keyed: bool,
+        count: &mut impl FnMut(usize),
+    ) -> Result<Received, Error> {
         let Self { parameters, session, seeds: [of_coin, of_run], mut vole } = self;
         let mut items = Zeroizing::new(items);
-        let mut count = counter(&parameters, progress);
         io.limit(limits(&parameters));
         let joint = match parameters.buckets() {
             1 => None,
@@ -208,6 +276,9 @@ impl Receiver {
         };
         let items = mem::take(&mut *items);
         let mut receiver = super::Receiver::new(session, parameters, items, joint, of_run)?;
+        if keyed {
+            receiver = receiver.keep_keys();
+        }
         let m = parameters.slots();
         let mut received = loop {
             let (u, v) = match &mut vole {
@@ -279,9 +350,14 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Tells how many more slots or tags are done.
-fn counter(parameters: &Parameters, mut progress: impl FnMut(Progress)) -> impl FnMut(usize) {
-    let of = parameters.buckets() * parameters.slots() + parameters.tags();
+/// Tells how many more slots, tags or payloads are done.
+fn counter<F: FnMut(Progress)>(
+    parameters: &Parameters,
+    terms: Terms,
+    mut progress: F,
+) -> impl FnMut(usize) + use<F> {
+    let tags = parameters.tags();
+    let of = parameters.buckets() * parameters.slots() + tags + terms.payloads(tags);
     let mut done = 0;
     move |more| {
         done += more;

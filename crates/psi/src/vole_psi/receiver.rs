@@ -86,8 +86,15 @@ impl Receiver {
     ) -> Result<Self, Error> {
         let shape = (parameters.receiver_items(), parameters.keys());
         let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
-        let tags = Ours::new(&items);
+        let tags = Ours::new(&items, true);
         Ok(Self { parameters, session, seed, items, bucket: 0, tags })
+    }
+
+    /// Keeps the keys of items, for a [join](crate::join).
+    #[must_use]
+    pub fn keep_keys(mut self) -> Self {
+        self.tags.keep_keys();
+        self
     }
 
     /// Steps 2 and 3: encodes the words of the next bucket's items. The row seed leaves with [`Encoded::mask`].
@@ -173,8 +180,9 @@ impl Masked {
         let (parameters, bucket) = (receiver.parameters, receiver.bucket);
         let session = bucket_session(&receiver.session, bucket);
         let items = receiver.items.filled(&receiver.session, &receiver.seed, bucket);
-        let (work, v) = (Work::new(&parameters, &session, &row_seed), strings(v));
-        let (tags, order) = match (&plan, parameters.store()) {
+        let work = Work::new(&parameters, (&session, &row_seed), receiver.tags.keyed());
+        let v = strings(v);
+        let (answers, order) = match (&plan, parameters.store()) {
             (Plan::Three(plan), Store::Three(okvs)) => {
                 (work.run::<3, 16>((plan, &okvs.decoder(&v)?), &items, None)?, plan.order())
             }
@@ -184,7 +192,7 @@ impl Masked {
             _ => return Err(Usage::SessionEnded.into()),
         };
         drop(items);
-        receiver.tags.add(&tags, order, &receiver.items, bucket);
+        receiver.tags.add(&answers, order, &receiver.items, (bucket, 0));
         receiver.bucket += 1;
         if receiver.bucket < parameters.buckets() {
             return Ok(Next::Bucket(receiver));

@@ -15,7 +15,7 @@ use crate::{
         same,
     },
     store::Store,
-    tags::Sent,
+    tags::{Ours, Sent},
 };
 
 /// Items of which the sender has a plan at a time.
@@ -30,7 +30,7 @@ pub struct Sender {
     /// Buckets so far.
     bucket: usize,
     /// The tags of all buckets so far.
-    tags: Secret<u128>,
+    tags: Ours,
 }
 
 /// The sender in a bucket, which takes the receiver's sums.
@@ -56,8 +56,15 @@ impl Sender {
     ) -> Result<Self, Error> {
         let shape = (parameters.sender_items(), parameters.sender_load());
         let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
-        let tags = Secret(Vec::with_capacity(items.len()));
+        let tags = Ours::new(&items, false);
         Ok(Self { parameters, session, seed, items, bucket: 0, tags })
+    }
+
+    /// Keeps the keys of items, for a [join](crate::join).
+    #[must_use]
+    pub fn keep_keys(mut self) -> Self {
+        self.tags.keep_keys();
+        self
     }
 
     /// Step 4: takes the row seed of the next bucket.
@@ -96,6 +103,21 @@ impl Opened {
     /// [`Usage::RepeatedItem`], which the peer would take for a sender that cheats. Against semi-honest peers, where
     /// that does no harm, tags are too short to tell.
     pub fn finish(self, delta: &u128, w: Secret<u128>) -> Result<Next<Sender, Sent>, Error> {
+        let sender = self.add_tags(delta, w)?;
+        let parameters = sender.parameters;
+        if sender.bucket < parameters.buckets() {
+            return Ok(Next::Bucket(sender));
+        }
+        // Step 7.
+        Ok(Next::Done(Sent::new(parameters.coding(), sender.tags)?))
+    }
+
+    /// The tags and keys of the only bucket, which are not sorted.
+    pub(crate) fn evaluate(self, delta: &u128, w: Secret<u128>) -> Result<Ours, Error> {
+        Ok(self.add_tags(delta, w)?.tags)
+    }
+
+    fn add_tags(self, delta: &u128, w: Secret<u128>) -> Result<Sender, Error> {
         match (self.sender.parameters.store(), self.sender.parameters.word_len()) {
             (Store::Three(okvs), 16) => self.tag::<3, 16>(&okvs, delta, w),
             (Store::Three(okvs), _) => self.tag::<3, 8>(&okvs, delta, w),
@@ -109,7 +131,7 @@ impl Opened {
         okvs: &Okvs<H>,
         delta: &u128,
         mut w: Secret<u128>,
-    ) -> Result<Next<Sender, Sent>, Error> {
+    ) -> Result<Sender, Error> {
         let Self { mut sender, row_seed, sums } = self;
         let parameters = sender.parameters;
         let (slots, sums) = (parameters.slots(), sums.as_chunks::<W>().0);
@@ -119,24 +141,17 @@ impl Opened {
         let (bucket, k) = (sender.bucket, strings(w));
         let session = bucket_session(&sender.session, bucket);
         let items = sender.items.filled(&sender.session, &sender.seed, bucket);
-        let (work, decoder) = (Work::new(&parameters, &session, &row_seed), okvs.decoder(&k)?);
-        // Tags of items that fill the bucket up are nobody's.
-        let number = sender.items.number(bucket);
+        let work = Work::new(&parameters, (&session, &row_seed), sender.tags.keyed());
+        let decoder = okvs.decoder(&k)?;
         for (first, items) in (0..).step_by(PART).zip(items.chunks(PART)) {
             let (plan, words) = okvs.plan_words::<W>(&session, &row_seed, items)?;
             let shift = Shift { delta, words: &words };
-            let tags = work.run((&plan, &decoder), items, Some(&shift))?;
-            let ours = tags.iter().zip(plan.order());
-            let ours = ours.filter(|(_, index)| first + (**index as usize) < number);
-            sender.tags.0.extend(ours.map(|(tag, _)| *tag));
+            let answers = work.run((&plan, &decoder), items, Some(&shift))?;
+            sender.tags.add(&answers, plan.order(), &sender.items, (bucket, first));
         }
         drop(items);
         sender.bucket += 1;
-        if sender.bucket < parameters.buckets() {
-            return Ok(Next::Bucket(sender));
-        }
-        // Step 7.
-        Ok(Next::Done(Sent::new(parameters.coding(), sender.tags)?))
+        Ok(sender)
     }
 }
 

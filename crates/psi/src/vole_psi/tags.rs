@@ -13,6 +13,7 @@ use super::{Digest, Parameters, RowSeed, add_products};
 use crate::{
     okvs::{Decoder, Plan},
     paxos::hashes::{Keyed, TOGETHER},
+    tags::{Answers, Part},
 };
 
 /// Bytes of an input: an item and a value.
@@ -24,6 +25,8 @@ pub(super) struct Work<'a> {
     backend: Backend,
     hash: Keyed,
     bits: u32,
+    /// True if keys are wanted.
+    keyed: bool,
 }
 
 /// The sender's Δ, and the words of a plan's items: they turn its values into the receiver's.
@@ -33,9 +36,14 @@ pub(super) struct Shift<'a, const W: usize> {
 }
 
 impl<'a> Work<'a> {
-    pub(super) fn new(parameters: &Parameters, bucket: &'a Session, seed: &RowSeed) -> Self {
+    pub(super) fn new(
+        parameters: &Parameters,
+        (bucket, seed): (&'a Session, &RowSeed),
+        keyed: bool,
+    ) -> Self {
         let (executor, backend) = (bucket.executor(), bucket.backend());
-        Self { executor, backend, hash: Keyed::tags(bucket, seed), bits: parameters.tag_bits() }
+        let (hash, bits) = (Keyed::tags(bucket, seed), parameters.tag_bits());
+        Self { executor, backend, hash, bits, keyed }
     }
 
     /// Computes the tags of a plan's items, in the order of the plan.
@@ -44,16 +52,17 @@ impl<'a> Work<'a> {
         (plan, decoder): (&Plan<H>, &Decoder<'_, H, 16>),
         items: &[Digest],
         shift: Option<&Shift<'_, W>>,
-    ) -> Result<Secret<u128>, Usage> {
-        let mut tags = Secret::<u128>::zeroed(plan.len());
-        let mut done = vec![Ok(()); tags.len().div_ceil(TOGETHER)];
-        let parts = tags.chunks_mut(TOGETHER).zip(&mut done).enumerate();
-        for_each(self.executor, parts, |(part, (tags, done))| {
+    ) -> Result<Answers, Usage> {
+        let mut answers = Answers::new(plan.len(), self.keyed);
+        let mut done = vec![Ok(()); plan.len().div_ceil(TOGETHER)];
+        let parts = answers.parts(TOGETHER).zip(&mut done).enumerate();
+        for_each(self.executor, parts, |(part, (answers, done))| {
             let first = part * TOGETHER;
-            *done = self.part((plan, decoder), items, first..first + tags.len(), shift, tags);
+            let range = first..first + answers.len();
+            *done = self.part((plan, decoder), items, range, shift, answers);
         });
         done.into_iter().collect::<Result<(), _>>()?;
-        Ok(tags)
+        Ok(answers)
     }
 
     /// Computes TOGETHER tags at most.
@@ -63,7 +72,7 @@ impl<'a> Work<'a> {
         items: &[Digest],
         range: Range<usize>,
         shift: Option<&Shift<'_, W>>,
-        tags: &mut [u128],
+        mut answers: Part<'_>,
     ) -> Result<(), Usage> {
         let mut values = Secret::<[u8; 16]>::zeroed(range.len());
         plan.decode_range(decoder, range.clone(), &mut values)?;
@@ -77,11 +86,9 @@ impl<'a> Work<'a> {
             input[..32].copy_from_slice(&items[index as usize]);
             input[32..].copy_from_slice(value);
         }
-        let mut answers = Secret::<[u8; 16]>::zeroed(tags.len());
-        self.hash.hash(INPUT, inputs.as_flattened(), 16, answers.as_flattened_mut());
-        let mask = u128::MAX >> (128 - self.bits);
-        let ours = tags.iter_mut().zip(&*answers);
-        ours.for_each(|(tag, answer)| *tag = u128::from_le_bytes(*answer) & mask);
+        answers.fill(self.bits, |len, answers| {
+            self.hash.hash(INPUT, inputs.as_flattened(), len, answers);
+        });
         Ok(())
     }
 }

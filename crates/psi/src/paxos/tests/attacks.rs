@@ -278,9 +278,9 @@ fn hashes_of_different_buckets_and_seeds_differ() {
                 (hashes::Keyed::words(&session, seed), hashes::Keyed::tags(&session, seed));
             let mut word = [0; 16];
             words.words_of(&[digest(1)], &mut word, 16);
-            let mut tag = [[0; 16]];
-            tags.tags_of(&[digest(1)], &[7; 101], &mut tag);
-            assert!(seen.insert(word) && seen.insert(tag[0]));
+            let mut tag = [0; 16];
+            tags.answers_of(&[digest(1)], &[7; 101], 16, &mut tag);
+            assert!(seen.insert(word) && seen.insert(tag));
         }
     }
 }

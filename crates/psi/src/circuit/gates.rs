@@ -1,0 +1,196 @@
+//! Gates on shared bits, 64 to a word, with bit triples \[Bea91, GMW87\].
+
+use alloc::{collections::VecDeque, vec::Vec};
+use core::ops::Range;
+
+use foxtrot_kernel::memcheck;
+use foxtrot_ot::{Decode, engine::Io, erase::Secret};
+use foxtrot_triples::bits::Triples;
+
+use super::Error;
+
+/// Words of a frame.
+const WORDS: usize = 1 << 16;
+/// Frames that a party sends before it reads the first of the peer's.
+const AHEAD: usize = 4;
+/// Levels of an adder of 64 bits.
+const LEVELS: usize = 6;
+
+/// Words of AND gates that compare strings of 64 bits, as many as have a bit in so many words.
+pub(super) const fn words_to_compare(words: usize) -> usize {
+    63 * words
+}
+
+/// Words of AND gates that add up and release so many numbers.
+pub(super) const fn words_to_release(numbers: usize) -> usize {
+    (1 + 2 * LEVELS + 1) * numbers
+}
+
+/// A party of a circuit.
+pub(super) struct Gates<'a> {
+    io: &'a Io,
+    /// One of the parties is the first.
+    first: bool,
+    triples: Triples,
+    /// Words of triples that have been used.
+    used: usize,
+}
+
+impl<'a> Gates<'a> {
+    pub(super) const fn new(io: &'a Io, first: bool, triples: Triples) -> Self {
+        Self { io, first, triples, used: 0 }
+    }
+
+    /// The party's share of a constant.
+    const fn constant(&self, value: u64) -> u64 {
+        if self.first { value } else { 0 }
+    }
+
+    /// Returns shares of x ∧ y.
+    async fn and(&mut self, x: &[u64], y: &[u64]) -> Result<Secret<u64>, Error> {
+        let mut z = Secret::zeroed(x.len());
+        let mut pending = VecDeque::with_capacity(AHEAD);
+        for start in (0..x.len()).step_by(WORDS) {
+            let range = start..x.len().min(start + WORDS);
+            let opened = self.mask(&x[range.clone()], &y[range.clone()], start);
+            self.io.send(opened.clone()).await;
+            pending.push_back((range, opened));
+            if pending.len() == AHEAD
+                && let Some((range, opened)) = pending.pop_front()
+            {
+                self.open(range.clone(), &opened, &mut z[range]).await?;
+            }
+        }
+        for (range, opened) in pending {
+            self.open(range.clone(), &opened, &mut z[range]).await?;
+        }
+        self.used += x.len();
+        Ok(z)
+    }
+
+    /// x ⊕ a and y ⊕ b, which are sent.
+    fn mask(&self, x: &[u64], y: &[u64], start: usize) -> Vec<u8> {
+        let (a, b) =
+            (&self.triples.a()[self.used + start..], &self.triples.b()[self.used + start..]);
+        let mut opened = Vec::with_capacity(16 * x.len());
+        for ((x, y), (a, b)) in x.iter().zip(y).zip(a.iter().zip(b)) {
+            opened.extend_from_slice(&(x ^ a).to_le_bytes());
+            opened.extend_from_slice(&(y ^ b).to_le_bytes());
+        }
+        memcheck::public(&mut opened);
+        opened
+    }
+
+    async fn open(&self, range: Range<usize>, ours: &[u8], z: &mut [u64]) -> Result<(), Error> {
+        let theirs = receive(self.io, "Gates", ours.len()).await?;
+        let from = self.used + range.start;
+        let triples = self.triples.a()[from..].iter().zip(&self.triples.b()[from..]);
+        let triples = triples.zip(&self.triples.c()[from..]);
+        let opened = ours.as_chunks::<16>().0.iter().zip(theirs.as_chunks::<16>().0);
+        for ((z, (ours, theirs)), ((a, b), c)) in z.iter_mut().zip(opened).zip(triples) {
+            let both = u128::from_le_bytes(*ours) ^ u128::from_le_bytes(*theirs);
+            #[expect(clippy::cast_possible_truncation, reason = "the low half, and the high one")]
+            let (d, e) = (both as u64, (both >> 64) as u64);
+            *z = c ^ d & b ^ e & a ^ self.constant(d & e);
+        }
+        Ok(())
+    }
+
+    /// Returns shares of bits that tell which strings of 64 bits are equal to the peer's, 64 bits to a word.
+    pub(super) async fn equal(&mut self, strings: &[u64]) -> Result<Secret<u64>, Error> {
+        let words = strings.len() / 64;
+        // Plane k has bit k of all strings. Bits are equal if their sum is 0.
+        let mut planes = Secret::<u64>::zeroed(64 * words);
+        let flip = self.constant(u64::MAX);
+        for (word, strings) in strings.as_chunks::<64>().0.iter().enumerate() {
+            let mut square = Secret(strings.to_vec());
+            transpose(&mut square);
+            for (k, bits) in square.iter().enumerate() {
+                planes[k * words + word] = bits ^ flip;
+            }
+        }
+        while planes.len() > words {
+            let (x, y) = planes.split_at(planes.len() / 2);
+            planes = self.and(x, y).await?;
+        }
+        Ok(planes)
+    }
+
+    /// Adds numbers modulo 2^64, each the sum of a number of this party and one of the peer: shares of the bits.
+    async fn add(&mut self, numbers: &[u64]) -> Result<Secret<u64>, Error> {
+        let zero = Secret::<u64>::zeroed(numbers.len());
+        let (x, y) = if self.first { (numbers, &*zero) } else { (&*zero, numbers) };
+        // Carries that arise and that are passed on, up to each bit [Kogge, Stone 1973].
+        let mut arise = self.and(x, y).await?;
+        let mut pass = Secret(numbers.to_vec());
+        for level in 0..LEVELS {
+            let shifted = |it: &[u64]| it.iter().map(|it| it << (1 << level)).collect::<Vec<_>>();
+            let x = Secret([&*pass, &*pass].concat());
+            let y = Secret([shifted(&arise), shifted(&pass)].concat());
+            let next = self.and(&x, &y).await?;
+            let (more, passed) = next.split_at(numbers.len());
+            arise.iter_mut().zip(more).for_each(|(arise, more)| *arise ^= more);
+            pass.copy_from_slice(passed);
+        }
+        let sums = numbers.iter().zip(&*arise).map(|(sum, carry)| sum ^ carry << 1);
+        Ok(Secret(sums.collect()))
+    }
+
+    /// Returns shares of a mask, all ones unless the first number is negative, and of the numbers under that mask.
+    pub(super) async fn release(&mut self, numbers: &[u64]) -> Result<Secret<u64>, Error> {
+        let sums = self.add(numbers).await?;
+        let mask = (sums[0] >> 63).wrapping_neg() ^ self.constant(u64::MAX);
+        let masks = Secret(alloc::vec![mask; sums.len()]);
+        let masked = self.and(&masks, &sums).await?;
+        let mut released = Secret(Vec::with_capacity(1 + masked.len()));
+        released.0.push(mask);
+        released.0.extend_from_slice(&masked);
+        Ok(released)
+    }
+}
+
+/// Receives a message of a length.
+pub(super) async fn receive(
+    io: &Io,
+    message: &'static str,
+    expected: usize,
+) -> Result<Vec<u8>, Error> {
+    let bytes = io.recv(expected).await;
+    match bytes.len() {
+        got if got == expected => Ok(bytes),
+        got => Err(Decode::Length { message, expected, got }.into()),
+    }
+}
+
+/// Transposes 64 words of 64 bits.
+fn transpose(square: &mut [u64]) {
+    let mut mask = u64::MAX >> 32;
+    let mut half = 32;
+    while half > 0 {
+        for start in (0..64).step_by(2 * half) {
+            for k in start..start + half {
+                let swap = (square[k] >> half ^ square[k + half]) & mask;
+                square[k] ^= swap << half;
+                square[k + half] ^= swap;
+            }
+        }
+        half /= 2;
+        mask ^= mask << half;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transposition_exchanges_rows_and_columns() {
+        let bit = |i: usize, j: usize| (i * i + 3 * i * j + j * j * j) % 5 < 2;
+        let row = |i: usize| (0..64).map(|j| u64::from(bit(i, j)) << j).sum();
+        let mut square: Vec<u64> = (0..64).map(row).collect();
+        transpose(&mut square);
+        for (i, word) in square.iter().enumerate() {
+            assert!((0..64).all(|j| (word >> j & 1 == 1) == bit(j, i)));
+        }
+    }
+}

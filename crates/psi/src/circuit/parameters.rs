@@ -1,0 +1,237 @@
+//! Parameters that both parties compute from terms and sizes alone.
+
+use foxtrot_ot::{
+    Usage,
+    base::{Adversary, Functionality},
+    protocol::{Kind, Protocol},
+    silent,
+};
+use foxtrot_triples::bits;
+
+use super::gates;
+use crate::{
+    store::Store,
+    vole_psi::{self, Vole},
+};
+
+/// The most items of a set: the three places of each of the sender's are the keys of one store.
+pub const MAX_ITEMS: usize = 1 << 20;
+
+/// Hash functions, each with a segment of its own of all bins.
+pub(super) const HASHES: usize = 3;
+
+/// Terms of what is computed, and of who learns it. Both parties have the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    largest: Option<u64>,
+    at_least: u64,
+    both: bool,
+}
+
+impl Terms {
+    /// Adds up the sender's numbers, none of which is above `largest`, also. Sums are below 2^64: sizes with which one could be larger
+    /// are [refused](Parameters::new).
+    #[must_use]
+    pub const fn sum(self, largest: u64) -> Self {
+        Self { largest: Some(largest), ..self }
+    }
+
+    /// Gives no result unless there are so many common items.
+    #[must_use]
+    pub const fn at_least(self, common: u64) -> Self {
+        Self { at_least: common, ..self }
+    }
+
+    /// Gives the result to the sender also.
+    #[must_use]
+    pub const fn both(self) -> Self {
+        Self { both: true, ..self }
+    }
+
+    /// The largest number that there may be, if a sum was agreed on.
+    #[must_use]
+    pub const fn largest(&self) -> Option<u64> {
+        self.largest
+    }
+
+    /// The least number of common items with which there is a result.
+    #[must_use]
+    pub const fn threshold(&self) -> u64 {
+        self.at_least
+    }
+
+    /// Returns true if the sender learns the result also.
+    #[must_use]
+    pub const fn sender_learns(&self) -> bool {
+        self.both
+    }
+
+    /// Numbers of the result: the count, and the sum.
+    pub(super) const fn numbers(&self) -> usize {
+        if self.largest.is_some() { 2 } else { 1 }
+    }
+}
+
+/// Terms, sizes, and what follows from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    terms: Terms,
+    receiver_items: usize,
+    sender_items: usize,
+    oprf: vole_psi::Parameters,
+    store: Store,
+}
+
+impl Parameters {
+    /// Computes the parameters of sets of these sizes, 0 included.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`] if a set has more than [`MAX_ITEMS`]; [`Usage::SumTooLarge`] if as many items as both may have in
+    /// common could add up to 2^64.
+    pub fn new(terms: Terms, receiver_items: usize, sender_items: usize) -> Result<Self, Usage> {
+        let n = receiver_items.max(sender_items);
+        if n > MAX_ITEMS {
+            return Err(Usage::BatchTooLarge { n, max: MAX_ITEMS });
+        }
+        let common = receiver_items.min(sender_items) as u64;
+        let largest = terms.largest.unwrap_or(0);
+        if largest.checked_mul(common).is_none() {
+            return Err(Usage::SumTooLarge { largest, items: common });
+        }
+        let places = HASHES * sender_items;
+        let oprf = vole_psi::Parameters::of(Vole::Small, receiver_items, places)?;
+        let store = Store::new(places)?;
+        Ok(Self { terms, receiver_items, sender_items, oprf, store })
+    }
+
+    /// Returns the terms.
+    #[must_use]
+    pub const fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    /// The size of the receiver's set.
+    #[must_use]
+    pub const fn receiver_items(&self) -> usize {
+        self.receiver_items
+    }
+
+    /// The size of the sender's set.
+    #[must_use]
+    pub const fn sender_items(&self) -> usize {
+        self.sender_items
+    }
+
+    /// Returns true if one set is empty: then the result is known.
+    pub(super) const fn is_trivial(&self) -> bool {
+        self.receiver_items == 0 || self.sender_items == 0
+    }
+
+    /// Bins of a segment: 0.4234 times the receiver's items, and 90. The receiver's items fail to find places of their own with
+    /// probability 2⁻⁴⁰ at most: `docs/protocols/circuit-psi.md`, section 4.
+    #[must_use]
+    pub const fn segment(&self) -> usize {
+        (127 * self.receiver_items).div_ceil(300) + 90
+    }
+
+    /// The number of bins.
+    #[must_use]
+    pub const fn bins(&self) -> usize {
+        HASHES * self.segment()
+    }
+
+    /// Words of a bit per bin.
+    pub(super) const fn words(&self) -> usize {
+        self.bins().div_ceil(64)
+    }
+
+    /// Bit triples.
+    #[must_use]
+    pub const fn triples(&self) -> usize {
+        64 * (gates::words_to_compare(self.words()) + gates::words_to_release(self.terms.numbers()))
+    }
+
+    /// Random OTs in which the sender sends: those of the triples, and one per bin.
+    #[must_use]
+    pub const fn forward_ots(&self) -> usize {
+        bits::ots(self.triples()) + 64 * self.words()
+    }
+
+    /// Random OTs in which the receiver sends: one per bin, for a sum.
+    #[must_use]
+    pub const fn backward_ots(&self) -> usize {
+        if self.terms.largest.is_some() { 64 * self.words() } else { 0 }
+    }
+
+    pub(super) const fn oprf(&self) -> &vole_psi::Parameters {
+        &self.oprf
+    }
+
+    pub(super) const fn store(&self) -> Store {
+        self.store
+    }
+
+    /// Bytes of a slot: a bin's secret, and a share of a number.
+    pub(super) const fn slot_len(&self) -> usize {
+        8 * self.terms.numbers()
+    }
+
+    /// Bytes that both parties send of the gates and of what follows them, but for the random OTs: sender and receiver.
+    const fn gate_bytes(&self) -> [usize; 2] {
+        let and = 2 * self.triples() / 8;
+        let numbers = self.terms.numbers();
+        let (words, result) = (self.words(), 8 * (numbers + 1));
+        let forward = [64 * 8 * numbers * words, 8 * words];
+        let backward =
+            if self.terms.largest.is_some() { [8 * words, 64 * 8 * words] } else { [0; 2] };
+        let back = if self.terms.both { result } else { 0 };
+        [and + forward[0] + backward[0] + result, and + forward[1] + backward[1] + back]
+    }
+
+    /// Payload bytes of the receiver, without base OTs.
+    #[must_use]
+    pub fn receiver_bytes(&self) -> usize {
+        if self.is_trivial() {
+            return 0;
+        }
+        let ots = silent::ot_semi_honest();
+        let backward =
+            if self.backward_ots() > 0 { ots.sender_bytes(self.backward_ots()) } else { 0 };
+        let oprf = self.oprf.receiver_bytes();
+        oprf + ots.receiver_bytes(self.forward_ots()) + backward + self.gate_bytes()[1]
+    }
+
+    /// Payload bytes of the sender, without base OTs.
+    #[must_use]
+    pub fn sender_bytes(&self) -> usize {
+        if self.is_trivial() {
+            return 0;
+        }
+        let ots = silent::ot_semi_honest();
+        let backward =
+            if self.backward_ots() > 0 { ots.receiver_bytes(self.backward_ots()) } else { 0 };
+        let slots = 32 + self.store.slots() * self.slot_len();
+        let oprf = silent::vole_semi_honest().sender_bytes(self.oprf.slots());
+        oprf + slots + ots.sender_bytes(self.forward_ots()) + backward + self.gate_bytes()[0]
+    }
+}
+
+/// The record. Flows are not counted: the gates take many.
+pub static PROTOCOL: Protocol = Protocol {
+    name: "circuit-psi",
+    family: "circuit-psi",
+    kind: Kind::Psi,
+    paper: "PSTY19, RR22 over silent VOLE and OT",
+    functionality: Functionality::Psi,
+    adversary: Adversary::SemiHonest,
+    assumption: "dual LPN over a block–accumulate code, AEGIS-128L as a PRG, AES as an ideal cipher, random oracle",
+    params: "GF(2^64), 64-bit bins",
+    flows: 24,
+    receiver_bytes: |n| {
+        Parameters::new(Terms::default(), n, n).map_or(usize::MAX, |it| it.receiver_bytes())
+    },
+    sender_bytes: |n| {
+        Parameters::new(Terms::default(), n, n).map_or(usize::MAX, |it| it.sender_bytes())
+    },
+    ..Protocol::BASE_OT
+};

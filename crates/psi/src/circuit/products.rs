@@ -1,0 +1,63 @@
+//! Products of a shared bit and a party's number, by one random OT each \[Gil99\]: shares of their sum.
+
+use alloc::vec::Vec;
+
+use foxtrot_kernel::memcheck;
+use foxtrot_ot::{base::Block, erase::Secret};
+
+/// The sum of the products, as the party with the numbers has it, and the message. `bits` are its shares of the bits, `flips` the
+/// peer's shares as sums with the choices of its OTs. Products of one OT have M numbers.
+pub(super) fn offer<const M: usize>(
+    pairs: &[[Block; 2]],
+    (bits, flips): (&[u64], &[u64]),
+    numbers: impl Fn(usize) -> [u64; M],
+) -> ([u64; M], Vec<u8>) {
+    let mut share = [0_u64; M];
+    let mut message = Vec::with_capacity(8 * M * pairs.len());
+    for (i, pair) in pairs.iter().enumerate() {
+        let bit = bits[i / 64] >> (i % 64) & 1;
+        let flip = (flips[i / 64] >> (i % 64) & 1).wrapping_neg();
+        let numbers = numbers(i);
+        for (j, number) in numbers.into_iter().enumerate() {
+            let [zero, one] = [word(&pair[0], j), word(&pair[1], j)];
+            let swap = (zero ^ one) & flip;
+            let (zero, one) = (zero ^ swap, one ^ swap);
+            // If the bit is 1, the peer's share takes the number away instead of adding it.
+            let product = number & bit.wrapping_neg();
+            share[j] = share[j].wrapping_add(product).wrapping_sub(zero);
+            let change = number.wrapping_sub(product << 1);
+            message.extend_from_slice(&zero.wrapping_add(change).wrapping_sub(one).to_le_bytes());
+        }
+    }
+    memcheck::public(&mut message);
+    (share, message)
+}
+
+/// The sum of the products as the other party has it. `bits` are its shares of the bits.
+pub(super) fn accept<const M: usize>(keys: &[Block], bits: &[u64], message: &[u8]) -> [u64; M] {
+    let mut share = [0_u64; M];
+    let sums = message.as_chunks::<8>().0.chunks_exact(M);
+    for (i, (key, sums)) in keys.iter().zip(sums).enumerate() {
+        let mask = (bits[i / 64] >> (i % 64) & 1).wrapping_neg();
+        for (j, sum) in sums.iter().enumerate() {
+            let sum = u64::from_le_bytes(*sum) & mask;
+            share[j] = share[j].wrapping_add(word(key, j)).wrapping_add(sum);
+        }
+    }
+    share
+}
+
+/// Word j of a key.
+fn word(key: &Block, j: usize) -> u64 {
+    u64::from_le_bytes(core::array::from_fn(|k| key[8 * j + k]))
+}
+
+/// Words as bytes.
+pub(super) fn bytes(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Bytes as words.
+pub(super) fn words(bytes: &[u8]) -> Secret<u64> {
+    Secret(bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
+}

@@ -1,0 +1,212 @@
+extern crate std;
+
+mod bins;
+mod reference;
+
+use alloc::{vec, vec::Vec};
+
+use foxtrot_ot::{
+    Context, Decode, Direction, Seed, Session, Sid, Usage,
+    base::{BaseOt, roted::Endemic},
+    engine::Engine,
+    pair::{Failed, Pair, Party},
+};
+
+use super::{
+    protocol::{Plan, receive, send},
+    *,
+};
+
+fn digests(range: core::ops::Range<usize>) -> Vec<Digest> {
+    let digest = |k: usize| core::array::from_fn(|i| k.to_le_bytes().get(i).copied().unwrap_or(7));
+    range.map(digest).collect()
+}
+
+/// The number of the sender's item k.
+fn number(k: usize) -> u64 {
+    (k as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20
+}
+
+const LARGEST: u64 = u64::MAX >> 20;
+
+fn plan(terms: Terms, ours: usize, theirs: usize) -> Plan {
+    let parameters = Parameters::new(terms, ours, theirs).unwrap();
+    Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 }
+}
+
+/// Outcomes of sender and receiver of these sets over a channel that may change messages.
+fn run_over(
+    plan: Plan,
+    [ours, theirs]: [Vec<Digest>; 2],
+    numbers: Vec<u64>,
+    mut channel: impl FnMut(Party, &mut Vec<u8>),
+) -> Result<(Option<Outcome>, Outcome), Failed<Error>> {
+    let session = || Session::new(Sid::from_bytes([8; 32]));
+    let seed = |byte| Seed::from_bytes([byte; 32]);
+    let sender = Engine::new(|io| async move {
+        let session = session();
+        send(&io, &mut Context::new(&session, seed(1)), plan, theirs, &numbers).await
+    });
+    let receiver = Engine::new(|io| async move {
+        let session = session();
+        receive(&io, &mut Context::new(&session, seed(2)), plan, ours).await
+    });
+    Pair::new(sender, receiver).run_over(|party, stream, mut message| {
+        channel(party, &mut message);
+        vec![(stream, message)]
+    })
+}
+
+/// Runs on sets of these sizes with so many common items.
+fn run(terms: Terms, [ours, theirs, common]: [usize; 3]) -> (Option<Outcome>, Outcome) {
+    let first = ours - common;
+    let sets = [digests(0..ours), digests(first..first + theirs)];
+    let numbers = terms.largest().map_or(0..0, |_| 0..theirs).map(number).collect();
+    let plan = plan(terms, ours, theirs);
+    let mut sent = [0; 2];
+    let outcomes = run_over(plan, sets, numbers, |party, message| {
+        sent[usize::from(party == Party::Receiver)] += message.len();
+    });
+    let (parameters, info) = (plan.parameters, Endemic.info());
+    if ours > 0 && theirs > 0 {
+        // The base OTs of the VOLE and of the OTs of either direction.
+        let [there, back] = [(info.receiver_bytes)(128), (info.sender_bytes)(128)];
+        let sum = usize::from(terms.largest().is_some());
+        let sender = parameters.sender_bytes() + 2 * there + sum * back;
+        let receiver = parameters.receiver_bytes() + 2 * back + sum * there;
+        assert_eq!(sent, [sender, receiver], "{parameters:?}");
+    } else {
+        assert_eq!(sent, [0, 0]);
+    }
+    outcomes.unwrap()
+}
+
+/// The outcome by plain computation.
+fn plain(terms: Terms, common: usize) -> Outcome {
+    if (common as u64) < terms.threshold() {
+        return Outcome::Withheld;
+    }
+    let sum = terms.largest().map(|_| (0..common).map(number).sum());
+    Outcome::Released { count: common as u64, sum }
+}
+
+#[test]
+fn counts_and_sums_match_plain_computation_at_awkward_sizes() {
+    let sizes = [
+        [0, 0, 0],
+        [0, 3, 0],
+        [3, 0, 0],
+        [1, 1, 0],
+        [1, 1, 1],
+        [2, 2, 1],
+        [3, 3, 3],
+        [3, 40, 2],
+        [255, 255, 255],
+        [256, 256, 0],
+        [257, 257, 100],
+        [1023, 17, 17],
+        [1025, 4097, 500],
+    ];
+    for terms in [Terms::default(), Terms::default().sum(LARGEST).both()] {
+        for [ours, theirs, common] in sizes {
+            let (sent, received) = run(terms, [ours, theirs, common]);
+            let expected = plain(terms, common);
+            assert_eq!(received, expected, "{ours} {theirs} {common}");
+            assert_eq!(sent, terms.sender_learns().then_some(expected));
+        }
+    }
+}
+
+#[test]
+fn a_result_is_withheld_below_the_threshold_and_given_at_it() {
+    for common in [0, 1, 20, 60] {
+        for threshold in [0, 1, common - usize::from(common > 0), common, common + 1, usize::MAX] {
+            let terms = Terms::default().sum(LARGEST).at_least(threshold as u64).both();
+            let (sent, received) = run(terms, [60, 70, common]);
+            assert_eq!(received, plain(terms, common), "{common} {threshold}");
+            assert_eq!(sent, Some(received));
+        }
+    }
+}
+
+/// Below the threshold, the numbers that are opened are zero for whatever was counted.
+#[test]
+fn shares_of_a_withheld_result_open_to_nothing() {
+    let opened = |common: usize| {
+        let terms = Terms::default().sum(LARGEST).at_least(50).both();
+        let sets = [digests(0..60), digests(60 - common..130 - common)];
+        let numbers = (0..70).map(number).collect();
+        let mut last = [Vec::new(), Vec::new()];
+        run_over(plan(terms, 60, 70), sets, numbers, |party, message| {
+            last[usize::from(party == Party::Receiver)].clone_from(message);
+        })
+        .unwrap();
+        let [ours, theirs] = last;
+        assert_eq!((ours.len(), theirs.len()), (24, 24));
+        ours.iter().zip(&theirs).map(|(one, other)| one ^ other).collect::<Vec<_>>()
+    };
+    assert_eq!(opened(0), [0; 24]);
+    assert_eq!(opened(49), [0; 24]);
+    assert_ne!(opened(50), [0; 24]);
+}
+
+#[test]
+fn sums_that_may_overflow_and_numbers_that_are_too_large_are_refused() {
+    let largest = u64::MAX / 3;
+    let terms = Terms::default().sum(largest);
+    assert!(Parameters::new(terms, 3, 100).is_ok());
+    let refused = Usage::SumTooLarge { largest, items: 4 };
+    assert_eq!(Parameters::new(terms, 4, 100), Err(refused));
+    assert!(Parameters::new(Terms::default().sum(u64::MAX), 1, 1).is_ok());
+    let n = MAX_ITEMS + 1;
+    let too_large = Usage::BatchTooLarge { n, max: MAX_ITEMS };
+    assert_eq!(Parameters::new(Terms::default(), 1, n), Err(too_large));
+
+    let plan = plan(Terms::default().sum(9), 2, 2);
+    let refused = |numbers: Vec<u64>| {
+        let session = Session::new(Sid::from_bytes([8; 32]));
+        let mut sender = Engine::new(|io| async move {
+            let mut cx = Context::new(&session, Seed::from_bytes([1; 32]));
+            send(&io, &mut cx, plan, digests(0..2), &numbers).await
+        });
+        let error = sender.advance().unwrap_err();
+        assert_eq!(sender.outgoing(), None);
+        error
+    };
+    assert_eq!(refused(vec![9, 10]), Usage::NumberTooLarge { largest: 9 }.into());
+    let missing = Usage::CountMismatch { what: "numbers", expected: 2, got: 1 };
+    assert_eq!(refused(vec![9]), missing.into());
+}
+
+#[test]
+fn messages_of_another_length_are_refused() {
+    let terms = Terms::default().sum(LARGEST).both();
+    let sets = || [digests(0..30), digests(20..60)];
+    let numbers = || (0..40).map(number).collect::<Vec<_>>();
+    let mut lens = Vec::new();
+    run_over(plan(terms, 30, 40), sets(), numbers(), |party, message| {
+        lens.push((party, message.len()));
+    })
+    .unwrap();
+    // All messages after the OTs of the second direction.
+    for at in lens.len() - 30..lens.len() {
+        for longer in [true, false] {
+            let mut number = 0;
+            let ended = run_over(plan(terms, 30, 40), sets(), numbers(), |_, message| {
+                if number == at {
+                    let len = if longer { message.len() + 1 } else { message.len() - 1 };
+                    message.resize(len, 0);
+                }
+                number += 1;
+            });
+            let length = matches!(
+                ended,
+                Err(Failed::Party(
+                    party,
+                    Error::Protocol(foxtrot_ot::Error::Decode(Decode::Length { .. }))
+                )) if party != lens[at].0
+            );
+            assert!(length, "{at} of {}: {ended:?}", lens.len());
+        }
+    }
+}

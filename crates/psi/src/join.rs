@@ -1,0 +1,282 @@
+//! Payloads and claims after the tags of an intersection: the receiver reads the payloads of its matches (a private join), and the
+//! sender learns its own matches.
+//!
+//! The oracle that gives an item's tag also gives its *key*: 32 bytes that only a party with the item can compute. A payload is
+//! encrypted under the key of its item. The receiver claims a match by a hash of the key.
+//!
+//! ```text
+//! R: matches, their keys                                S: keys of all its items, in the order of tags
+//!                  ◄── Payloads ──                      if payloads are agreed on
+//!                  ── Claims ──►                        if both learn
+//! payloads of matches                                   its own matches
+//! ```
+//!
+//! Both follow [`paxos`](crate::paxos) or [`vole_psi`](crate::vole_psi), and are secure against the same adversary. The receiver
+//! reads a payload only if it has the item. The sender can send any payload, as it can send any item. The receiver can claim fewer
+//! matches than it has, and no others. There is no fairness: a receiver that ends early has learnt its matches, and the sender has not.
+//!
+//! The steps and the proof are in `docs/protocols/join.md`, bytes in `docs/wire/join.md`, section 23.
+//!
+//! ```
+//! use foxtrot_ot::{
+//!     Context, Direction, Seed, Session, Sid,
+//!     base::{Adversary, roted::Endemic},
+//!     engine::Engine,
+//!     pair::Pair,
+//! };
+//! use foxtrot_psi::{
+//!     join::Terms,
+//!     vole_psi::{
+//!         Parameters,
+//!         protocol::{Plan, Receiver, Sender},
+//!     },
+//! };
+//!
+//! let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[3; 32], [5; 32]]);
+//! let parameters = Parameters::new(Adversary::Malicious, ours.len(), theirs.len())?;
+//! let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+//! // Payloads have 5 bytes, and both sides learn.
+//! let terms = Terms::NONE.payload(5)?.both();
+//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//! let sender = Engine::new(|io| async move {
+//!     let session = session();
+//!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+//!     let payloads = [*b"three", *b"five "];
+//!     let payload = |k: usize, to: &mut [u8]| Ok(to.copy_from_slice(&payloads[k]));
+//!     let sender = Sender::set_up(&io, &mut cx, plan).await?;
+//!     sender.join(&io, theirs, terms, payload, |_| ()).await
+//! });
+//! let receiver = Engine::new(|io| async move {
+//!     let session = session();
+//!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+//!     let mut store = Vec::new();
+//!     let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+//!     let joined = receiver.join(&io, ours, terms, &mut store, |_| ()).await?;
+//!     // Here the session ends.
+//!     let mut payloads = Vec::new();
+//!     joined.open(&mut store, |k, payload| payloads.push((k, payload.to_vec())))?;
+//!     Ok(payloads)
+//! });
+//! let (common, payloads) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
+//! assert_eq!(common, [0]);
+//! assert_eq!(payloads, [(2, b"three".to_vec())]);
+//! # Ok::<(), foxtrot_psi::vole_psi::Error>(())
+//! ```
+
+use alloc::vec::Vec;
+
+use foxtrot_kernel::memcheck;
+use foxtrot_ot::{Session, Usage, engine::Abandoned, erase::Secret};
+
+mod claims;
+mod payloads;
+pub(crate) mod protocol;
+#[cfg(test)]
+mod tests;
+
+pub use claims::Claimed;
+pub use protocol::Joined;
+
+/// The key of an item.
+pub type ItemKey = [u8; 32];
+
+/// The most bytes of a payload.
+pub const MAX_PAYLOAD: usize = 1 << 16;
+
+/// Frames of payloads and of claims have so many bytes at most.
+const FRAME: usize = crate::tags::FRAME;
+
+/// Items whose keys are used together.
+const TOGETHER: usize = crate::paxos::hashes::TOGETHER;
+
+/// Terms of what follows the tags. Both parties have the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    payload: Option<usize>,
+    both: bool,
+}
+
+impl Terms {
+    /// Nothing follows the tags.
+    pub const NONE: Self = Self { payload: None, both: false };
+
+    /// The sender attaches a payload of this many bytes to each of its items.
+    ///
+    /// # Errors
+    /// [`Usage::MessageLength`] if there are more than [`MAX_PAYLOAD`].
+    pub const fn payload(self, len: usize) -> Result<Self, Usage> {
+        if len > MAX_PAYLOAD {
+            return Err(Usage::MessageLength { len, max: MAX_PAYLOAD });
+        }
+        Ok(Self { payload: Some(len), ..self })
+    }
+
+    /// The sender also learns which of its items match.
+    #[must_use]
+    pub const fn both(self) -> Self {
+        Self { both: true, ..self }
+    }
+
+    /// The bytes of a payload, if there are payloads.
+    #[must_use]
+    pub const fn payload_len(&self) -> Option<usize> {
+        self.payload
+    }
+
+    /// Returns true if the sender also learns its matches.
+    #[must_use]
+    pub const fn sender_learns(&self) -> bool {
+        self.both
+    }
+
+    /// Bytes of all payloads for so many tags.
+    #[must_use]
+    pub const fn sender_bytes(&self, tags: usize) -> usize {
+        match self.payload {
+            Some(len) => tags * payloads::record_len(len),
+            None => 0,
+        }
+    }
+
+    /// Bytes of all claims for so many tags and matches.
+    #[must_use]
+    pub const fn receiver_bytes(&self, tags: usize, matches: usize) -> usize {
+        if self.both && tags > 0 { claims::COUNT + claims::VALUE * matches } else { 0 }
+    }
+
+    /// The longest message for so many tags and matches.
+    pub(crate) fn longest(&self, tags: usize, most: usize) -> usize {
+        let of_payloads = self.sender_bytes(tags).min(FRAME);
+        of_payloads.max(claims::VALUE * most.min(FRAME / claims::VALUE)).max(claims::COUNT)
+    }
+
+    /// Payloads for so many tags.
+    pub(crate) const fn payloads(&self, tags: usize) -> usize {
+        if self.payload.is_some() { tags } else { 0 }
+    }
+}
+
+/// The hashes of what follows the tags of one intersection.
+#[derive(Debug)]
+pub struct Join {
+    session: Session,
+    terms: Terms,
+}
+
+impl Join {
+    /// Begins, in the namespace of the intersection.
+    #[must_use]
+    pub fn new(session: &Session, terms: Terms) -> Self {
+        Self { session: session.sub("psi join", 0, Default::default()), terms }
+    }
+
+    /// Returns the terms.
+    #[must_use]
+    pub const fn terms(&self) -> Terms {
+        self.terms
+    }
+}
+
+/// The keys of the sender's items in the order of their tags, and which items these are.
+pub struct Keys {
+    pub(crate) keys: Secret<ItemKey>,
+    pub(crate) owners: Secret<u32>,
+}
+
+impl Keys {
+    /// Sorts tags, and the keys and owners that belong to them.
+    pub(crate) fn sort(&mut self, tags: &mut [u128]) {
+        let mut all = Secret(Vec::with_capacity(tags.len()));
+        all.0.extend(tags.iter().copied().zip(0_u32..));
+        // The order of tags says whose they are, but only to a neighbour on the processor.
+        memcheck::public(&mut all);
+        all.sort_unstable();
+        let n = all.len();
+        let (mut keys, mut owners) = (Secret(Vec::with_capacity(n)), Secret(Vec::with_capacity(n)));
+        for (to, &(tag, from)) in tags.iter_mut().zip(&*all) {
+            *to = tag;
+            keys.0.push(self.keys[from as usize]);
+            owners.0.push(self.owners[from as usize]);
+        }
+        *self = Self { keys, owners };
+    }
+
+    /// The number of keys.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Returns true if there are no keys.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+}
+
+/// The receiver's matches, in the order of the sender's tags: places of tags, indices of items, and keys.
+pub struct Matches {
+    pub(crate) places: Secret<u32>,
+    pub(crate) owners: Secret<u32>,
+    pub(crate) keys: Secret<ItemKey>,
+}
+
+impl Matches {
+    /// The number of matches.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Returns true if nothing matches.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// The indices of the items that match, ascending.
+    #[must_use]
+    pub fn indices(&self) -> Vec<usize> {
+        indices(&self.owners)
+    }
+}
+
+/// A place for payloads, still encrypted, until the session has ended: memory, or a file.
+pub trait Store {
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// [`Abandoned`] if there is no room: the run ends.
+    fn keep(&mut self, bytes: Vec<u8>) -> Result<(), Abandoned>;
+
+    /// Reads bytes from a place on.
+    ///
+    /// # Errors
+    /// [`Abandoned`] if they cannot be read.
+    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<(), Abandoned>;
+}
+
+impl Store for Vec<u8> {
+    fn keep(&mut self, bytes: Vec<u8>) -> Result<(), Abandoned> {
+        self.extend_from_slice(&bytes);
+        Ok(())
+    }
+
+    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<(), Abandoned> {
+        let from = usize::try_from(at).ok().and_then(|at| self.get(at..)?.get(..bytes.len()));
+        bytes.copy_from_slice(from.ok_or(Abandoned)?);
+        Ok(())
+    }
+}
+
+/// Indices as they are given out: ascending.
+fn indices(owners: &[u32]) -> Vec<usize> {
+    let mut indices: Vec<usize> = owners.iter().map(|&owner| owner as usize).collect();
+    indices.sort_unstable();
+    indices
+}
+
+foxtrot_kernel::redacted! {
+    Keys, keys => "{} items, <redacted>", keys.len();
+    Matches;
+}

@@ -1,0 +1,123 @@
+//! The contents of `circuit.json`. What the entries are stands there, under `about`.
+
+use super::{array, bytes, object, pattern, string};
+use foxtrot_reference::circuit::{
+    Gates, accept, bins, equal, key, products, release, segment, triples, value,
+};
+use foxtrot_reference::oracle::{oracle, sub_session_id};
+use foxtrot_reference::{bits_from_bytes, bytes_from_bits};
+
+const PROVENANCE: &str = "schoolbook implementation, written from docs/wire/circuit-psi.md: \
+    cargo run --release -p foxtrot-reference --bin vectors circuit \
+    > crates/psi/tests/vectors/circuit.json";
+
+const ABOUT: [&str; 5] = [
+    "All byte strings are hexadecimal. Words are 8 bytes each, little endian; of two parties the sender's come first.",
+    "bins: of an item with this number of the receiver's items, in the sub-session 0 of the protocol circuit-psi under sid; key: of \
+     the hash 2; value: of the string t and the number less r under the OPRF's value hidden.",
+    "gates: bits of the keys of the OTs, pair after pair, and choices, packed; the strings of 64 lanes of both parties; equal: their shares of which are equal.",
+    "release: with other triples of the same OTs, shares of a count less the threshold and of a sum; shares: what both send.",
+    "products: keys of OTs, pair after pair; choices, and shares of bits, packed; numbers of every lane, two each; the message, and both shares.",
+];
+
+pub(super) fn vectors() -> String {
+    let file = object(&[
+        ("provenance", string(PROVENANCE)),
+        ("wire_version", "6".to_string()),
+        ("about", array(ABOUT.map(string))),
+        ("sid", bytes(&pattern(0))),
+        ("bins", array([0, 1, 300, 1 << 20].map(bins_vector))),
+        ("gates", gates_vector()),
+        ("products", products_vector()),
+    ]);
+    file + "\n"
+}
+
+fn random(purpose: usize, len: usize) -> Vec<u8> {
+    oracle("foxtrot v1 test circuit", &pattern(0), purpose, 0, &[], len)
+}
+
+fn words(purpose: usize, number: usize) -> Vec<u64> {
+    let bytes = random(purpose, 8 * number);
+    bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
+}
+
+fn joined(words: &[u64]) -> String {
+    bytes(&words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>())
+}
+
+fn bins_vector(n: usize) -> String {
+    let id = sub_session_id(&pattern(0), 0, 0, "circuit-psi");
+    let (item, hidden) = (pattern(9), pattern(7));
+    let bins = bins(&id, &item, segment(n));
+    let [t, number] = [n as u64 + 5, 1 << 63 | n as u64];
+    object(&[
+        ("receiver_items", n.to_string()),
+        ("item", bytes(&item)),
+        ("bins", array(bins.map(|bin| bin.to_string()))),
+        ("key", bytes(&key(&item, 2))),
+        ("hidden", bytes(&hidden)),
+        ("t", t.to_string()),
+        ("number", number.to_string()),
+        ("value", bytes(&value(t, Some(number), &hidden))),
+    ])
+}
+
+/// Equality of 64 strings, and the release of two numbers.
+fn gates_vector() -> String {
+    let words_of_triples = 63 + 14 * 2;
+    let n = 2 * 64 * words_of_triples;
+    let (keys, choices) = (random(0, 2 * n / 8), random(1, n / 8));
+    let pairs: Vec<[bool; 2]> = bits_from_bytes(&keys, 2 * n).as_chunks().0.to_vec();
+    let [sender, receiver] = triples(&pairs, &bits_from_bytes(&choices, n));
+    let mut parties =
+        [Gates { triples: sender, first: true }, Gates { triples: receiver, first: false }];
+    let mut strings = [words(2, 64), words(3, 64)];
+    for lane in [0, 5, 63] {
+        strings[1][lane] = strings[0][lane];
+    }
+    strings[1][6] = strings[0][6] ^ 1 << 63;
+    let bits = equal(&mut parties, [&strings[0], &strings[1]]);
+    assert_eq!(bits[0][0] ^ bits[1][0], 1 | 1 << 5 | 1 << 63);
+    let [count, sum] = [3_u64, 1 << 40 | 77];
+    let first = words(4, 2);
+    let second = [count.wrapping_sub(first[0]), sum.wrapping_sub(first[1])];
+    let shares = release(&mut parties, [&first, &second]);
+    assert_eq!([0, 1, 2].map(|i| shares[0][i] ^ shares[1][i]), [u64::MAX, count, sum]);
+    object(&[
+        ("ot_keys", bytes(&keys)),
+        ("ot_choices", bytes(&choices)),
+        ("strings", joined(&strings.concat())),
+        ("equal", joined(&bits.concat())),
+        ("numbers", joined(&[&first[..], &second].concat())),
+        ("shares", joined(&shares.concat())),
+    ])
+}
+
+fn products_vector() -> String {
+    let lanes = 64;
+    let keys = random(5, 32 * lanes);
+    let pairs: Vec<[[u8; 16]; 2]> = keys.as_chunks().0.as_chunks().0.to_vec();
+    let bits = |purpose| bits_from_bytes(&random(purpose, lanes / 8), lanes);
+    let (choices, ours, theirs) = (bits(6), bits(7), bits(8));
+    let flips: Vec<bool> = theirs.iter().zip(&choices).map(|(bit, choice)| bit ^ choice).collect();
+    let numbers: Vec<Vec<u64>> = words(9, 2 * lanes).chunks(2).map(<[u64]>::to_vec).collect();
+    let (message, share) = products(&pairs, &ours, &flips, &numbers);
+    let chosen: Vec<[u8; 16]> =
+        pairs.iter().zip(&choices).map(|(pair, choice)| pair[usize::from(*choice)]).collect();
+    let other = accept(&chosen, &theirs, &message);
+    for i in 0..2 {
+        let counted = (0..lanes).filter(|&lane| ours[lane] != theirs[lane]);
+        let sum = counted.map(|lane| numbers[lane][i]).fold(0, u64::wrapping_add);
+        assert_eq!(share[i].wrapping_add(other[i]), sum);
+    }
+    object(&[
+        ("ot_keys", bytes(&keys)),
+        ("choices", bytes(&bytes_from_bits(&choices))),
+        ("senders_bits", bytes(&bytes_from_bits(&ours))),
+        ("receivers_bits", bytes(&bytes_from_bits(&theirs))),
+        ("numbers", joined(&numbers.concat())),
+        ("message", bytes(&message)),
+        ("shares", joined(&[share, other].concat())),
+    ])
+}

@@ -1,0 +1,194 @@
+//! `circuit-psi`: counts and sums over an intersection, as in `docs/wire/circuit-psi.md`, section 24, with the bit triples of
+//! section 25. Semi-honest.
+//!
+//! ```text
+//!     receiver                                            sender
+//!  1  items in bins of their own                          items in all of their bins
+//!  2  OPRF                                                OPRF
+//!  3                        ←── RowSeed, Slots ──         t of each bin under the OPRF's values
+//!  4  s of each bin         ←─ Gates ─→                   equal bits, shared
+//!  5                        ── Flips ──→  ←── Products ── sums, shared
+//!  6                        ←─ Gates ─→  ←── Shares ──    the result
+//! ```
+
+use crate::blake3::derive_key_from;
+use crate::oracle::{Id, oracle32};
+use crate::xor;
+
+/// A party's shares of the words of bit triples.
+pub type Triple = [u64; 3];
+
+/// Returns L for this number of the receiver's items.
+#[must_use]
+pub fn segment(receiver_items: usize) -> usize {
+    (127 * receiver_items).div_ceil(300) + 90
+}
+
+/// Returns the bins of an item.
+#[must_use]
+pub fn bins(id: &Id, item: &[u8; 32], segment: usize) -> [usize; 3] {
+    let key = oracle32("foxtrot v1 circuit bins key", id, 0, 0, &[]);
+    let answer = derive_key_from(&key, item, 24);
+    core::array::from_fn(|i| {
+        let word = word(&answer, i);
+        i * segment + usize::try_from((u128::from(word) * segment as u128) >> 64).unwrap_or(0)
+    })
+}
+
+/// Returns the key of an item for the hash i.
+#[must_use]
+pub fn key(item: &[u8; 32], i: u8) -> [u8; 32] {
+    let mut key = *item;
+    key[31] = key[31] % 64 + 64 * i;
+    key
+}
+
+/// Returns the value of the store at a key of which the OPRF's value is `hidden`.
+#[must_use]
+pub fn value(t: u64, number_less_r: Option<u64>, hidden: &[u8; 32]) -> Vec<u8> {
+    let words: Vec<u64> = [t].into_iter().chain(number_less_r).collect();
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+    xor(&bytes, &hidden[..bytes.len()])
+}
+
+/// Returns the triples of sender and receiver of random OTs, 64 to a word: pairs of key bits, and choices.
+#[must_use]
+pub fn triples(pairs: &[[bool; 2]], choices: &[bool]) -> [Vec<Triple>; 2] {
+    let n = pairs.len() / 2;
+    let mut all = [vec![[0; 3]; n / 64], vec![[0; 3]; n / 64]];
+    for i in 0..n {
+        let ([k0, k1], [l0, l1], r, s) = (pairs[i], pairs[n + i], choices[i], choices[n + i]);
+        let (a, b) = (k0 ^ k1, l0 ^ l1);
+        let sender = [a, b, a & b ^ k0 ^ l0];
+        let receiver = [s, r, s & r ^ pairs[i][usize::from(r)] ^ pairs[n + i][usize::from(s)]];
+        for (all, bits) in all.iter_mut().zip([sender, receiver]) {
+            for (word, bit) in all[i / 64].iter_mut().zip(bits) {
+                *word |= u64::from(bit) << (i % 64);
+            }
+        }
+    }
+    all
+}
+
+/// A party of gates: its triples, of which some are used, and whether it is the first.
+#[derive(Debug)]
+pub struct Gates {
+    /// Triples that are left.
+    pub triples: Vec<Triple>,
+    /// True for the sender.
+    pub first: bool,
+}
+
+/// Multiplies shares of both parties, the sender's first: their messages, and their shares of the products.
+#[must_use]
+pub fn multiply(
+    parties: &mut [Gates; 2],
+    x: [&[u64]; 2],
+    y: [&[u64]; 2],
+) -> ([Vec<u8>; 2], [Vec<u64>; 2]) {
+    let n = x[0].len();
+    let used: Vec<Vec<Triple>> =
+        parties.iter_mut().map(|it| it.triples.drain(..n).collect()).collect();
+    let opened = |p: usize, i: usize| [x[p][i] ^ used[p][i][0], y[p][i] ^ used[p][i][1]];
+    let message = |p: usize| {
+        (0..n).flat_map(|i| opened(p, i)).flat_map(u64::to_le_bytes).collect::<Vec<u8>>()
+    };
+    let product = |p: usize, i: usize| {
+        let ([d, e], [a, b, c]) = ([0, 1].map(|k| opened(0, i)[k] ^ opened(1, i)[k]), used[p][i]);
+        c ^ d & b ^ e & a ^ if p == 0 { d & e } else { 0 }
+    };
+    let products = [0, 1].map(|p| (0..n).map(|i| product(p, i)).collect());
+    ([message(0), message(1)], products)
+}
+
+/// Returns both parties' shares of the bits that tell which strings are equal, the sender's first.
+#[must_use]
+pub fn equal(parties: &mut [Gates; 2], strings: [&[u64]; 2]) -> [Vec<u64>; 2] {
+    let words = strings[0].len() / 64;
+    let plane = |p: usize, k: usize, word: usize| {
+        let bits = (0..64).map(|j| (strings[p][64 * word + j] >> k & 1) << j);
+        bits.sum::<u64>() ^ if p == 0 { u64::MAX } else { 0 }
+    };
+    let mut planes: [Vec<u64>; 2] = [0, 1].map(|p| {
+        (0..64)
+            .flat_map(|k| (0..words).map(move |word| (k, word)))
+            .map(|(k, word)| plane(p, k, word))
+            .collect()
+    });
+    while planes[0].len() > words {
+        let half = planes[0].len() / 2;
+        let x = [&planes[0][..half], &planes[1][..half]];
+        let y = [&planes[0][half..], &planes[1][half..]];
+        planes = multiply(parties, x, y).1;
+    }
+    planes
+}
+
+/// Returns `Products` of the lanes and the share of the party with the numbers. `flips` are the peer's shares as sums with its choices.
+#[must_use]
+pub fn products(
+    pairs: &[[[u8; 16]; 2]],
+    bits: &[bool],
+    flips: &[bool],
+    numbers: &[Vec<u64>],
+) -> (Vec<u8>, Vec<u64>) {
+    let mut sums = vec![0_u64; numbers[0].len()];
+    let mut message = Vec::new();
+    for (((pair, bit), flip), numbers) in pairs.iter().zip(bits).zip(flips).zip(numbers) {
+        let [zero, one] = if *flip { [pair[1], pair[0]] } else { *pair };
+        for (i, &v) in numbers.iter().enumerate() {
+            let (zero, one) = (word(&zero, i), word(&one, i));
+            let change = if *bit { v.wrapping_neg() } else { v };
+            let own = if *bit { v } else { 0 };
+            sums[i] = sums[i].wrapping_add(own).wrapping_sub(zero);
+            message.extend(zero.wrapping_add(change).wrapping_sub(one).to_le_bytes());
+        }
+    }
+    (message, sums)
+}
+
+/// Returns the other party's share.
+#[must_use]
+pub fn accept(keys: &[[u8; 16]], bits: &[bool], message: &[u8]) -> Vec<u64> {
+    let numbers = message.len() / 8 / keys.len();
+    let share = |i: usize| {
+        let lane = |(lane, key): (usize, &[u8; 16])| {
+            let more = if bits[lane] { word(message, numbers * lane + i) } else { 0 };
+            word(key, i).wrapping_add(more)
+        };
+        keys.iter().enumerate().map(lane).fold(0, u64::wrapping_add)
+    };
+    (0..numbers).map(share).collect()
+}
+
+/// Returns what both parties send in `Shares`, the sender first, for their shares of numbers.
+#[must_use]
+pub fn release(parties: &mut [Gates; 2], numbers: [&[u64]; 2]) -> [Vec<u64>; 2] {
+    let n = numbers[0].len();
+    let zero = vec![0; n];
+    let mut carry = multiply(parties, [numbers[0], &zero], [&zero, numbers[1]]).1;
+    let mut pass = numbers.map(<[u64]>::to_vec);
+    for s in [1, 2, 4, 8, 16, 32] {
+        let shift = |it: &[u64]| it.iter().map(|it| it << s).collect::<Vec<_>>();
+        let x = [0, 1].map(|p| [&*pass[p], &*pass[p]].concat());
+        let y = [0, 1].map(|p| [shift(&carry[p]), shift(&pass[p])].concat());
+        let next = multiply(parties, [&x[0], &x[1]], [&y[0], &y[1]]).1;
+        for p in 0..2 {
+            carry[p].iter_mut().zip(&next[p][..n]).for_each(|(carry, more)| *carry ^= more);
+            pass[p] = next[p][n..].to_vec();
+        }
+    }
+    let sums: [Vec<u64>; 2] =
+        [0, 1].map(|p| (0..n).map(|i| numbers[p][i] ^ carry[p][i] << 1).collect());
+    let masks = [0, 1].map(|p| {
+        let sign = if sums[p][0] >> 63 == 1 { u64::MAX } else { 0 };
+        vec![sign ^ if p == 0 { u64::MAX } else { 0 }; n]
+    });
+    let masked = multiply(parties, [&masks[0], &masks[1]], [&sums[0], &sums[1]]).1;
+    [0, 1].map(|p| [&masks[p][..1], &masked[p]].concat())
+}
+
+/// Word i of a string.
+fn word(bytes: &[u8], i: usize) -> u64 {
+    (0..8).map(|k| u64::from(bytes[8 * i + k]) << (8 * k)).sum()
+}
