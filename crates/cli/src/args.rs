@@ -20,7 +20,7 @@ use clap_complete::Shell;
 use foxtrot_ot::Backend;
 use foxtrot_psi::method::Assumption;
 
-pub(crate) use agreeing::Agreeing;
+pub(crate) use agreeing::{Agreeing, Duplicates, Joining, Padding, Sharing};
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
 pub(crate) use serving::{MostSessions, Standing};
@@ -258,6 +258,8 @@ pub(crate) enum PsiCommand {
         #[arg(long = "set", id = "asked", help_heading = heading::CONNECTION, value_name = "NAME")]
         asked: Option<Name>,
         #[command(flatten)]
+        joining: Joining,
+        #[command(flatten)]
         out: RowsOut,
         #[command(flatten)]
         most: MostKeys,
@@ -285,6 +287,8 @@ pub(crate) enum PsiCommand {
         options: SetOptions,
         #[command(flatten)]
         or_keys: OrKeys,
+        #[command(flatten)]
+        sharing: Sharing,
         /// Answer all peers concurrently until interrupted. A peer that returns with other keys learns
         /// about those keys also
         #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "wait"])]
@@ -303,6 +307,30 @@ pub(crate) enum PsiCommand {
         transport: Transport,
         #[command(flatten)]
         common: Common,
+    },
+    /// Count the common keys of two files; neither side learns which they are. Both sides run this command
+    /// (semi-honest)
+    #[command(
+        after_help = examples::PSI_COUNT,
+        mut_arg("extension", |it| it.hide(true)),
+        mut_arg("base", |it| it.default_value("roted-endemic"))
+    )]
+    Count {
+        #[command(flatten)]
+        counting: Counting,
+    },
+    /// Count the common keys of two files and add up numbers of one side beside them; neither side learns
+    /// which keys they are (semi-honest)
+    #[command(
+        after_help = examples::PSI_SUM,
+        mut_arg("extension", |it| it.hide(true)),
+        mut_arg("base", |it| it.default_value("roted-endemic"))
+    )]
+    Sum {
+        #[command(flatten)]
+        counting: Counting,
+        #[command(flatten)]
+        summing: Summing,
     },
     /// Show how a file is read: rows, keys, duplicates, rows without a key
     #[command(after_help = examples::PSI_INSPECT)]
@@ -324,6 +352,41 @@ pub(crate) enum PsiCommand {
         #[arg(long, help_heading = heading::OUTPUT, conflicts_with = "left_out")]
         json: bool,
     },
+}
+
+/// Options of counts and sums.
+#[derive(ClapArgs)]
+pub(crate) struct Counting {
+    /// The set: a table or lines, UTF-8; `-` is standard input
+    pub(crate) set: PathBuf,
+    #[command(flatten)]
+    pub(crate) options: SetOptions,
+    /// Tell nothing if fewer keys are common (must be the same on both sides)
+    #[arg(long, help_heading = heading::SECURITY, value_name = "K", default_value_t = 0)]
+    pub(crate) min_count: u64,
+    #[command(flatten)]
+    pub(crate) most: MostKeys,
+    #[command(flatten)]
+    pub(crate) agreeing: Agreeing,
+    #[command(flatten)]
+    pub(crate) transport: Transport,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Numbers that are added up.
+#[derive(ClapArgs)]
+#[command(next_help_heading = heading::INPUT)]
+pub(crate) struct Summing {
+    /// Our column of whole numbers, at one of the two sides
+    #[arg(long, value_name = "COL")]
+    pub(crate) value: Option<Column>,
+    /// The largest number that there may be (must be the same on both sides). Sums stay below 2^64
+    #[arg(long, value_name = "N", default_value_t = u32::MAX.into())]
+    pub(crate) largest: u64,
+    /// The row that has the number, of rows with the same key
+    #[arg(long, value_enum, value_name = "RULE", default_value_t = Duplicates::Refuse)]
+    pub(crate) duplicates: Duplicates,
 }
 
 /// The place of the rows that both sets have.
@@ -491,6 +554,11 @@ impl MessagesOut {
 }
 
 impl RowsOut {
+    /// The place of rows of a sender.
+    pub(crate) fn of_sender(output: Option<PathBuf>) -> Self {
+        Self { output, count: false, invert: false }
+    }
+
     /// The file, if they do not go to standard output.
     pub(crate) fn file(&self) -> Option<&Path> {
         file(self.output.as_deref())

@@ -4,6 +4,7 @@ use std::{fmt::Display, io, path::Path};
 
 use foxtrot_net::{
     ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::JOB,
+    jobs::FUNCTION,
 };
 use foxtrot_psi::method::Assumption;
 
@@ -118,7 +119,10 @@ impl Failure {
 
     /// Returns the hint that was given, or the option of a term in which the two sides differ.
     pub(crate) fn into_hint(self) -> Option<String> {
-        self.hint.or_else(|| self.differences.iter().find_map(option_hint))
+        // Functions differ in their terms.
+        let first = |it: &&Difference| it.key == FUNCTION;
+        let all = || self.differences.iter().find(first).into_iter().chain(&self.differences);
+        self.hint.or_else(|| all().find_map(option_hint))
     }
 
     /// A local file could not be read.
@@ -299,6 +303,15 @@ fn option_hint(difference: &Difference) -> Option<String> {
         "extension" => "--extension",
         "one-of" => "--one-of",
         "method" => "--method",
+        FUNCTION => {
+            return Some(
+                "choose the same on both sides: --with and --share, or --both twice".into(),
+            );
+        }
+        "min-count" => "--min-count",
+        "largest" => "--largest",
+        "width" => "--width",
+        "duplicates" => "--duplicates",
         "policy" => return Some("pass a --policy with the same rules on both sides".into()),
         "bits" => "--bits",
         "sigma" => "--sigma",

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::{
     args::SetOptions,
-    cmd::triples,
+    cmd::{psi, triples},
     failure::Failure,
     lines,
     table::{Row, Set},
@@ -78,6 +78,18 @@ pub fn read_choices(path: &Path, one_of: usize) -> Result<Vec<u64>, String> {
 pub fn read_triples(place: &Path) -> (Result<(), String>, [Result<u64, String>; 2]) {
     let (right, batches) = triples::read(place);
     (right.map_err(told), batches.map(|batches| batches.map_err(told)))
+}
+
+/// Reads the fields of a payload as `psi receive --with` does.
+#[must_use]
+pub fn read_columns(payload: &[u8], width: usize) -> Option<Vec<String>> {
+    psi::columns::read(payload, width)
+}
+
+/// Writes fields as `psi send --share` does.
+#[must_use]
+pub fn write_columns(fields: &[String], width: usize) -> Option<Vec<u8>> {
+    psi::columns::write(fields, width)
 }
 
 fn told(failure: Failure) -> String {

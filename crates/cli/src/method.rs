@@ -12,7 +12,10 @@ use foxtrot_ot::{
     protocol::{Protocol, Purpose, compatible, suits},
     silent,
 };
-use foxtrot_psi::method::{self as psi, Assumption};
+use foxtrot_psi::{
+    circuit,
+    method::{self as psi, Assumption},
+};
 
 use crate::{args::Common, failure::Failure};
 
@@ -83,6 +86,14 @@ pub(crate) fn psi(common: &Common, assumption: Assumption) -> Result<psi::Method
     let above = psi::Method::of_large_sets(assumption, adversary);
     let base = below(registry(), &common.base, ("psi", above), adversary, Purpose::Messages)?;
     Ok(psi::Method { base, assumption, adversary })
+}
+
+/// The method of counts and sums, which are secure only if both sides follow the protocol.
+pub(crate) fn circuit(common: &Common) -> Result<psi::Method, Failure> {
+    let above = ("psi count", &circuit::PROTOCOL);
+    let adversary = Adversary::SemiHonest;
+    let base = below(registry(), &common.base, above, adversary, Purpose::Messages)?;
+    Ok(psi::Method { base, assumption: Assumption::Lpn, adversary })
 }
 
 fn below_of_n(

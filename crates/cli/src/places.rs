@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     args::{
-        Command, KeygenArgs, OtCommand, PsiCommand, RotCommand, Transport, TriplesCommand, file,
+        Command, Counting, KeygenArgs, OtCommand, PsiCommand, RotCommand, Transport,
+        TriplesCommand, file,
     },
     audit,
     cmd::rot,
@@ -47,6 +48,9 @@ pub(crate) fn check(command: &Command) -> Result<(), Failure> {
 fn check_logs(command: &Command, written: &[PathBuf], read: &[&Path]) -> Result<(), Failure> {
     let (log, limits) = match command {
         Command::Psi(PsiCommand::Receive { agreeing, .. }) => (&agreeing.audit, &None),
+        Command::Psi(PsiCommand::Count { counting } | PsiCommand::Sum { counting, .. }) => {
+            (&counting.agreeing.audit, &None)
+        }
         Command::Psi(PsiCommand::Send { agreeing, standing, .. }) => {
             (&agreeing.audit, &standing.limits)
         }
@@ -91,6 +95,10 @@ fn transport(command: &Command) -> Option<&Transport> {
         Command::Psi(
             PsiCommand::Receive { transport, .. } | PsiCommand::Send { transport, .. },
         )
+        | Command::Psi(
+            PsiCommand::Count { counting: Counting { transport, .. } }
+            | PsiCommand::Sum { counting: Counting { transport, .. }, .. },
+        )
         | Command::Ot(OtCommand::Send { transport, .. } | OtCommand::Receive { transport, .. })
         | Command::Rot(
             RotCommand::Send { transport, .. } | RotCommand::Receive { transport, .. },
@@ -111,6 +119,9 @@ fn read(command: &Command) -> Vec<PathBuf> {
             PsiCommand::Send { set, standing, agreeing, .. } => {
                 let named = standing.named.iter().map(|it| &it.path);
                 set.iter().chain(named).chain(&agreeing.policy).collect()
+            }
+            PsiCommand::Count { counting } | PsiCommand::Sum { counting, .. } => {
+                [&counting.set].into_iter().chain(&counting.agreeing.policy).collect()
             }
             PsiCommand::Inspect { set, .. } => vec![set],
         },
@@ -136,7 +147,8 @@ fn written(command: &Command) -> Result<Vec<PathBuf>, Failure> {
     let output = match command {
         Command::Psi(command) => match command {
             PsiCommand::Local { out, .. } | PsiCommand::Receive { out, .. } => out.file(),
-            PsiCommand::Send { .. } => None,
+            PsiCommand::Send { sharing, .. } => file(sharing.output.as_deref()),
+            PsiCommand::Count { .. } | PsiCommand::Sum { .. } => None,
             PsiCommand::Inspect { output, .. } => file(output.as_deref()),
         },
         Command::Ot(command) => match command {

@@ -24,7 +24,7 @@ use foxtrot_net::{Difference, jobs};
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{SetFormat as Format, SetOptions},
+    args::{Column, SetFormat as Format, SetOptions},
     failure::Failure,
 };
 
@@ -213,6 +213,20 @@ impl Set {
         match &self.content {
             Content::Text(text) if text.columns().is_some() => Ok(()),
             _ => Err(not_csv()),
+        }
+    }
+
+    /// Reads the file, which is CSV, once more, and gives the fields of these columns of every row. Returns the columns'
+    /// names.
+    pub(crate) fn fields(
+        &self,
+        wanted: &[Column],
+        take: impl FnMut(usize, &[Cow<'_, str>]) -> Result<(), Failure>,
+    ) -> Result<Vec<String>, Failure> {
+        match &self.content {
+            Content::Text(text) => text.fields(&self.rows, wanted, take),
+            #[cfg(feature = "parquet")]
+            Content::Parquet(_) => Err(not_csv()),
         }
     }
 

@@ -11,6 +11,8 @@ mod claims;
 mod closing;
 #[path = "cli/cmd.rs"]
 mod cmd;
+#[path = "cli/counts.rs"]
+mod counts;
 #[path = "cli/extension.rs"]
 mod extension;
 #[cfg(unix)]
@@ -19,6 +21,8 @@ mod full_disk;
 #[cfg(unix)]
 #[path = "cli/interrupt.rs"]
 mod interrupt;
+#[path = "cli/join.rs"]
+mod join;
 #[path = "cli/keygen.rs"]
 mod keygen;
 #[path = "cli/library.rs"]

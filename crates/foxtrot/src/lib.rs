@@ -32,6 +32,9 @@
 //! | need | call | this side learns | the peer learns |
 //! |---|---|---|---|
 //! | which items two lists share | [`psi::receive`], peer: [`psi::send`] | the common items, how many items the peer has | how many items this side has |
+//! | the same, with a payload for each | [`psi::Options::receive_with`], peer: [`send_with`](psi::Options::send_with) | the common items, their payloads | how many items this side has |
+//! | which items two lists share, for both | [`psi::Options::receive_both`], peer: [`send_both`](psi::Options::send_both) | the common items | the common items |
+//! | how many items two lists share, and a sum | [`psi::Count`] on both sides (semi-honest) | count and sum | count and sum |
 //! | messages, one of two each | [`ot::receive`], peer: [`ot::send`] | the chosen messages | nothing |
 //! | messages, one of N each | [`ot::one_of_n`] | the chosen messages | nothing |
 //! | random keys for an MPC engine | [`rot::receive`], peer: [`rot::send`] | choice bits and keys | both keys of each |

@@ -16,7 +16,7 @@ use std::{
 };
 
 #[cfg(feature = "policy")]
-use foxtrot_net::jobs::POLICY;
+use foxtrot_net::jobs::{FUNCTION, POLICY};
 use foxtrot_net::{
     Channel, ChannelError, Counters, HelloError, Reason,
     daily::{Daily, Denied},
@@ -412,7 +412,8 @@ impl Peer {
         let asked = |details: &Table| -> Result<(T, Answer), E> {
             #[cfg(feature = "policy")]
             if let Some(policy) = &self.policy {
-                let checked = policy.check_details(hello.role().other(), details);
+                let checked =
+                    policy.check_details(hello.term_of(FUNCTION), hello.role().other(), details);
                 checked.map_err(|why| self.forbid(why))?;
             }
             agree(details).map_err(|(reason, e)| {

@@ -196,16 +196,21 @@ impl Policy {
             }
         }
         match hello.details().contains_key(KEYS) {
-            true => self.check_details(hello.role(), hello.details()),
+            true => self.check_details(term(FUNCTION), hello.role(), hello.details()),
             false => Ok(()),
         }
     }
 
-    /// Fails unless the policy allows a side of this role with these details.
+    /// Fails unless the policy allows a side of this role with these details, where this function was agreed on.
     ///
     /// # Errors
     /// [`Forbidden`].
-    pub fn check_details(&self, role: Role, details: &Table) -> Result<(), Forbidden> {
+    pub fn check_details(
+        &self,
+        function: Option<&str>,
+        role: Role,
+        details: &Table,
+    ) -> Result<(), Forbidden> {
         let side = self.side(role);
         let rule = |rule: &str| format!("{role}.{rule}");
         // Rows may be compared by several keys, a pass each.
@@ -236,6 +241,17 @@ impl Policy {
                 }
                 _ => {}
             }
+        }
+        // Columns without names could be any.
+        let unnamed = "columns without names";
+        match function {
+            Some("join") if !details.contains_key(COLUMNS) => {
+                one_of("sender.share", self.sender.share.iter().map(String::as_str), unnamed)?;
+            }
+            Some("sum") if role == Role::Sender && !details.contains_key(VALUE) => {
+                one_of("sender.value", self.sender.value.as_deref(), unnamed)?;
+            }
+            _ => {}
         }
         let lines = |key| details.get(key).into_iter().flat_map(|it| it.split('\n'));
         for column in lines(COLUMNS) {
@@ -363,6 +379,8 @@ mod tests {
             (hello().term("assumption", "lpn"), "assumptions"),
             (hello().term("adversary", "semi-honest"), "adversary"),
             (hello().term(NORMALIZE, "email/1"), "normalize"),
+            (hello().term(FUNCTION, "join"), "sender.share"),
+            (hello().term(FUNCTION, "join").detail(COLUMNS, "city"), "none"),
             (sum(), "min-count"),
             (sum().term(MIN_COUNT, 9), "min-count"),
             (sum().term(MIN_COUNT, 10), "none"),
@@ -387,10 +405,14 @@ mod tests {
             (table(&[(KEYS, "7")]), "sender.columns"),
             (table(&[(KEYS, "7"), (KEY_COLUMNS, "email, born")]), "sender.columns"),
         ] {
-            assert_eq!(rule(policy.check_details(Role::Sender, &details)), name, "{details:?}");
+            assert_eq!(
+                rule(policy.check_details(None, Role::Sender, &details)),
+                name,
+                "{details:?}"
+            );
         }
         // A peer that does not tell is not let off.
-        let silent = rule(policy.check_details(Role::Receiver, &Table::new()));
+        let silent = rule(policy.check_details(None, Role::Receiver, &Table::new()));
         assert_eq!(silent, "receiver.min-size");
         let key = "SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek".parse().unwrap();
         policy.check_key(Role::Receiver, Some(&key)).unwrap();

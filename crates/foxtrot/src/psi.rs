@@ -48,7 +48,11 @@ mod function;
 #[cfg(feature = "keys")]
 pub mod keys;
 #[cfg(feature = "net")]
+mod more;
+#[cfg(feature = "net")]
 mod peer;
+#[cfg(feature = "net")]
+pub use more::{Count, Outcome};
 #[cfg(feature = "net")]
 pub use peer::{receive, send};
 

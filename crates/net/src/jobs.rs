@@ -23,10 +23,16 @@ use crate::{
 pub const FUNCTION: &str = "function";
 /// The term of the least number of common keys that a count or a sum tells.
 pub const MIN_COUNT: &str = "min-count";
+/// The term of the largest number that a sum may have.
+pub const LARGEST: &str = "largest";
 /// The detail that names columns of the sender, a line each: those that the receiver asks for, or that the sender gives.
 pub const COLUMNS: &str = "columns";
 /// The detail that names the sender's column whose values are added.
 pub const VALUE: &str = "value";
+/// The term of the bytes to which fields of the sender's columns are padded.
+pub const WIDTH: &str = "width";
+/// The term of which of several rows of the sender with one key is taken: `refuse`, `first` or `last`.
+pub const DUPLICATES: &str = "duplicates";
 /// The term of the policy that both sides enforce.
 pub const POLICY: &str = "policy";
 /// The detail that asks for one of several sets, by its name.

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 
-use super::heading;
+use super::{Column, KeyColumns, heading, values::width};
 
 /// The policy, its witness, and the question before a run.
 #[derive(ClapArgs)]
@@ -20,4 +20,102 @@ pub(crate) struct Agreeing {
     /// Do not ask on the terminal before the run
     #[arg(short, long, help_heading = heading::SECURITY)]
     pub(crate) yes: bool,
+}
+
+/// The receiver's options for more than its matches.
+#[derive(ClapArgs)]
+#[command(next_help_heading = heading::INPUT)]
+pub(crate) struct Joining {
+    /// Also get these columns of the sender for each match, as in city,plan; the sender names them with
+    /// --share. They stand behind the columns of the output
+    #[arg(long, value_name = "COLS", conflicts_with_all = ["or_key", "both"])]
+    with: Option<Names>,
+    /// The sender also learns which of its rows match (must be the same on both sides)
+    #[arg(long, conflicts_with = "or_key")]
+    pub(crate) both: bool,
+    #[command(flatten)]
+    pub(crate) padding: Padding,
+}
+
+/// The sender's options for columns, and for matches of its own.
+#[derive(ClapArgs)]
+#[command(next_help_heading = heading::INPUT)]
+pub(crate) struct Sharing {
+    /// Let the receiver have these columns for each match, as in city,plan
+    #[arg(long, value_name = "COLS", conflicts_with_all = ["or_key", "both"])]
+    share: Option<KeyColumns>,
+    /// Also learn which of our rows match (must be the same on both sides). The peer can keep matches back
+    #[arg(long, conflicts_with_all = ["or_key", "serve"])]
+    pub(crate) both: bool,
+    /// With --both, write our rows that match to this file, which is replaced; `-` is standard output
+    /// [default: -]
+    #[arg(short, long, help_heading = heading::OUTPUT, value_name = "OUT", requires = "both")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) padding: Padding,
+}
+
+/// The form in which columns go to the receiver.
+#[derive(ClapArgs, Clone, Copy)]
+#[command(next_help_heading = heading::INPUT)]
+pub(crate) struct Padding {
+    /// Bytes to which each field of --with and --share is padded (must be the same on both sides)
+    #[arg(long, value_name = "BYTES", default_value_t = 64, value_parser = width)]
+    pub(crate) width: usize,
+    /// With --with and --share, which of the sender's rows with the same key is taken (must be the same on
+    /// both sides)
+    #[arg(long, value_enum, value_name = "RULE", default_value_t = Duplicates::Refuse)]
+    pub(crate) duplicates: Duplicates,
+}
+
+/// The rule for rows of the sender that have the same key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Duplicates {
+    /// There may be none
+    Refuse,
+    /// The first in the file
+    First,
+    /// The last in the file
+    Last,
+}
+
+/// Names of columns.
+#[derive(Clone, Debug)]
+struct Names(Vec<String>);
+
+impl std::str::FromStr for Names {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let names: Vec<_> = text.split(',').map(str::to_owned).collect();
+        match names.iter().any(String::is_empty) {
+            true => Err("a name of a column is empty"),
+            false => Ok(Self(names)),
+        }
+    }
+}
+
+impl Joining {
+    /// Names of the sender's columns.
+    pub(crate) fn with(&self) -> Option<&[String]> {
+        self.with.as_ref().map(|names| names.0.as_slice())
+    }
+}
+
+impl Sharing {
+    /// Our columns.
+    pub(crate) fn share(&self) -> Option<&[Column]> {
+        self.share.as_ref().map(|columns| columns.0.as_slice())
+    }
+}
+
+impl Duplicates {
+    /// The name in hellos.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::First => "first",
+            Self::Last => "last",
+        }
+    }
 }

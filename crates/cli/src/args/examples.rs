@@ -30,6 +30,18 @@ Examples:
   foxtrot psi send b.csv --key email --serve --max-peer 10000 \\
     --listen 0.0.0.0:7000 --peer acme";
 
+pub(super) const PSI_COUNT: &str = "\
+Examples:
+  foxtrot psi count a.csv --key email --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi count b.csv --key email --min-count 100 \\
+    --connect acme.example:7000 --peer acme";
+
+pub(super) const PSI_SUM: &str = "\
+Examples:
+  foxtrot psi sum a.csv --key email --value amount --duplicates last \\
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi sum b.csv --key email --connect acme.example:7000 --peer acme";
+
 pub(super) const PSI_INSPECT: &str = "\
 Examples:
   foxtrot psi inspect a.csv --key phone --normalize phone:+49 --show 5

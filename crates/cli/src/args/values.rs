@@ -63,6 +63,11 @@ pub(super) fn least_keys(text: &str) -> Result<usize, String> {
     between(text, 0..=MAX_ITEMS)
 }
 
+/// Parses the bytes of a padded field.
+pub(super) fn width(text: &str) -> Result<usize, String> {
+    between(text, 1..=4096)
+}
+
 /// Parses a number of threads.
 ///
 /// # Errors

@@ -1,6 +1,8 @@
 //! `foxtrot psi`: what two sets have in common.
 
 mod agreement;
+mod circuit;
+pub(crate) mod columns;
 mod inspect;
 mod party;
 mod result;
@@ -12,12 +14,13 @@ use std::{
     sync::Arc,
 };
 
-use foxtrot::policy::Policy;
+use foxtrot::{policy::Policy, psi::Function};
 use foxtrot_net::{Reason, hello::Role, jobs::SET};
 use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
+use zeroize::Zeroizing;
 
 use crate::{
-    args::{Agreeing, Common, OtherOptions, PsiCommand, RowsOut, SetOptions},
+    args::{Agreeing, Column, Common, OtherOptions, Padding, PsiCommand, RowsOut, SetOptions},
     confirm::confirm,
     failure::Failure,
     link::Link,
@@ -29,8 +32,9 @@ use crate::{
     table::{self, Item, Set},
     workers::Workers,
 };
-use agreement::{Agreed, Terms};
-use party::Party;
+use agreement::{Agreed, Columns, Terms};
+use columns::Fields;
+use party::{Found, Party};
 use serve::Server;
 use shelf::{Shelf, Stock};
 
@@ -79,6 +83,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             options,
             or_keys,
             asked,
+            joining,
             out,
             most,
             agreeing,
@@ -90,10 +95,14 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let policy = read_policy(agreeing)?;
             let way = Way::under(transport, under(policy.as_deref(), Role::Receiver))?;
             let sets = read_all(set, &options.with(or_keys)?, Output::new(common))?;
-            result::check(&sets, out)?;
+            result::check(&sets, joining.with().is_some(), out)?;
+            let columns = joining
+                .with()
+                .map(|names| Columns { names: names.to_vec(), padding: joining.padding });
+            let function = function(columns.is_some(), joining.both);
             let terms =
                 Terms::new(common, rests.assumption(), &sets, most.keys)?.at_least(most.least);
-            let terms = terms.under(policy).asking(asked.as_ref());
+            let terms = terms.under(policy).asking(asked.as_ref()).computing(function, columns);
             let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
             recorder.keep("psi", "receiver", |entry| {
                 entry.set(OUR_NORMALIZE, options.normalisers_in_full());
@@ -104,6 +113,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             set,
             options,
             or_keys,
+            sharing,
             serve,
             standing,
             sessions,
@@ -115,6 +125,16 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
         } => {
             let policy = read_policy(agreeing)?;
             let way = Way::under(transport, under(policy.as_deref(), Role::Sender))?;
+            let (share, padding) = (sharing.share().map(<[_]>::to_vec), sharing.padding);
+            let function = function(share.is_some(), sharing.both);
+            let fields = move |sets: &[Set]| {
+                let Padding { width, duplicates } = padding;
+                let of = |share: &Vec<Column>| Fields::of(&sets[0], share, width, duplicates);
+                share.as_ref().map(of).transpose()
+            };
+            let columns = move |fields: Option<&Fields>| {
+                fields.map(|fields| Columns { names: fields.names.clone(), padding })
+            };
             let limits = serve::limits(standing)?;
             let way = limits.into_iter().fold(way, Way::per_day);
             if !*serve {
@@ -122,11 +142,16 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 let sets = read_all(set, &options.with(or_keys)?, Output::new(common))?;
                 let terms =
                     Terms::new(common, rests.assumption(), &sets, most.keys)?.at_least(most.least);
-                let terms = terms.under(policy);
+                let fields = fields(&sets)?;
+                let terms = terms.under(policy).computing(function, columns(fields.as_ref()));
+                let out = RowsOut::of_sender(sharing.output.clone());
+                if sharing.both {
+                    check_output(&out, common)?;
+                }
                 let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
                 return recorder.keep("psi", "sender", |entry| {
                     entry.set(OUR_NORMALIZE, options.normalisers_in_full());
-                    send(sets, &terms, way, (agreeing, common, entry))
+                    send((sets, fields.as_ref()), &terms, &out, way, (agreeing, common, entry))
                 });
             }
             let files = serve::files(set.as_ref(), standing);
@@ -137,10 +162,12 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 let (options, [most, least]) = (options.with(or_keys)?, [most.keys, most.least]);
                 move |path: &Path| {
                     let sets = read_all(path, &options, output)?;
+                    let fields = fields(&sets)?;
                     let terms =
                         Terms::of(method, &sets, most).at_least(least).under(policy.clone());
+                    let terms = terms.computing(function, columns(fields.as_ref()));
                     let items = sets.into_iter().map(Set::into_items).collect();
-                    let stock = Stock { terms, items };
+                    let stock = Stock { terms, items, fields };
                     let hello = stock.terms.hello(Role::Sender, &stock.sizes());
                     policy::check(policy.as_deref(), &hello)?;
                     Ok(stock)
@@ -156,6 +183,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let server = Server { shelf, workers, output, recorder, normalize };
             server.answer_all(way, sessions, common)
         }
+        PsiCommand::Count { counting } => circuit::count(counting),
+        PsiCommand::Sum { counting, summing } => circuit::sum(counting, summing),
         PsiCommand::Inspect { set, options, show, left_out, output, json } => {
             if *left_out {
                 inspect::write_left_out(set, options, output.as_deref())
@@ -202,7 +231,8 @@ fn local(
             let link = Link::greet(peer, senders_terms.hello(Role::Sender, &n))?;
             let agreed = Agreed::on(&senders_terms, &link, &n)?;
             let output = Output::in_background();
-            Party { agreed: &agreed, workers: &senders, output }.send(link, || Ok(vec![items]))
+            let party = Party { agreed: &agreed, workers: &senders, output };
+            Ok(party.send(link, || Ok(vec![items]), None)?.1)
         },
         |peer| {
             let n = [ours.items().len()];
@@ -242,19 +272,19 @@ fn receive(
     let (found, cost) = party.receive(link, &items)?;
     let report = agreed.report(workers.threads(), [None, Some(&cost)]);
     entry.ran(&report, &cost);
-    entry.set("results", found.iter().map(Vec::len).sum::<usize>());
+    entry.set("results", found.items.iter().map(Vec::len).sum::<usize>());
     result::deliver(sets, &found, (&agreed, &report), out, common)
 }
 
 fn send(
-    sets: Vec<Set>,
+    (sets, fields): (Vec<Set>, Option<&Fields>),
     terms: &Terms,
+    out: &RowsOut,
     way: Way<'_>,
     (agreeing, common, entry): (&Agreeing, &Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-    let items: Vec<_> = sets.into_iter().map(Set::into_items).collect();
-    let n: Vec<_> = items.iter().map(|items| items.len()).collect();
+    let n: Vec<_> = sets.iter().map(|set| set.items().len()).collect();
     let hello = terms.hello(Role::Sender, &n);
     terms.begin(entry);
     policy::check(terms.policy(), &hello)?;
@@ -270,13 +300,35 @@ fn send(
     }
     agreed.tell(output, Some(Role::Sender), &workers, false);
     confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
-    let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || Ok(items))?;
+    let party = Party { agreed: &agreed, workers: &workers, output };
+    let (items, sets) = match agreed.function() {
+        // Rows that match are written when the run is over.
+        Function::Both => {
+            (sets.iter().map(|set| Zeroizing::new(set.items().to_vec())).collect(), sets)
+        }
+        _ => (sets.into_iter().map(Set::into_items).collect(), Vec::new()),
+    };
+    let (found, cost) = party.send(link, || Ok(items), fields)?;
     let report = agreed.report(workers.threads(), [Some(&cost), None]);
     entry.ran(&report, &cost);
+    if agreed.function() == Function::Both {
+        entry.set("results", found.iter().map(Vec::len).sum::<usize>());
+        let found = Found { items: found, fields: Vec::new() };
+        return result::deliver(sets, &found, (&agreed, &report), out, common);
+    }
     let figures = report.figures();
     output.note(&format!("done: {figures}"));
     agreed.hint().iter().for_each(|hint| output.note(hint));
     result::print_json(&agreed, &report, common)
+}
+
+/// The function that the options of one side ask for.
+fn function(has_columns: bool, both: bool) -> Function {
+    match (has_columns, both) {
+        (true, _) => Function::Join,
+        (false, true) => Function::Both,
+        (false, false) => Function::Intersection,
+    }
 }
 
 fn read_policy(agreeing: &Agreeing) -> Result<Option<Arc<Policy>>, Failure> {

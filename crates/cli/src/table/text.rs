@@ -1,6 +1,7 @@
 //! Sets in text files: read in one pass, and written in another.
 
 use std::{
+    borrow::Cow,
     fs::File,
     io::{BufReader, Read},
     path::Path,
@@ -8,7 +9,10 @@ use std::{
 
 use foxtrot::psi::keys::Keyer;
 
-use crate::{args::SetOptions, failure::Failure};
+use crate::{
+    args::{Column, SetOptions},
+    failure::Failure,
+};
 
 use super::{
     Builder, Content, Item, NO_ITEM, NUL, Row, Set,
@@ -112,6 +116,32 @@ impl Text {
 
     pub(super) fn columns(&self) -> Option<&Columns> {
         self.columns.as_ref()
+    }
+
+    /// Reads rows once more, and gives the fields of some of their columns. Returns the columns' names.
+    pub(super) fn fields(
+        &self,
+        rows: &[Row],
+        wanted: &[Column],
+        mut take: impl FnMut(usize, &[Cow<'_, str>]) -> Result<(), Failure>,
+    ) -> Result<Vec<String>, Failure> {
+        let columns = self.columns.as_ref().ok_or_else(super::not_csv)?;
+        let (path, names) = (self.source.path(), columns.names().to_vec());
+        let columns = Columns::find(path, names, self.has_header, wanted)?;
+        self.source.check_unchanged()?;
+        let changed = || self.source.changed();
+        let (mut again, mut bytes, mut fields) = (Again::begin(&self.source)?, Vec::new(), vec![]);
+        for (number, row) in rows.iter().enumerate() {
+            bytes.clear();
+            again.append(row, &mut bytes)?;
+            let text = std::str::from_utf8(&bytes).map_err(|_| changed())?;
+            self.grammar.record(&bytes, true, &mut fields).map_err(|_| changed())?;
+            let of = |&key: &usize| fields.get(key).map(|field: &Field| field.of(text));
+            let all: Option<Vec<_>> = columns.keys().iter().map(of).collect();
+            take(number, &all.ok_or_else(changed)?)?;
+        }
+        self.source.check_unchanged()?;
+        Ok(columns.key_names().map(str::to_owned).collect())
     }
 
     pub(super) fn terms(&self) -> String {

@@ -64,31 +64,37 @@ impl Set {
     }
 
     /// The items, each once, in order.
-    fn items(&self) -> Result<Secret<Digest>, Error> {
+    pub(super) fn items(&self) -> Result<Secret<Digest>, Error> {
         let mut items = room(self.distinct)?;
         items.0.extend(self.groups().filter_map(|group| group[0].first_chunk::<ITEM>()));
         Ok(items)
     }
 
     /// The indices of all elements whose items are the ones with these numbers.
-    fn indices(&self, common: &[usize]) -> Vec<usize> {
+    pub(super) fn indices(&self, common: &[usize]) -> Vec<usize> {
         let mut is_common = vec![false; self.distinct];
         for &number in common {
             is_common[number] = true;
         }
         let groups = self.groups().zip(is_common).filter(|(_, is)| *is);
         let elements = groups.flat_map(|(group, _)| group);
-        let index = |element: &[u8; ITEM + INDEX]| {
-            element.last_chunk().map_or(0, |index| u32::from_be_bytes(*index) as usize)
-        };
         let mut indices: Vec<_> = elements.map(index).collect();
         indices.sort_unstable();
         indices
     }
 
+    /// The index of the first element with each item.
+    pub(super) fn firsts(&self) -> Vec<usize> {
+        self.groups().map(|group| index(&group[0])).collect()
+    }
+
     fn groups(&self) -> impl Iterator<Item = &[[u8; ITEM + INDEX]]> {
         self.all.chunk_by(|one, other| one[..ITEM] == other[..ITEM])
     }
+}
+
+fn index(element: &[u8; ITEM + INDEX]) -> usize {
+    element.last_chunk().map_or(0, |index| u32::from_be_bytes(*index) as usize)
 }
 
 impl Options {
@@ -163,14 +169,14 @@ impl Options {
         Ok(received.intersect().map_err(foxtrot_net::Error::from)?)
     }
 
-    fn hello(&self, role: Role, normalize: &str, ours: usize) -> Result<Hello, Error> {
+    pub(super) fn hello(&self, role: Role, normalize: &str, ours: usize) -> Result<Hello, Error> {
         self.method.check()?;
         let hello = jobs::psi(role, &self.method, normalize, ours, self.most);
         Ok(hello.at_least(self.least as u64))
     }
 
     /// Negotiates, and learns how many items the peer has.
-    fn negotiate(
+    pub(super) fn negotiate(
         &self,
         peer: &mut Peer,
         role: Role,
@@ -275,6 +281,6 @@ mod of_keys {
 }
 
 /// Hands on the progress of the protocol.
-fn steps(tell: impl Fn(usize, usize) + Send) -> impl FnMut(Steps) + Send {
+pub(super) fn steps(tell: impl Fn(usize, usize) + Send) -> impl FnMut(Steps) + Send {
     move |Steps { done, of }| tell(done, of)
 }

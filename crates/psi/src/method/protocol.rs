@@ -44,12 +44,13 @@ use core::fmt;
 use foxtrot_ot::{
     Context, Direction,
     base::BaseOt,
-    engine::{Io, Limits},
+    engine::{Abandoned, Io, Limits},
 };
 
 use super::{Of, Parameters};
 pub use crate::paxos::{Digest, Error, protocol::Progress};
 use crate::{
+    join::{Joined, Store, Terms},
     paxos::{self, protocol as of_paxos},
     vole_psi::{self, protocol as of_vole},
 };
@@ -130,6 +131,26 @@ impl Sender {
             Either::Vole(sender) => sender.run(io, items, progress).await,
         }
     }
+
+    /// Runs as [`run`](Self::run), and then what follows the tags of a [join](crate::join). `payload` gets the index of an item and
+    /// writes all bytes of its payload. Returns the indices, ascending, of the items that the receiver also has, if that was
+    /// agreed on.
+    ///
+    /// # Errors
+    /// Errors of the steps; [`Error::Unlucky`]; [`Usage::Abandoned`](foxtrot_ot::Usage::Abandoned).
+    pub async fn join(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        terms: Terms,
+        payload: impl FnMut(usize, &mut [u8]) -> Result<(), Abandoned>,
+        progress: impl FnMut(Progress),
+    ) -> Result<Vec<usize>, Error> {
+        match self.0 {
+            Either::Paxos(sender) => sender.join(io, items, terms, payload, progress).await,
+            Either::Vole(sender) => sender.join(io, items, terms, payload, progress).await,
+        }
+    }
 }
 
 impl Receiver {
@@ -163,6 +184,25 @@ impl Receiver {
             Either::Paxos(receiver) => Either::Paxos(receiver.run(io, items, progress).await?),
             Either::Vole(receiver) => Either::Vole(receiver.run(io, items, progress).await?),
         }))
+    }
+
+    /// Runs as [`run`](Self::run), and then what follows the tags of a [join](crate::join). The payloads come into the store, which is
+    /// empty; [`Joined::open`] is the rest.
+    ///
+    /// # Errors
+    /// Errors of the steps; [`Error::Unlucky`]; [`Usage::Abandoned`](foxtrot_ot::Usage::Abandoned).
+    pub async fn join(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        terms: Terms,
+        store: &mut (impl Store + ?Sized),
+        progress: impl FnMut(Progress),
+    ) -> Result<Joined, Error> {
+        match self.0 {
+            Either::Paxos(receiver) => receiver.join(io, items, terms, store, progress).await,
+            Either::Vole(receiver) => receiver.join(io, items, terms, store, progress).await,
+        }
     }
 }
 

@@ -4,16 +4,21 @@ use std::{sync::Arc, time::Duration};
 
 use foxtrot::{policy::Policy, psi::Function};
 use foxtrot_net::{
+    Reason,
     hello::{Agreement, Hello, Role, Table, numbered},
-    jobs::{self, KEY_COLUMNS, OR_NORMALIZE, SET},
+    jobs::{self, COLUMNS, DUPLICATES, FUNCTION, KEY_COLUMNS, OR_NORMALIZE, SET, WIDTH},
     printable,
 };
-use foxtrot_ot::Backend;
-use foxtrot_psi::method::{Assumption, Method, Parameters};
+use foxtrot_ot::{Backend, base::BaseOt};
+use foxtrot_psi::{
+    join,
+    method::{Assumption, Method, Parameters},
+};
 use serde_json::{Map, Value, json};
 
+use super::columns::slot;
 use crate::{
-    args::{Common, Name},
+    args::{Common, Name, Padding},
     failure::Failure,
     link::{Cost, Link},
     method,
@@ -55,9 +60,19 @@ pub(super) struct Terms {
     most: usize,
     /// The fewest keys that the peer may have.
     least: usize,
+    function: Function,
+    /// Columns of the sender: those that it shares, or those that the receiver asks for.
+    columns: Option<Columns>,
     policy: Option<Arc<Policy>>,
     /// The name of the peer's set, if it has several.
     asked: Option<String>,
+}
+
+/// Columns of the sender that go to the receiver.
+#[derive(Clone)]
+pub(super) struct Columns {
+    pub(super) names: Vec<String>,
+    pub(super) padding: Padding,
 }
 
 /// A key by which rows are compared.
@@ -81,6 +96,9 @@ struct Pass {
 pub(super) struct Agreed {
     pub(super) method: Method,
     passes: Vec<Pass>,
+    function: Function,
+    /// The sender's columns that the receiver gets.
+    pub(super) columns: Option<Columns>,
     policy: Option<Arc<Policy>>,
     asked: Option<String>,
 }
@@ -93,6 +111,18 @@ impl Terms {
         most: usize,
     ) -> Result<Self, Failure> {
         Ok(Self::of(Self::method(common, assumption)?, sets, most))
+    }
+
+    /// The base OT below.
+    pub(super) fn base(&self) -> &'static dyn BaseOt {
+        self.method.base
+    }
+
+    /// The number of the peer's keys, if this side accepts it.
+    pub(super) fn peers_keys(&self, details: &Table) -> Result<usize, Failure> {
+        let theirs = jobs::peers_keys(details, self.most)?;
+        jobs::check_least_keys(theirs, self.least)?;
+        Ok(theirs)
     }
 
     /// The protocols that the user wants.
@@ -108,12 +138,18 @@ impl Terms {
             Key { normalize: set.terms(), columns }
         };
         let (keys, policy, asked) = (sets.iter().map(key).collect(), None, None);
-        Self { method, keys, most, least: 0, policy, asked }
+        let (function, columns) = (Function::Intersection, None);
+        Self { method, keys, most, least: 0, function, columns, policy, asked }
     }
 
     /// Refuses a peer with fewer keys.
     pub(super) fn at_least(self, least: usize) -> Self {
         Self { least, ..self }
+    }
+
+    /// Computes more than the intersection.
+    pub(super) fn computing(self, function: Function, columns: Option<Columns>) -> Self {
+        Self { function, columns, ..self }
     }
 
     /// Enters the policy.
@@ -141,7 +177,7 @@ impl Terms {
 
     /// Enters into the record what is known before the peer is met.
     pub(super) fn begin(&self, entry: &mut Entry) {
-        entry.set("function", Function::Intersection.name());
+        entry.set("function", self.function.name());
         entry.set("policy", self.policy.as_ref().map(|policy| policy.id()));
         entry.set("set", self.asked.clone());
     }
@@ -159,6 +195,17 @@ impl Terms {
         let hello = match &self.asked {
             Some(name) => hello.detail(SET, name),
             None => hello,
+        };
+        let hello = match self.function {
+            Function::Intersection => hello,
+            function => hello.term(FUNCTION, function),
+        };
+        let hello = match &self.columns {
+            None => hello,
+            Some(Columns { names, padding }) => hello
+                .term(WIDTH, padding.width)
+                .term(DUPLICATES, padding.duplicates.name())
+                .detail(COLUMNS, names.join("\n")),
         };
         let hello = if others.is_empty() { hello } else { hello.term(OR_NORMALIZE, others) };
         self.keys.iter().enumerate().fold(hello, |hello, (number, key)| {
@@ -200,6 +247,8 @@ impl Agreed {
         Ok(Self {
             method: terms.method,
             passes,
+            function: terms.function,
+            columns: terms.columns.as_ref().map(|it| it.agree(role, peer_details)).transpose()?,
             policy: terms.policy.clone(),
             asked: asked.or_else(|| terms.asked.clone()),
         })
@@ -213,6 +262,11 @@ impl Agreed {
         }
         lines.iter().for_each(|line| output.note(line));
         output.detail(&self.details());
+    }
+
+    /// The function that is computed.
+    pub(super) fn function(&self) -> Function {
+        self.function
     }
 
     /// The parameters of each pass.
@@ -264,20 +318,7 @@ impl Agreed {
         let Method { adversary, assumption, .. } = self.method;
         let receivers: Vec<_> = self.passes().map(|it| it.receiver_items().to_string()).collect();
         let receivers = receivers.join(" and ");
-        let learns = match role {
-            None => format!(
-                "the receiver learns which of its keys the sender has; the sender learns only the \
-                 receiver's number of keys ({receivers})"
-            ),
-            Some(Role::Receiver) => format!(
-                "this side learns which of its keys the peer has; the peer learns only our number of \
-                 keys ({receivers}) and the names of our key columns"
-            ),
-            Some(Role::Sender) => format!(
-                "the peer learns which of its keys are here; this side learns only the peer's number of \
-                 keys ({receivers}) and the names of its key columns"
-            ),
-        };
+        let learns = self.learns(role, &receivers);
         let bound = match self.largest_set() {
             Some(most) => format!("a cheating receiver can test at most {most} keys"),
             None => "this holds only if both sides follow the protocol (--semi-honest)".into(),
@@ -308,6 +349,47 @@ impl Agreed {
             ));
         }
         lines
+    }
+
+    /// Says who learns what.
+    fn learns(&self, role: Option<Role>, receivers: &str) -> String {
+        let with = match &self.columns {
+            Some(columns) => format!(", with columns {}", printable(&columns.names.join(", "))),
+            None => String::new(),
+        };
+        match (self.function, role) {
+            (Function::Both, Some(Role::Receiver)) => format!(
+                "each side learns which of its keys the other has; the peer also learns our number of keys ({receivers}) \
+                 and the names of our key columns"
+            ),
+            (Function::Both, Some(Role::Sender)) => format!(
+                "each side learns which of its keys the other has; this side also learns the peer's number of keys \
+                 ({receivers}) and the names of its key columns; a peer that cheats or ends early can keep \
+                 matches back, and invents none"
+            ),
+            (_, None) => format!(
+                "the receiver learns which of its keys the sender has; the sender learns only the \
+                 receiver's number of keys ({receivers})"
+            ),
+            (_, Some(Role::Receiver)) => format!(
+                "this side learns which of its keys the peer has{with}; the peer learns only our number of \
+                 keys ({receivers}) and the names of our key columns"
+            ),
+            (_, Some(Role::Sender)) => format!(
+                "the peer learns which of its keys are here{with}; this side learns only the peer's number of \
+                 keys ({receivers}) and the names of its key columns"
+            ),
+        }
+    }
+
+    /// The terms of what follows the tags, unless nothing does.
+    pub(super) fn join(&self) -> Result<Option<join::Terms>, Failure> {
+        let payload = self.columns.as_ref().map(Columns::payload);
+        match (self.function, payload) {
+            (Function::Both, _) => Ok(Some(join::Terms::NONE.both())),
+            (_, Some(len)) => Ok(Some(join::Terms::NONE.payload(len)?)),
+            _ => Ok(None),
+        }
     }
 
     /// Protocols, versions of normalisers and the conditions of the bound, for `--verbose`.
@@ -414,7 +496,8 @@ impl Agreed {
     pub(super) fn json(&self) -> Map<String, Value> {
         let [symmetric, lpn] = Assumption::ALL.map(|it| self.payload_under(it));
         let object = json!({
-            "function": Function::Intersection.name(),
+            "function": self.function.name(),
+            "columns": self.columns.as_ref().map(|columns| &columns.names),
             "policy": self.policy.as_ref().map(|policy| policy.id()),
             "set": self.asked,
             "assumption": self.method.assumption.name(),
@@ -433,6 +516,40 @@ impl Agreed {
             map.extend(object);
         }
         map
+    }
+}
+
+impl Columns {
+    /// Bytes of the payload of a row.
+    fn payload(&self) -> usize {
+        self.names.len() * slot(self.padding.width)
+    }
+
+    /// The columns that the receiver gets: those that it asks for, if the sender shares them.
+    fn agree(&self, role: Role, peer_details: &Table) -> Result<Self, Failure> {
+        let told = peer_details.get(COLUMNS);
+        let told = told.ok_or_else(|| Failure::peer("the peer names no columns"))?;
+        let peers: Vec<_> = told.split('\n').map(str::to_owned).collect();
+        let (asked, shared) = match role {
+            Role::Receiver => (&self.names, &peers),
+            Role::Sender => (&peers, &self.names),
+        };
+        if let Some(column) = asked.iter().find(|&column| !shared.contains(column)) {
+            let (column, all) = (printable(column), printable(&shared.join(", ")));
+            let why = match role {
+                Role::Receiver => {
+                    format!("the peer does not share column {column}; it shares {all}")
+                }
+                Role::Sender => format!("the peer asks for column {column}; --share has {all}"),
+            };
+            return Err(Failure::run(why).told(Reason::Forbidden));
+        }
+        let agreed = Self { names: asked.clone(), padding: self.padding };
+        match agreed.payload() > join::MAX_PAYLOAD {
+            true => Err(Failure::run("the columns of a row are too long together")
+                .hint("ask for fewer columns, or pass a smaller --width on both sides")),
+            false => Ok(agreed),
+        }
     }
 }
 

@@ -3,14 +3,20 @@
 use std::mem;
 
 use foxtrot::job::Job;
-use foxtrot_psi::method::{
-    Parameters,
-    protocol::{Plan, Progress, Receiver, Sender},
+use foxtrot_psi::{
+    join::Joined,
+    method::{
+        Parameters,
+        protocol::{self as method, Plan, Progress, Receiver, Sender},
+    },
 };
 use indicatif::ProgressBar;
 use zeroize::Zeroizing;
 
-use super::agreement::Agreed;
+use super::{
+    agreement::Agreed,
+    columns::{self, Fields},
+};
 use crate::{
     failure::Failure,
     link::{Cost, Link},
@@ -18,6 +24,20 @@ use crate::{
     table::Item,
     workers::Workers,
 };
+
+/// The items that both sides have.
+pub(super) struct Found {
+    /// Common items by each key.
+    pub(super) items: Vec<Vec<usize>>,
+    /// The sender's fields, by our items; nothing without columns.
+    pub(super) fields: Vec<Vec<String>>,
+}
+
+/// The messages of a pass.
+enum Received {
+    Alone(method::Received),
+    Joined(Joined, Vec<u8>),
+}
 
 pub(super) struct Party<'a> {
     pub(super) agreed: &'a Agreed,
@@ -27,14 +47,21 @@ pub(super) struct Party<'a> {
 
 impl Party<'_> {
     /// Lets the peer find out which of its items are among these, pass by pass. They are asked for when the base OTs
-    /// are done: a peer that only connects costs no copy.
+    /// are done: a peer that only connects costs no copy. Returns the items that the peer also has, if both learn.
     pub(super) fn send(
         &self,
         link: Link,
         items: impl FnOnce() -> Result<Vec<Zeroizing<Vec<Item>>>, Failure>,
-    ) -> Result<Cost, Failure> {
-        let ((), cost) = link.run(self.workers, |job| {
+        fields: Option<&Fields>,
+    ) -> Result<(Vec<Vec<usize>>, Cost), Failure> {
+        let join = self.agreed.join().map_err(|e| link.abandon(e))?;
+        let places = match (fields, &self.agreed.columns) {
+            (Some(fields), Some(columns)) => fields.places(&columns.names).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        link.run(self.workers, |job| {
             let (mut wanted, mut all) = (Some(items), Vec::new().into_iter());
+            let mut found = Vec::new();
             for (pass, counter) in self.agreed.passes().zip(0..) {
                 self.tell_setup(pass);
                 let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter));
@@ -46,23 +73,30 @@ impl Party<'_> {
                 }
                 let (bar, mut items) = (&self.bar(pass), all.next().unwrap_or_default());
                 let items = mem::take(&mut *items);
-                job.play(|io| async move {
-                    sender.run(&io, items, |progress| show(bar, progress)).await
-                })?;
+                let (progress, places) = (|progress| show(bar, progress), &places);
+                let payload = |item: usize, to: &mut [u8]| {
+                    fields.iter().for_each(|fields| fields.write(item, places, to));
+                    Ok(())
+                };
+                found.push(match join {
+                    None => job
+                        .play(|io| async move { sender.run(&io, items, progress).await })
+                        .map(|()| Vec::new())?,
+                    Some(terms) => job.play(|io| async move {
+                        sender.join(&io, items, terms, payload, progress).await
+                    })?,
+                });
                 bar.finish_and_clear();
             }
-            Ok(job.finish()?)
-        })?;
-        Ok(cost)
+            job.finish()?;
+            Ok(found)
+        })
     }
 
-    /// The indices of the items that the peer also has, in each pass.
-    pub(super) fn receive(
-        &self,
-        link: Link,
-        sets: &[&[Item]],
-    ) -> Result<(Vec<Vec<usize>>, Cost), Failure> {
-        let (received, cost) = link.run(self.workers, |job| {
+    /// The items that the peer also has, in each pass, and what it has beside them.
+    pub(super) fn receive(&self, link: Link, sets: &[&[Item]]) -> Result<(Found, Cost), Failure> {
+        let join = self.agreed.join().map_err(|e| link.abandon(e))?;
+        let (all, cost) = link.run(self.workers, |job| {
             let mut all = Vec::new();
             for ((pass, items), counter) in self.agreed.passes().zip(sets).zip(0..) {
                 self.tell_setup(pass);
@@ -71,9 +105,20 @@ impl Party<'_> {
                     job.play(|io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
                 self.tell_buckets(pass);
                 let (bar, items) = (&self.bar(pass), items.to_vec());
-                all.push(job.play(|io| async move {
-                    receiver.run(&io, items, |progress| show(bar, progress)).await
-                })?);
+                let progress = |progress| show(bar, progress);
+                all.push(match join {
+                    None => Received::Alone(
+                        job.play(|io| async move { receiver.run(&io, items, progress).await })?,
+                    ),
+                    Some(terms) => {
+                        let mut store = Vec::new();
+                        let kept = &mut store;
+                        let joined = job.play(|io| async move {
+                            receiver.join(&io, items, terms, kept, progress).await
+                        })?;
+                        Received::Joined(joined, store)
+                    }
+                });
                 bar.finish_and_clear();
             }
             // The sender gets to know that all has come, and the connection ends, before the sets are compared: how
@@ -81,8 +126,40 @@ impl Party<'_> {
             job.finish()?;
             Ok(all)
         })?;
-        let found = received.into_iter().map(|it| it.intersect().map_err(foxtrot_net::Error::from));
-        Ok((found.collect::<Result<_, _>>()?, cost.until_now()))
+        let found = self.open(all, sets)?;
+        Ok((found, cost.until_now()))
+    }
+
+    fn open(&self, all: Vec<Received>, sets: &[&[Item]]) -> Result<Found, Failure> {
+        let columns = self.agreed.columns.as_ref();
+        let mut found = Found { items: Vec::new(), fields: Vec::new() };
+        for (received, items) in all.into_iter().zip(sets) {
+            found.items.push(match received {
+                Received::Alone(received) => {
+                    received.intersect().map_err(foxtrot_net::Error::from)?
+                }
+                Received::Joined(joined, mut store) => {
+                    let mut are_read = true;
+                    if columns.is_some() {
+                        found.fields = vec![Vec::new(); items.len()];
+                    }
+                    let take = |item: usize, payload: &[u8]| {
+                        let width = columns.map_or(1, |columns| columns.padding.width);
+                        match columns::read(payload, width) {
+                            Some(fields) => found.fields[item] = fields,
+                            None => are_read = false,
+                        }
+                    };
+                    let items = joined.open(&mut store, take);
+                    let items = items.map_err(foxtrot_net::Error::from)?;
+                    if !are_read {
+                        return Err(Failure::peer("the peer sent columns that are not text"));
+                    }
+                    items
+                }
+            });
+        }
+        Ok(found)
     }
 
     fn plan(&self, job: &Job<'_>, pass: &Parameters, counter: u64) -> Plan<'_> {

@@ -1,10 +1,13 @@
 //! The receiver's result: rows of its file, or their number.
 
-use std::io::{self, Write};
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
 
 use serde_json::{Map, Value, json};
 
-use super::agreement::Agreed;
+use super::{agreement::Agreed, party::Found};
 use crate::{
     args::{Common, RowsOut},
     failure::Failure,
@@ -18,9 +21,10 @@ use crate::{
 const MATCHED_BY: &str = "matched_by";
 
 /// Fails if the result could not be written as it is wanted.
-pub(super) fn check(sets: &[Set], out: &RowsOut) -> Result<(), Failure> {
+pub(super) fn check(sets: &[Set], with: bool, out: &RowsOut) -> Result<(), Failure> {
+    let are_more = sets.len() > 1 || with;
     match sets {
-        [set, _, ..] if !out.count && !out.invert => set.check_csv(),
+        [set, ..] if are_more && !out.count && !out.invert => set.check_csv(),
         _ => Ok(()),
     }
 }
@@ -45,24 +49,39 @@ fn matches(sets: &[Set], found: &[Vec<usize>]) -> Vec<Option<usize>> {
 /// `found` has the common items of each.
 pub(super) fn deliver(
     mut sets: Vec<Set>,
-    found: &[Vec<usize>],
+    found: &Found,
     (agreed, report): (&Agreed, &Report),
     out: &RowsOut,
     common: &Common,
 ) -> Result<(), Failure> {
+    let Found { items: found, fields: theirs } = found;
     let by = matches(&sets, found);
     let rows_found = by.iter().flatten().count();
     let wanted: Vec<_> = by.iter().map(|by| by.is_some() ^ out.invert).collect();
     let names: Vec<_> = (0..sets.len()).map(|number| agreed.key_name(number)).collect();
+    let of_rows = sets[0].items_of_rows().zip(&wanted).filter(|(_, wanted)| **wanted);
+    let of_rows: Vec<_> = of_rows.map(|(item, _)| item).collect();
     let by: Vec<_> = by.into_iter().flatten().collect();
-    let fields = |row: usize| vec![names[by[row]].as_str().into()];
-    let more = More { names: vec![MATCHED_BY.into()], fields: &fields };
-    let more = (sets.len() > 1 && !out.invert).then_some(&more);
+    let fields = |row: usize| -> Vec<Cow<'_, str>> {
+        match of_rows[row].and_then(|item| theirs.get(item)) {
+            Some(fields) => fields.iter().map(Cow::from).collect(),
+            None => vec![names[by[row]].as_str().into()],
+        }
+    };
+    let more = match &agreed.columns {
+        Some(columns) => More { names: columns.names.clone(), fields: &fields },
+        None => More { names: vec![MATCHED_BY.into()], fields: &fields },
+    };
+    let has_more = sets.len() > 1 || agreed.columns.is_some();
+    let more = (has_more && !out.invert).then_some(&more);
     let set = &mut sets[0];
     let rows = set.rows_at(&wanted);
     if let Some(path) = out.file() {
-        let longest = names.iter().map(String::len).max().unwrap_or(0).max(MATCHED_BY.len());
-        let more_len = more.map_or(0, |_| (rows.len() + 1) * (2 * longest + 3));
+        let len = |fields: &[Cow<'_, str>]| fields.iter().map(|it| 2 * it.len() + 3).sum::<usize>();
+        let header = |more: &More<'_>| more.names.iter().map(|it| 2 * it.len() + 3).sum::<usize>();
+        let more_len = more.map_or(0, |more| {
+            header(more) + (0..rows.len()).map(|row| len(&(more.fields)(row))).sum::<usize>()
+        });
         let len = set.written_len(&rows) + more_len as u64;
         let mut draft = Draft::begin(Access::Usual, path, len)?;
         write(set, &rows, more, |piece| draft.append(piece))?;

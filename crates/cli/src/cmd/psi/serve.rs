@@ -106,14 +106,18 @@ impl Service for Server {
             let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
             let output = Output::in_background();
             let party = Party { agreed: &agreed, workers: &workers, output };
-            let cost = party.send(link, || {
-                let lines = agreed.words(Some(Role::Sender), workers.threads());
-                let mut lines = lines.iter().map(|line| format!("with {peer}: {line}"));
-                lines.next().into_iter().for_each(|line| self.output.note(&line));
-                lines.for_each(|line| self.output.detail(&line));
-                self.output.detail(&format!("with {peer}: {}", agreed.details()));
-                stock.copy()
-            })?;
+            let (_, cost) = party.send(
+                link,
+                || {
+                    let lines = agreed.words(Some(Role::Sender), workers.threads());
+                    let mut lines = lines.iter().map(|line| format!("with {peer}: {line}"));
+                    lines.next().into_iter().for_each(|line| self.output.note(&line));
+                    lines.for_each(|line| self.output.detail(&line));
+                    self.output.detail(&format!("with {peer}: {}", agreed.details()));
+                    stock.copy()
+                },
+                stock.fields.as_ref(),
+            )?;
             let report = agreed.report(workers.threads(), [Some(&cost), None]);
             entry.ran(&report, &cost);
             Ok((agreed, report))
@@ -133,6 +137,9 @@ impl Server {
         let first = self.shelf.all().next();
         let first = first.ok_or_else(|| Failure::usage("there is no set to serve"))?;
         let hello = first.terms.hello(Role::Sender, &first.sizes()).without_keys();
+        if let Some(policy) = first.terms.policy() {
+            output.note(&format!("policy of every session: {}", policy.words()));
+        }
         output::stamp();
         way.all_peers(common, most, hello, self, |number, peer, (agreed, report)| {
             let keys = agreed.receivers_keys();

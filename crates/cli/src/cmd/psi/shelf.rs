@@ -11,7 +11,7 @@ use std::{
 use foxtrot_net::Reason;
 use zeroize::Zeroizing;
 
-use super::agreement::Terms;
+use super::{agreement::Terms, columns::Fields};
 use crate::{failure::Failure, output::say, table::Item};
 
 /// Time between two looks whether a file has changed.
@@ -21,6 +21,8 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(super) struct Stock {
     /// The items by each key.
     pub(super) items: Vec<Zeroizing<Vec<Item>>>,
+    /// The columns that are shared.
+    pub(super) fields: Option<Fields>,
     pub(super) terms: Terms,
 }
 

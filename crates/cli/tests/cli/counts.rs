@@ -1,0 +1,163 @@
+//! Counts and sums over an intersection that neither side learns.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+
+use super::support::{Key, Listening, connect, connect_with, foxtrot, stderr, stdout};
+
+const A: [&str; 7] =
+    ["psi", "count", "examples/customers-a.csv", "--key", "email", "--normalize", "email"];
+const B: [&str; 7] =
+    ["psi", "count", "examples/customers-b.csv", "--key", "E-Mail", "--normalize", "email"];
+
+fn write(folder: &Path, name: &str, content: &str) -> String {
+    let path = folder.join(name);
+    fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn both_sides_learn_how_many_keys_are_common() {
+    let folder = tempfile::tempdir().unwrap();
+    let [here, there] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
+    let audit = folder.path().join("audit").to_str().unwrap().to_owned();
+    for (least, told) in [("0", "12\n"), ("12", "12\n"), ("13", "withheld\n")] {
+        let least = ["--min-count", least];
+        let a = Listening::with(&[&A[..], &least].concat(), &here.expecting(&there));
+        let b = [&B[..], &least, &["--audit", &audit]].concat();
+        let b = connect_with(&b, &there.expecting(&here), &a.address);
+        let (status, printed, said) = a.end();
+        assert_eq!((status, b.status.code()), (0, Some(0)), "{said}{}", stderr(&b));
+        assert_eq!((printed.as_str(), stdout(&b).as_str()), (told, told));
+        for said in [said, stderr(&b)] {
+            assert!(said.contains("both sides learn how many keys are common"), "{said}");
+            assert!(said.contains("semi-honest"), "{said}");
+        }
+    }
+    let lines = fs::read_to_string(&audit).unwrap();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let results: Vec<_> = lines.iter().map(|line| line["results"].as_u64()).collect();
+    assert_eq!(results, [Some(12), Some(12), None]);
+    assert!(lines.iter().all(|line| line["function"] == "count" && line["role"] == "receiver"));
+}
+
+#[test]
+fn both_sides_learn_the_sum_of_the_numbers_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let ours = write(folder.path(), "a.csv", "key\nann\nbob\ncid\n");
+    let theirs =
+        write(folder.path(), "b.csv", "who,amount\nbob,5\ndan,1000\ncid, 37 \neve,1\nbob,6\n");
+    let a = ["psi", "sum", &ours, "--key", "key"];
+    let b = ["psi", "sum", &theirs, "--key", "who", "--value", "amount", "--duplicates"];
+    for (rule, sum) in [("first", 42), ("last", 43)] {
+        for numbers_listen in [true, false] {
+            let b = [&b[..], &[rule, "--json"]].concat();
+            let (listens, connects) =
+                if numbers_listen { (b, a.to_vec()) } else { (a.to_vec(), b) };
+            let listening = Listening::start(&listens);
+            let connected = connect(&connects, &listening.address);
+            let (status, printed, said) = listening.end();
+            assert_eq!(
+                (status, connected.status.code()),
+                (0, Some(0)),
+                "{said}{}",
+                stderr(&connected)
+            );
+            let connected = stdout(&connected);
+            let (text, report) =
+                if numbers_listen { (connected, printed) } else { (printed, connected) };
+            assert_eq!(text, format!("2 {sum}\n"));
+            let report: Value = serde_json::from_str(&report).unwrap();
+            assert_eq!((&report["count"], &report["sum"]), (&2.into(), &sum.into()));
+            assert_eq!((&report["withheld"], &report["function"]), (&false.into(), &"sum".into()));
+        }
+    }
+    let address = ["--connect", "127.0.0.1:9", "--insecure", "--wait", "1"];
+    for (more, why) in [
+        (vec!["refuse"], "several rows have the same key"),
+        (vec!["last", "--largest", "999"], "row 2 is no whole number from 0 to 999"),
+    ] {
+        let output = foxtrot(&[&b[..], &more, &address].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_sum_over_the_example_files_is_the_sum_of_matching_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let [here, there] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
+    let a = [&["psi", "sum"], &A[2..], &["--value", "id", "--duplicates", "first"]].concat();
+    let a = Listening::with(&a, &here.expecting(&there));
+    let b = [&["psi", "sum"], &B[2..]].concat();
+    let b = connect_with(&b, &there.expecting(&here), &a.address);
+    let (status, printed, said) = a.end();
+    assert_eq!((status, b.status.code()), (0, Some(0)), "{said}{}", stderr(&b));
+    let ids = [1001, 1002, 1004, 1005, 1007, 1008, 1010, 1013, 1017, 1018, 1020, 1046];
+    let expected = format!("{} {}\n", ids.len(), ids.iter().sum::<u32>());
+    assert_eq!((printed, stdout(&b)), (expected.clone(), expected));
+    assert!(said.contains("the sum of this side's numbers"), "{said}");
+    assert!(stderr(&b).contains("the sum of the peer's numbers"), "{}", stderr(&b));
+}
+
+#[test]
+fn counts_have_the_same_terms_on_both_sides_and_only_those_of_the_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    let sender = Listening::start(&[&A[..], &["--min-count", "3"]].concat());
+    let receiver = connect(&B, &sender.address);
+    let (status, _, said) = sender.end();
+    assert_eq!((status, receiver.status.code()), (1, Some(1)));
+    for said in [said, stderr(&receiver)] {
+        assert!(
+            said.contains("min-count is ") && said.contains("pass the same --min-count"),
+            "{said}"
+        );
+    }
+    // Another command of the same job.
+    let sender = Listening::start(&A);
+    let rows = ["psi", "receive", B[2], "--key", "E-Mail", "--normalize", "email", "--semi-honest"];
+    let receiver = connect(&[&rows[..], &["--assumption", "lpn"]].concat(), &sender.address);
+    assert_eq!((sender.end().0, receiver.status.code()), (1, Some(1)));
+    assert!(stderr(&receiver).contains("function is "), "{}", stderr(&receiver));
+
+    let policy = |functions: &str, rules: &str| {
+        format!("policy = 1\nadversary = 'semi-honest'\nfunctions = [{functions}]\n{rules}\n")
+    };
+    let file = write(folder.path(), "count.toml", &policy("'count'", "min-count = 10"));
+    let more = ["--policy", &file, "--min-count", "10"];
+    let sender = Listening::start(&[&A[..], &more].concat());
+    let receiver = connect(&[&B[..], &more].concat(), &sender.address);
+    assert_eq!((sender.end().0, receiver.status.code()), (0, Some(0)), "{}", stderr(&receiver));
+    let address = ["--connect", "127.0.0.1:9", "--insecure", "--wait", "1"];
+    let plain = write(folder.path(), "plain.toml", &policy("'intersection'", ""));
+    let honest = write(folder.path(), "honest.toml", "policy = 1\nfunctions = ['count']\n");
+    for (file, rule) in [(&file, "min-count"), (&plain, "functions"), (&honest, "adversary")] {
+        for side in [A, B] {
+            let output = foxtrot(&[&side[..], &["--policy", file], &address].concat()).output();
+            let output = output.unwrap();
+            assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+            assert!(
+                stderr(&output).contains(&format!("rule {rule} allows")),
+                "{}",
+                stderr(&output)
+            );
+        }
+    }
+}
+
+#[test]
+fn the_library_counts_with_the_command() {
+    use foxtrot::psi::{Count, Outcome};
+
+    let folder = tempfile::tempdir().unwrap();
+    let keys = write(folder.path(), "keys", "ann\nbob\ncid\n");
+    let command = Listening::start(&["psi", "count", &keys, "--min-count", "2"]);
+    let mut peer = foxtrot::Config::insecure().connect(&command.address).unwrap();
+    let count = Count::new().at_least(2);
+    let learnt = count.receive(&mut peer, &["bob", "cid", "eve"]).unwrap();
+    assert_eq!(learnt, Outcome::Released { count: 2, sum: None });
+    peer.close().unwrap();
+    let (status, printed, said) = command.end();
+    assert_eq!((status, printed.as_str()), (0, "2\n"), "{said}");
+}
