@@ -455,13 +455,12 @@ fn ended(device: &mut Child, within: Duration) -> Result<String> {
             }
         }
     }
-    for stream in [
+    let streams = [
         device.stdout.take().map(|it| Box::new(it) as Box<dyn Read>),
         device.stderr.take().map(|it| Box::new(it) as Box<dyn Read>),
-    ] {
-        if let Some(mut stream) = stream {
-            let _ = stream.read_to_string(&mut console);
-        }
+    ];
+    for mut stream in streams.into_iter().flatten() {
+        let _ = stream.read_to_string(&mut console);
     }
     Ok(console)
 }
