@@ -1,4 +1,4 @@
-//! What both images have below the party: start-up, heap, semihosting, the panic handler and the measuring of the stack.
+//! Start-up, heap, semihosting, the panic handler and the measuring of the stack, for both images.
 
 #![allow(dead_code, reason = "no image uses all of it")]
 

@@ -62,7 +62,7 @@ pub const BYTES_PER_STEP: usize = 64;
 /// The time without a byte after which a session ends, in milliseconds, unless the firmware chooses another.
 pub const SILENCE: u32 = 10_000;
 
-/// What a party has of its machine.
+/// The machine, as a party sees it.
 pub trait Board {
     /// A byte from the line, if one has come.
     fn receive(&mut self) -> Option<u8>;
@@ -88,14 +88,14 @@ pub enum Job {
     SendMessages {
         /// The pairs.
         messages: Vec<[Zeroizing<Vec<u8>>; 2]>,
-        /// Whether the host has `--hex`.
+        /// True if the host has `--hex`.
         hex: bool,
     },
     /// Receives of each pair the message that is chosen, over `roted-endemic`: `foxtrot ot send --extension none`.
     ReceiveMessages {
         /// The choices.
         choices: Bits,
-        /// Whether the host has `--hex`.
+        /// True if the host has `--hex`.
         hex: bool,
     },
 }

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn transforms_are_those_of_plain_rust_at_extreme_values() {
+    fn transforms_match_plain_rust_at_extreme_values() {
         let fill = |x: u16, y: u16| core::array::from_fn(|i| if i % 3 == 0 { x } else { y });
         for f in [fill(0, 7680), fill(7680, 7680), fill(7680, 0), fill(3841, 3840), fill(1, 7679)] {
             let (mut packed, mut plain) = (f, f);
