@@ -9,8 +9,8 @@ use foxtrot_kernel::{
     aes::Aes128,
     ggm,
     lpn::{
-        Buckets, Factors, Missing, Next, Prefix, accumulate, accumulate_bits, aligned, encode,
-        encode_bits, encode_pairs, permutation,
+        Buckets, Factors, Next, Noise, Permutation, Prefix, accumulate, accumulate_noise,
+        accumulate_with_bits, aligned, encode, encode_bits, mark, permutation,
     },
     memory::prefer_huge_pages,
 };
@@ -32,33 +32,31 @@ pub(super) enum Operation {
     Expand,
     ExpandPunctured,
     Prefix,
-    PrefixPairs,
-    PrefixBits,
+    Mark,
+    MarkBits,
     Accumulate,
-    AccumulatePairs,
     AccumulateGf64,
     AccumulateOnes,
-    AccumulateBits,
+    AccumulateNoise,
+    AccumulateWithBits,
     Encode,
-    EncodePairs,
     EncodeBits,
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 14] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Permutation,
         Self::Expand,
         Self::ExpandPunctured,
         Self::Prefix,
-        Self::PrefixPairs,
-        Self::PrefixBits,
+        Self::Mark,
+        Self::MarkBits,
         Self::Accumulate,
-        Self::AccumulatePairs,
         Self::AccumulateGf64,
         Self::AccumulateOnes,
-        Self::AccumulateBits,
+        Self::AccumulateNoise,
+        Self::AccumulateWithBits,
         Self::Encode,
-        Self::EncodePairs,
         Self::EncodeBits,
     ];
 
@@ -68,15 +66,14 @@ impl Operation {
             Self::Expand => "silent/expand",
             Self::ExpandPunctured => "silent/expand-punctured",
             Self::Prefix => "silent/prefix",
-            Self::PrefixPairs => "silent/prefix-pairs",
-            Self::PrefixBits => "silent/prefix-bits",
+            Self::Mark => "silent/mark",
+            Self::MarkBits => "silent/mark-bits",
             Self::Accumulate => "silent/accumulate",
-            Self::AccumulatePairs => "silent/accumulate-pairs",
             Self::AccumulateGf64 => "silent/accumulate-gf64",
             Self::AccumulateOnes => "silent/accumulate-ones",
-            Self::AccumulateBits => "silent/accumulate-bits",
+            Self::AccumulateNoise => "silent/accumulate-noise",
+            Self::AccumulateWithBits => "silent/accumulate-with-bits",
             Self::Encode => "silent/encode",
-            Self::EncodePairs => "silent/encode-pairs",
             Self::EncodeBits => "silent/encode-bits",
         }
     }
@@ -86,27 +83,27 @@ impl Operation {
         let backend = Backend::best();
         let cipher = move |key| Aes128::new(backend, &[key; 16]);
         let (pi, d, chi) = (cipher(1), cipher(2), cipher(3));
-        let layer = move |key| -> (Vec<u32>, Buckets) {
+        let layer = move |key| -> (Vec<u16>, Buckets) {
             let mut table = vec![0; n];
+            prefer_huge_pages(&mut table);
             let buckets = permutation(cipher(key), &cipher(key + 1), &mut table);
             (table, buckets)
         };
         let [(first, of_first), (last, of_last)] = [layer(4), layer(6)];
-        let cells = |len| {
-            [(); 2].map(|()| {
-                let mut cells = vec![[0; 16]; len + 3];
-                prefer_huge_pages(&mut cells);
-                cells
-            })
-        };
-        let [mut x, mut y] = cells(n);
-        let [mut xs, mut ys] = cells(2 * n);
+        let [mut x, mut y] = [(); 2].map(|()| {
+            let mut cells = vec![[0; 16]; n + 3];
+            prefer_huge_pages(&mut cells);
+            cells
+        });
+        let range = aligned(&x, n);
+        let to = aligned(&y, n);
         let [mut bits, mut to_bits] = [vec![1; n], vec![0; n]];
+        let mut marks = vec![0; n];
         let mut leaves = vec![[5; 16]; 1 << h];
         let (mut sums, given) = (vec![[[0; 16]; 2]; h], vec![[7; 16]; h]);
         let trees = move || (0..n >> h).map(|tree| -> Block { (tree as u128).to_le_bytes() });
-        let mut u = vec![0u128; n / 2];
-        let mut v = u.clone();
+        let noise: Vec<_> = trees().map(|tree| [tree; 2]).collect();
+        let mut v = vec![0u128; n / 2];
         match self {
             Self::Permutation => Box::new(move || drop(black_box(layer(4)))),
             Self::Expand => Box::new(move || {
@@ -116,61 +113,58 @@ impl Operation {
             }),
             Self::ExpandPunctured => Box::new(move || {
                 for _ in trees() {
-                    let _ = ggm::expand_punctured(&pi, 5, &given, black_box(&mut leaves));
+                    ggm::expand_punctured(&pi, 5, &given, &[9; 16], black_box(&mut leaves));
                 }
             }),
             Self::Prefix => Box::new(move || {
+                let first = Permutation { buckets: &of_first, table: &first };
                 let mut prefix = Prefix::new(backend, Some(&chi));
-                trees().for_each(|_| prefix.add(&leaves, &first, aligned(&mut x, n)));
+                trees().for_each(|_| prefix.add(&leaves, first, &mut x[range.clone()]));
                 black_box(prefix.check());
             }),
-            Self::PrefixPairs => Box::new(move || {
-                let mut prefix = Prefix::new(backend, Some(&chi));
-                for noise in trees() {
-                    let missing = Missing { alpha: 5, leaf: noise, noise };
-                    prefix.add_punctured(&missing, &leaves, &first, aligned(&mut xs, 2 * n));
+            Self::Mark => Box::new(move || {
+                let first = Permutation { buckets: &of_first, table: &first };
+                for tree in (0..n).step_by(1 << h) {
+                    let places = (0, black_box(&mut marks[..]));
+                    mark(backend, first, tree..tree + (1 << h), 5, 2u16, places);
                 }
-                black_box(prefix.check());
             }),
-            Self::PrefixBits => Box::new(move || {
-                let mut prefix = Prefix::new(backend, Some(&chi));
-                for noise in trees() {
-                    let missing = Missing { alpha: 5, leaf: noise, noise };
-                    let x = aligned(&mut x, n);
-                    prefix.add_punctured_bits(&missing, &leaves, &first, x, &mut bits);
+            Self::MarkBits => Box::new(move || {
+                let first = Permutation { buckets: &of_first, table: &first };
+                for tree in (0..n).step_by(1 << h) {
+                    let places = (0, black_box(&mut bits[..]));
+                    mark(backend, first, tree..tree + (1 << h), 5, 1u8, places);
                 }
-                black_box(prefix.check());
             }),
-            Self::Accumulate | Self::AccumulateOnes => {
-                let ones = matches!(self, Self::AccumulateOnes);
-                Box::new(move || {
-                    let factors = if ones { Factors::Ones } else { Factors::Gf128(&d) };
-                    let (x, next) = (aligned(&mut x, n), Next::Encode(&of_last));
-                    accumulate::<1>(backend, factors, &of_first, x, next, aligned(&mut y, n));
-                })
-            }
-            Self::AccumulatePairs | Self::AccumulateGf64 => {
-                let gf64 = matches!(self, Self::AccumulateGf64);
-                Box::new(move || {
-                    let factors = if gf64 { Factors::Gf64(&d) } else { Factors::Gf128(&d) };
-                    let (xs, next) = (aligned(&mut xs, 2 * n), Next::Encode(&of_last));
-                    let ys = aligned(&mut ys, 2 * n);
-                    accumulate::<2>(backend, factors, &of_first, xs, next, ys);
-                })
-            }
-            Self::AccumulateBits => Box::new(move || {
-                let next = Next::Encode(&of_last);
-                accumulate_bits(backend, &of_first, &bits, next, black_box(&mut to_bits));
+            Self::Accumulate | Self::AccumulateGf64 | Self::AccumulateOnes => Box::new(move || {
+                let factors = match self {
+                    Self::Accumulate => Factors::Gf128(&d),
+                    Self::AccumulateGf64 => Factors::Gf64(&d),
+                    _ => Factors::Ones,
+                };
+                let (x, to) = (&x[range.clone()], &mut y[to.clone()]);
+                accumulate(backend, factors, &of_first, x, Next::Encode(&of_last), to);
+            }),
+            Self::AccumulateNoise => Box::new(move || {
+                let noise = Noise { marks: &marks, sums: &noise };
+                let (d, next) = (Factors::Gf128(&d), Next::Encode(&of_last));
+                accumulate_noise(backend, d, &of_first, noise, next, &mut y[to.clone()]);
+            }),
+            Self::AccumulateWithBits => Box::new(move || {
+                let from = (&x[range.clone()], &bits[..]);
+                let to = (&mut y[to.clone()], black_box(&mut to_bits[..]));
+                accumulate_with_bits(backend, &of_first, from, Next::Encode(&of_last), to);
             }),
             Self::Encode => Box::new(move || {
-                encode(backend, &last, aligned(&mut y, n), black_box(&mut v));
-            }),
-            Self::EncodePairs => Box::new(move || {
-                encode_pairs(backend, &last, aligned(&mut ys, 2 * n), black_box(&mut u), &mut v);
+                let last = Permutation { buckets: &of_last, table: &last };
+                encode(backend, last, &y[to.clone()], 0, black_box(&mut v));
             }),
             Self::EncodeBits => {
                 let mut out = vec![0; n / 16];
-                Box::new(move || encode_bits(backend, &last, &bits, black_box(&mut out)))
+                Box::new(move || {
+                    let last = Permutation { buckets: &of_last, table: &last };
+                    encode_bits(backend, last, &bits, black_box(&mut out));
+                })
             }
         }
     }
@@ -180,9 +174,9 @@ impl Operation {
 /// If there are no trees for so many leaves.
 pub(super) fn run(operation: Operation, n: usize) -> Result<Measured, Failure> {
     let h = HEIGHTS[usize::from(n >= 1 << 20)];
-    if n == 0 || !n.is_multiple_of(1 << h) || n > 1 << 26 {
+    if n == 0 || !n.is_multiple_of(1 << h) || n > 1 << 23 {
         return Err(Failure::usage(format!("there are no trees of {n} leaves"))
-            .hint("a multiple of 512, from 2^20 on of 8192, up to 2^26"));
+            .hint("a multiple of 512, from 2^20 on of 8192, up to 2^23"));
     }
     let (name, params) = (format!("kernel/{}", operation.name()), format!("trees of height {h}"));
     Ok(measure(name, params, (n, 1), operation.prepare(n, h)))

@@ -268,6 +268,8 @@ pub(crate) enum PsiCommand {
         #[command(flatten)]
         rests: RestsOn,
         #[command(flatten)]
+        resume: Resume,
+        #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
         common: Common,
@@ -303,6 +305,8 @@ pub(crate) enum PsiCommand {
         agreeing: Agreeing,
         #[command(flatten)]
         rests: RestsOn,
+        #[command(flatten)]
+        resume: Resume,
         #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
@@ -427,6 +431,15 @@ impl RestsOn {
             Assume::Lpn => Assumption::Lpn,
         }
     }
+}
+
+/// Base OTs that are kept between sessions.
+#[derive(ClapArgs)]
+pub(crate) struct Resume {
+    /// Keep base OTs in this directory for the next session with the same peer, which has to do the same. Saves
+    /// about 0.4 MB in later sessions. The sender's secret then stays on disk between sessions
+    #[arg(help_heading = heading::SECURITY, id = "resume_base", long = "resume-base", value_name = "DIR", conflicts_with = "insecure")]
+    pub(crate) base: Option<PathBuf>,
 }
 
 /// The largest and the smallest set that the peer may have.

@@ -1,6 +1,6 @@
 //! Reaching the peer: connecting to it, or listening for it.
 
-use std::{fmt::Display, net::ToSocketAddrs, sync::Arc, time::Duration};
+use std::{fmt::Display, net::ToSocketAddrs, path::Path, sync::Arc, time::Duration};
 
 use foxtrot::{Daily, job::Hello};
 
@@ -58,6 +58,14 @@ impl<'a> Way<'a> {
             (None, None) => return Err(Failure::usage("neither --listen nor --connect is given")),
         };
         Ok(Self { address, security, wait: transport.wait() })
+    }
+
+    /// Keeps base OTs for later sessions with the peer in this directory, if there is one.
+    pub(crate) fn resuming(mut self, folder: Option<&Path>) -> Self {
+        if let Some(folder) = folder {
+            self.security.config = self.security.config.resume_base(folder);
+        }
+        self
     }
 
     /// Limits how many runs a peer may have in a day, and with how many keys.

@@ -10,6 +10,7 @@ mod base;
 mod extension;
 mod one_of_n;
 mod psi;
+mod silent;
 mod triples;
 
 use std::{hint::black_box, process::ExitCode, time::Instant};
@@ -40,8 +41,8 @@ pub(crate) fn run(wanted: &[String]) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let steps = base::steps().chain(extension::steps());
-    let steps = steps.chain(one_of_n::steps()).chain(psi::steps());
-    let steps = steps.chain(triples::steps());
+    let steps = steps.chain(one_of_n::steps()).chain(silent::steps());
+    let steps = steps.chain(psi::steps()).chain(triples::steps());
     let mut leaks = 0;
     for step in
         steps.filter(|step| wanted.is_empty() || wanted.iter().any(|it| step.name.contains(it)))

@@ -102,6 +102,37 @@ fn all_jobs_run_one_after_another_over_tls() {
 }
 
 #[test]
+fn silent_ots_run_over_tls() {
+    let (ours, theirs) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+    let config = Config::tls(&ours, &[theirs.fingerprint()]).unwrap();
+    let listener = config.threads(&Threads::new(2).unwrap()).bind("localhost:0").unwrap();
+    let (address, peers) = (listener.local_addr().to_string(), [ours.fingerprint()]);
+    let silent = extension::silent::malicious();
+    let (random, messages) =
+        (rot::Options::new().silent(silent), ot::Options::new().silent(silent));
+    let picks: Vec<_> = (0..N).map(|i| i % 3 == 0).collect();
+    let chosen = picks.clone();
+    let other = thread::spawn(move || {
+        let mut peer = Peer::connect(&address, &theirs, &peers)?;
+        let received = random.receive(&mut peer, N)?;
+        let opened = messages.receive(&mut peer, &chosen)?;
+        peer.close().map(|()| (received, opened))
+    });
+    let mut peer = listener.accept().unwrap();
+    let pairs = random.send(&mut peer, N).unwrap();
+    let all: Vec<_> = (0..N).map(|i| [format!("{i}/0"), format!("{i}/1")]).collect();
+    messages.send(&mut peer, &all).unwrap();
+    peer.close().unwrap();
+    let ((choices, keys), opened) = other.join().unwrap().unwrap();
+    for i in 0..N {
+        assert_eq!(keys[i], pairs[i][usize::from(choices.get(i).unwrap_u8())]);
+        assert_eq!(opened.get(i), Some(all[i][usize::from(picks[i])].as_bytes()));
+    }
+    let ones = (0..N).filter(|&i| choices.get(i).unwrap_u8() == 1).count();
+    assert!((N / 3..2 * N / 3).contains(&ones), "{ones} of {N}");
+}
+
+#[test]
 fn a_server_answers_many_peers_and_refuses_strangers() {
     let (ours, theirs, stranger) = (
         Identity::generate().unwrap(),

@@ -14,7 +14,7 @@ use std::{
 
 use foxtrot::{
     Config, Error, Identity, Side,
-    psi::{Assumption, Options},
+    psi::{Assumption, Count, Options, Outcome},
     tokio::{Peer, ot, psi, rot, serve, triples},
 };
 use tokio::{
@@ -242,6 +242,38 @@ fn tokio_serves_many_peers_with_an_async_function_until_it_is_dropped() {
 }
 
 #[test]
+fn tokio_runs_silent_ots_over_tls() {
+    const N: usize = 1000;
+    let _alone = alone();
+    Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        let (ours, theirs) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+        let listener =
+            Config::tls(&ours, &[theirs.fingerprint()]).unwrap().bind("localhost:0").unwrap();
+        let (address, peers) = (listener.local_addr().to_string(), [ours.fingerprint()]);
+        let (here, there) = join!(Peer::accept(listener), Peer::connect(&address, &theirs, &peers));
+        let (mut ours, mut theirs) = (here.unwrap(), there.unwrap());
+        let silent = foxtrot::extension::silent::malicious();
+        let random = foxtrot::rot::Options::new().silent(silent);
+        let (pairs, received) = join!(
+            ours.run(move |peer| random.send(peer, N)),
+            theirs.run(move |peer| random.receive(peer, N)),
+        );
+        let (pairs, (choices, keys)) = (pairs.unwrap(), received.unwrap());
+        assert!((0..N).all(|i| keys[i] == pairs[i][usize::from(choices.get(i).unwrap_u8())]));
+        let messages = foxtrot::ot::Options::new().silent(silent);
+        let (sent, opened) = join!(
+            ours.run(move |peer| messages.send(peer, &[["no", "yes"], ["left", "right"]])),
+            theirs.run(move |peer| messages.receive(peer, &[true, false])),
+        );
+        sent.unwrap();
+        let opened = opened.unwrap();
+        assert_eq!([opened.get(0), opened.get(1)], [Some(&b"yes"[..]), Some(b"left")]);
+        let (here, there) = join!(ours.close(), theirs.close());
+        here.and(there).unwrap();
+    });
+}
+
+#[test]
 fn tokio_drops_a_peer_without_holding_up_the_runtime() {
     let _alone = alone();
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -291,6 +323,30 @@ fn tokio_runs_all_jobs_on_one_thread_and_on_many() {
             );
             one.unwrap();
             assert_eq!(other.unwrap(), [1]);
+            let rows = [("a", b"Ulm "), ("b", b"Bonn")];
+            let (one, other) = join!(
+                psi::send_with(&mut ours, lpn, &rows, 4),
+                psi::receive_with(&mut theirs, lpn, &["c", "b"], 4)
+            );
+            one.unwrap();
+            assert_eq!(other.unwrap(), [(1, b"Bonn".to_vec())]);
+            let (one, other) = join!(
+                psi::send_both(&mut ours, lpn, &["a", "b"]),
+                psi::receive_both(&mut theirs, lpn, &["c", "a"])
+            );
+            assert_eq!((one.unwrap(), other.unwrap()), (vec![0], vec![1]));
+            let (one, other) = join!(
+                psi::send_sum(&mut ours, Count::new(), &[("a", 3), ("b", 4)], 9),
+                psi::receive_sum(&mut theirs, Count::new(), &["b", "c"], 9)
+            );
+            let expected = Outcome::Released { count: 1, sum: Some(4) };
+            assert_eq!((one.unwrap(), other.unwrap()), (expected, expected));
+            let (one, other) = join!(
+                psi::send_count(&mut ours, Count::new(), &["a", "b"]),
+                psi::receive_count(&mut theirs, Count::new(), &["b", "a"])
+            );
+            let expected = Outcome::Released { count: 2, sum: None };
+            assert_eq!((one.unwrap(), other.unwrap()), (expected, expected));
             let (one, other) = join!(rot::send(&mut ours, 500), rot::receive(&mut theirs, 500));
             let (pairs, (choices, keys)) = (one.unwrap(), other.unwrap());
             assert_eq!(keys[7], pairs[7][usize::from(choices.get(7).unwrap_u8())]);

@@ -35,16 +35,21 @@ pub fn expand(pi: &Aes128, root: &Block, leaves: &mut [Block], sums: &mut [[Bloc
     }
 }
 
-/// Writes all leaves of a tree but leaf `alpha`, from the sums that the path to this leaf avoids: for level ℓ from 1
-/// to h, the sum of the nodes whose index has another parity than ⌊α / 2^(h − ℓ)⌋. Returns the sum of all these leaves; the
-/// place of leaf `alpha` is zero.
+/// Writes all leaves of a tree, those but leaf `alpha` from the sums that the path to this leaf avoids: for level ℓ from 1
+/// to h, the sum of the nodes whose index has another parity than ⌊α / 2^(h − ℓ)⌋. Leaf `alpha` is what the others lack to
+/// `of_all`.
 ///
 /// Time does not depend on `alpha`. Wrong sums give wrong leaves.
 ///
 /// # Panics
 /// As [`expand`] does.
-#[must_use]
-pub fn expand_punctured(pi: &Aes128, alpha: u32, sums: &[Block], leaves: &mut [Block]) -> Block {
+pub fn expand_punctured(
+    pi: &Aes128,
+    alpha: u32,
+    sums: &[Block],
+    of_all: &Block,
+    leaves: &mut [Block],
+) {
     check(leaves.len(), sums.len());
     let h = sums.len();
     // The children of a block of zeros, which stands in for every node of the path.
@@ -53,7 +58,6 @@ pub fn expand_punctured(pi: &Aes128, alpha: u32, sums: &[Block], leaves: &mut [B
     stand_ins[1][0] ^= 1;
     leaves[0] = [0; 16];
     let mut correction = Correction { parent: 0, blocks: [[0; 16]; 2] };
-    let mut of_leaves = [0; 16];
     for (level, known) in sums.iter().enumerate() {
         let below = next_level(pi, &mut leaves[..2 << level], Some(&correction));
         let index = u64::from(alpha) >> (h - level - 1);
@@ -64,15 +68,18 @@ pub fn expand_punctured(pi: &Aes128, alpha: u32, sums: &[Block], leaves: &mut [B
         let known = u128::from_le_bytes(*known);
         // The path's node becomes zero, and the other child what its side's sum lacks.
         let [at_0, at_1] = [choose(odd, known ^ even_sum, g0), choose(odd, g1, known ^ odd_sum)];
-        correction = Correction { parent: index >> 1, blocks: [at_0, at_1].map(u128::to_le_bytes) };
-        of_leaves = (even_sum ^ odd_sum ^ at_0 ^ at_1).to_le_bytes();
+        let mut missing = 0;
+        if level == h - 1 {
+            missing = u128::from_le_bytes(*of_all) ^ even_sum ^ odd_sum ^ at_0 ^ at_1;
+        }
+        let blocks = [at_0 ^ choose(odd, 0, missing), at_1 ^ choose(odd, missing, 0)];
+        correction = Correction { parent: index >> 1, blocks: blocks.map(u128::to_le_bytes) };
     }
     dispatch!(
         wide pi.backend(),
         simd => Spread::new(simd, &correction).correct(simd, 0, leaves),
     );
     erase(&mut correction.blocks, [0; 16]);
-    of_leaves
 }
 
 /// a where the mask is ones, b where it is zeros.

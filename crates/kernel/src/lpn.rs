@@ -3,24 +3,27 @@
 //! The input is the string of N leaves of all trees of a batch ([`ggm`](crate::ggm)), N a multiple of 64. [`Prefix`]
 //! adds them up, tree after tree, and puts the sums to the places of a [`permutation`]. [`accumulate`] multiplies by public
 //! factors and adds up again, with [`Next::Sum`] as often as there are layers, and [`encode`] takes the sums in the order of
-//! another permutation and encodes blocks. Two parties do this with their strings; the receiver's two strings go together, as cells of
-//! two blocks.
+//! another permutation and encodes blocks. Two parties do this with their strings. The receiver's second string, that of its noise, begins as
+//! [`Noise`], with a [`mark`] per leaf.
 //!
-//! A *cell* is L = 1 or 2 consecutive blocks: cell i begins at block L·i. Large buffers should begin at a multiple of
-//! 64 bytes: see [`aligned`]. Permutations and factors are public. Time depends on nothing else but lengths.
+//! Large buffers should begin at a multiple of 64 bytes: see [`aligned`]. Permutations and factors are public. Time depends
+//! on nothing else but lengths.
+
+use core::ops::Range;
 
 use crate::{Backend, Block, aes::Aes128, halves};
 
 mod accumulate;
 mod bits;
 mod blocks;
+mod noise;
 mod permutation;
 mod prefix;
 
-pub use bits::{accumulate_bits, encode_bits};
-use permutation::BUCKETS;
-pub use permutation::{Buckets, permutation};
-pub use prefix::{Missing, Prefix};
+pub use bits::{accumulate_with_bits, encode_bits};
+pub use noise::{Mark, Noise, accumulate_noise, mark};
+pub use permutation::{Buckets, Permutation, permutation};
+pub use prefix::Prefix;
 
 /// Cells whose factors are made together.
 const CHUNK: usize = 64;
@@ -72,24 +75,24 @@ impl Element for u64 {
     }
 }
 
-/// The part of a buffer that begins at the first multiple of 64 bytes and has `len` blocks, where cells do not cross
-/// lines of the cache. The buffer has three blocks more.
+/// Returns the part of a buffer that begins at the first multiple of 64 bytes and has `len` blocks. The buffer has three
+/// blocks more.
 ///
 /// # Panics
 /// If the buffer is shorter than `len` + 3 blocks.
 #[must_use]
-pub fn aligned(buffer: &mut [Block], len: usize) -> &mut [Block] {
+pub fn aligned(buffer: &[Block], len: usize) -> Range<usize> {
     assert!(buffer.len() >= len + 3, "blocks to spare");
     // Memory that is not even aligned to blocks is taken as it is.
-    let skip = buffer.as_ptr().align_offset(64);
-    &mut buffer[if skip > 3 { 0 } else { skip }..][..len]
+    let skip = Some(buffer.as_ptr().align_offset(64)).filter(|skip| *skip <= 3).unwrap_or(0);
+    skip..skip + len
 }
 
 /// The step after a layer, which takes its sums.
 #[derive(Clone, Copy, Debug)]
 pub enum Next<'a> {
-    /// A further layer: sum i goes to place `table[i]`.
-    Sum(&'a [u32]),
+    /// A further layer: sum i goes to the place of entry i.
+    Sum(Permutation<'a>),
     /// [`encode`]: sum i goes to its bucket.
     Encode(&'a Buckets),
 }
@@ -98,9 +101,8 @@ pub enum Next<'a> {
 /// times factor l, to its place.
 ///
 /// # Panics
-/// If there are not as many cells of `x` and of `to` as numbers in the buckets and entries or numbers of what comes next, or
-/// an entry is not a cell.
-pub fn accumulate<const L: usize>(
+/// If there are not as many cells of `x` and of `to` as numbers in the buckets and in those of what comes next.
+pub fn accumulate(
     backend: Backend,
     factors: Factors<'_>,
     buckets: &Buckets,
@@ -108,58 +110,48 @@ pub fn accumulate<const L: usize>(
     next: Next<'_>,
     to: &mut [Block],
 ) {
-    check_layer(buckets, next, [x.len(), to.len()].map(|blocks| (blocks / L, blocks % L)));
+    check_layer(buckets, next, [x.len(), to.len()]);
     dispatch!(
         wide backend,
-        simd => accumulate::accumulate::<_, _, L>(simd, simd.single(), factors, buckets, x, next, to),
+        simd => accumulate::accumulate(simd, simd.single(), factors, buckets, x, next, to),
     );
 }
 
-fn check_layer(buckets: &Buckets, next: Next<'_>, cells: [(usize, usize); 2]) {
+fn check_layer(buckets: &Buckets, next: Next<'_>, cells: [usize; 2]) {
     let further = match next {
-        Next::Sum(table) => table.len(),
+        Next::Sum(permutation) => permutation.n(),
         Next::Encode(buckets) => buckets.n(),
     };
-    assert!(cells == [(buckets.n(), 0); 2] && further == buckets.n(), "a cell for every number");
+    assert!(cells == [buckets.n(); 2] && further == buckets.n(), "a cell for every number");
 }
 
-/// Takes cell `table[j]` of `x` as z_j, and writes y_{32g + i} = z_{64g + i} ⊕ Σ_k c_k·z_{64g + 32 + (i + k) mod 32},
-/// i below 32, where c is [`CIRCULANT`]; as many as there are outputs.
+/// Takes as z_j the cell of `x` at the place of entry j, and writes y_{32g + i} = z_{64g + i} ⊕ Σ_k c_k·z_{64g + 32 + (i + k) mod 32},
+/// i below 32, where c is [`CIRCULANT`]; as many as there are outputs, y_`first` first.
 ///
 /// # Panics
-/// If there are not as many cells as entries, not a multiple of 64, or more outputs than half of them, or an entry is not
-/// a cell.
-pub fn encode<T: Element>(backend: Backend, table: &[u32], x: &[Block], out: &mut [T]) {
-    check_code(table.len(), x.len(), out.len());
-    let n = out.len();
-    dispatch!(wide backend, simd => blocks::encode::<_, 1, HALF>(simd, table, x, n, inlined!(|half, first| {
-        blocks::put(half, &mut out[first..]);
-    })));
-}
-
-/// [`encode`] of cells of two blocks, whose first ones go to `u`, and whose second ones to `v`.
-///
-/// # Panics
-/// As [`encode`], or if there are not as many `u` as `v`.
-pub fn encode_pairs<U: Element, V: Element>(
+/// If there are not as many cells as entries, not a multiple of 64, or more outputs than half of them, or `first` is not a
+/// multiple of 32.
+pub fn encode<T: Element>(
     backend: Backend,
-    table: &[u32],
+    permutation: Permutation<'_>,
     x: &[Block],
-    u: &mut [U],
-    v: &mut [V],
+    first: usize,
+    out: &mut [T],
 ) {
-    assert!(u.len() == v.len(), "outputs come by pairs");
-    check_code(table.len(), x.len() / 2, u.len());
-    let n = u.len();
-    dispatch!(wide backend, simd => blocks::encode::<_, 2, { 2 * HALF }>(simd, table, x, n, inlined!(|half, first| {
-        blocks::put_pairs(half, &mut u[first..], &mut v[first..]);
+    check_code(permutation.n(), x.len(), first..first + out.len());
+    let range = (first, out.len());
+    dispatch!(wide backend, simd => blocks::encode(simd, permutation, x, range, inlined!(|half, done| {
+        for (out, y) in out[done..].iter_mut().zip(half) {
+            *out = T::from_block(y);
+        }
     })));
 }
 
-fn check_code(entries: usize, cells: usize, outputs: usize) {
+fn check_code(entries: usize, cells: usize, outputs: Range<usize>) {
     assert!(entries == cells, "a cell for every entry");
     assert!(entries.is_multiple_of(WHOLE), "whole blocks of the code");
-    assert!(outputs <= entries / 2, "an output for two cells");
+    assert!(outputs.end <= entries / 2, "an output for two cells");
+    assert!(outputs.start.is_multiple_of(HALF), "whole blocks before");
 }
 
 /// Blocks of a line of the cache.

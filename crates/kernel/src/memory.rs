@@ -1,5 +1,18 @@
 //! Large buffers in memory.
 
+/// Asks the processor for the memory of a value that is soon read or written. It is a hint: nothing else depends on it.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "nothing to ask"))]
+pub fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    #[allow(unsafe_code, reason = "an instruction of the baseline")]
+    // SAFETY: the instruction is part of SSE, which every x86-64 processor has. It reads nothing; any address will do.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(value).cast());
+    }
+}
+
 /// Asks the system for huge pages under a buffer of 4 MiB or more, best before its first use. It is a hint for Linux: the
 /// contents stay, and nothing else depends on it.
 #[cfg_attr(

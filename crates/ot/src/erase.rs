@@ -52,6 +52,14 @@ impl<T: Zero> Secret<T> {
         prefer_huge_pages(&mut list);
         Self(list)
     }
+
+    /// A list without elements, and with room for so many.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        let mut list = Vec::with_capacity(capacity);
+        prefer_huge_pages(list.spare_capacity_mut());
+        Self(list)
+    }
 }
 
 impl<T: Zero> Default for Secret<T> {

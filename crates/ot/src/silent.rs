@@ -32,11 +32,13 @@ mod field;
 mod info;
 mod parameters;
 mod receiver;
+mod rows;
 mod sender;
 #[cfg(test)]
 mod splitting;
 #[cfg(test)]
 mod tests;
+mod trees;
 
 use alloc::vec;
 
@@ -49,6 +51,8 @@ pub use parameters::{
 };
 pub use receiver::{Received, Receiver, Unverified};
 pub use sender::{Answered, Planted, Sender, Sent};
+
+use rows::Rows;
 
 use crate::{
     Bits, Session, Sid, Usage,
@@ -102,18 +106,6 @@ fn permutation(session: &Session, purpose: &'static str, batch: u64) -> Aes128 {
     Aes128::new(session.backend(), &key)
 }
 
-/// The permutation of each tree.
-fn tree_ciphers<'a>(
-    session: &'a Session,
-    batch: u64,
-    size: &Size,
-) -> impl Iterator<Item = Aes128> + use<'a> {
-    let mut keys = vec![[0; 16]; size.trees];
-    let query = session.oracle("foxtrot v1 silent tree").query(batch, 0);
-    query.fill(keys.as_flattened_mut());
-    keys.into_iter().map(move |key| Aes128::new(session.backend(), &key))
-}
-
 /// The flips of OTs whose choices are not given; none without coins.
 fn flips(session: &Session, batch: u64, coins: Option<&Coins>, m: usize) -> Bits {
     let Some(Coins { sender, .. }) = coins else { return Bits::from_bools([]) };
@@ -158,20 +150,20 @@ impl<'a> Outputs<'a> {
     /// Hands out the rows of TILE OTs at a time, with their number and the places for their keys; OT `first` begins a tile.
     fn tiles<T: Send>(
         &self,
-        rows: &[u128],
+        rows: &Rows,
         first: usize,
         out: &mut [T],
-        work: impl Fn(&Aes128, u64, &[Block], &mut [T]) + Sync,
+        work: impl Fn(&Aes128, usize, &mut [Block], &mut [T]) + Sync,
     ) {
         let executor = self.session.executor();
         let at_once = out.len().div_ceil(TILE).div_ceil(executor.threads().max(1)).max(1) * TILE;
-        let parts = rows[first..][..out.len()].chunks(at_once).zip(out.chunks_mut(at_once));
-        for_each(executor, parts.enumerate(), |(part, (rows, out))| {
+        for_each(executor, out.chunks_mut(at_once).enumerate(), |(part, out)| {
             let mut tile = Secret::zeroed(TILE);
             let starts = (first + part * at_once..).step_by(TILE);
-            for (start, (rows, out)) in starts.zip(rows.chunks(TILE).zip(out.chunks_mut(TILE))) {
-                tile.iter_mut().zip(rows).for_each(|(to, row)| *to = row.to_le_bytes());
-                work(&self.permutation(start / TILE), start as u64, &tile[..rows.len()], out);
+            for (start, out) in starts.zip(out.chunks_mut(TILE)) {
+                let tile = &mut tile[..out.len()];
+                rows.read(start, tile);
+                work(&self.permutation(start / TILE), start, tile, out);
             }
         });
     }

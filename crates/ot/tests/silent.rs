@@ -1,5 +1,7 @@
 //! Silent VOLE and silent OT: the correlation, both parties in one thread.
 
+use std::sync::Arc;
+
 use foxtrot_kernel::gf::{gf64, gf128};
 use foxtrot_ot::{
     Backend, Bits, Context, Direction, Error, Seed, Session, Sid,
@@ -12,6 +14,7 @@ use foxtrot_ot::{
         self, Field, Gf2, Silent,
         protocol::{Plan, Receiver, Sender},
     },
+    tasks::{Executor, Task},
 };
 
 fn session() -> Session {
@@ -24,6 +27,14 @@ fn plan<F>(extension: Silent<F>) -> Plan<'static, Silent<F>> {
 
 /// Both parties of a protocol, set up.
 fn set_up<F: Field>(silent: Silent<F>) -> (Sender<F>, Receiver<F>) {
+    set_up_in(silent, session)
+}
+
+/// Both parties of a protocol, set up in these sessions.
+fn set_up_in<F: Field>(
+    silent: Silent<F>,
+    session: impl Fn() -> Session + Copy + Send,
+) -> (Sender<F>, Receiver<F>) {
     let sender = Engine::new(|io| async move {
         let session = session();
         let mut cx = Context::new(&session, Seed::from_bytes([1; 32]));
@@ -100,6 +111,36 @@ fn rows_of_silent_ots_differ_by_delta_where_the_choice_is_1() {
     let product = |u: &Bits, i, delta| u128::from(u.get(i).unwrap_u8()).wrapping_neg() & delta;
     check(silent::ot(), &[1, 1000, 8191], product);
     check(silent::ot_semi_honest(), &[1, 1000, 8191], product);
+}
+
+/// Tasks that may run side by side run one after another, the last first.
+#[derive(Debug)]
+struct Parts(usize);
+
+impl Executor for Parts {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
+    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
+        tasks.into_iter().rev().for_each(|task| task());
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_outputs() {
+    let of = |threads| move || session().with_executor(Arc::new(Parts(threads)));
+    // Trees of 32 leaves and of 1024, which begin and end within parts.
+    for m in [1000, 81_608] {
+        let outputs = [1, 2, 7, 300].map(|threads| {
+            let (w, (u, v)) = vole(&mut set_up_in(silent::vole(), of(threads)), m);
+            (w.to_vec(), u.to_vec(), v.to_vec())
+        });
+        assert!(outputs.windows(2).all(|pair| pair[0] == pair[1]));
+        let outputs = [1, 3]
+            .map(|threads| random(&mut set_up_in(silent::ot(), of(threads)), &Choice::Random(m)));
+        assert_eq!(outputs[0], outputs[1]);
+    }
 }
 
 /// Random OTs: pairs, choices and keys.

@@ -1,8 +1,8 @@
 //! Tags of both parties: gathered bucket after bucket, sent sorted and coded, and looked up by the receiver.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
-use foxtrot_kernel::memcheck;
+use foxtrot_kernel::{memcheck, memory::prefetch};
 use foxtrot_ot::{Decode, Usage, engine::Io, erase::Secret};
 
 use crate::{
@@ -75,8 +75,8 @@ impl Ours {
     /// No tags yet; a receiver's have owners.
     pub(crate) fn new(items: &Items, owned: bool) -> Self {
         let n = items.len();
-        let owners = owned.then(|| Secret(Vec::with_capacity(n)));
-        Self { tags: Secret(Vec::with_capacity(n)), owners, keys: None }
+        let owners = owned.then(|| Secret::with_capacity(n));
+        Self { tags: Secret::with_capacity(n), owners, keys: None }
     }
 
     /// Keeps keys and owners of the tags that come.
@@ -197,8 +197,8 @@ impl Received {
     /// [`Usage::CountMismatch`] if not all tags have come.
     pub fn intersect(self) -> Result<Vec<usize>, Error> {
         let find = self.find()?;
-        let owners = self.ours.owners.iter().flat_map(|owners| owners.iter());
-        let owners = self.ours.tags.iter().zip(owners).filter(|(tag, _)| find(tag).is_some());
+        let owners = self.ours.owners.iter().flat_map(|owners| owners.iter()).enumerate();
+        let owners = owners.filter(|(k, _)| find(*k).is_some());
         let mut indices: Vec<usize> = owners.map(|(_, &owner)| owner as usize).collect();
         indices.sort_unstable();
         Ok(indices)
@@ -216,7 +216,8 @@ impl Received {
         let find = self.find()?;
         let kept = self.ours.keys.as_ref().zip(self.ours.owners.as_ref());
         let (keys, owners) = kept.ok_or(none)?;
-        let found = || (0_u32..).zip(&*self.ours.tags).filter_map(|(k, tag)| Some((find(tag)?, k)));
+        let all = || (0_u32..).zip(0..self.ours.tags.len());
+        let found = || all().filter_map(|(index, k)| Some((find(k)?, index)));
         let n = found().count();
         let mut pairs = Secret(Vec::with_capacity(n));
         pairs.0.extend(found());
@@ -234,11 +235,11 @@ impl Received {
         Ok(matches)
     }
 
-    /// Looks tags up among the sender's: the place of the first that is equal.
-    fn find(&self) -> Result<impl Fn(&u128) -> Option<u32> + use<'_>, Usage> {
+    /// Looks our tags up, by their index, among the sender's: the place of the first that is equal.
+    fn find(&self) -> Result<impl Fn(usize) -> Option<u32> + use<'_>, Usage> {
         let expected = self.coding.tags();
         let wrong = Usage::CountMismatch { what: "tags", expected, got: 0 };
-        Ok(finder(self.theirs.all().ok_or(wrong)?, self.coding.bits()))
+        Ok(finder(self.theirs.all().ok_or(wrong)?, &self.ours.tags, self.coding.bits()))
     }
 }
 
@@ -293,22 +294,35 @@ impl Sent {
     }
 }
 
-/// Looks tags up among these, which ascend; all have `bits` bits.
-fn finder(theirs: &[u128], bits: u32) -> impl Fn(&u128) -> Option<u32> + use<'_> {
+/// Looks our tags up, by their index, among these, which ascend; all have `bits` bits. In ascending order of the index that is the
+/// fastest.
+fn finder<'a>(
+    theirs: &'a [u128],
+    ours: &'a [u128],
+    bits: u32,
+) -> impl Fn(usize) -> Option<u32> + use<'a> {
     // Where tags with the same first bits begin.
     let few = theirs.len().max(2).ilog2().min(24).min(bits);
     let first = move |tag: &u128| (tag >> (bits - few)) as usize;
-    let mut starts = vec![0_usize; (1 << few) + 1];
+    let mut starts = Secret::<u32>::zeroed((1 << few) + 1);
     theirs.iter().for_each(|tag| starts[first(tag) + 1] += 1);
     for k in 1..starts.len() {
         starts[k] += starts[k - 1];
     }
-    move |tag| {
-        let start = starts[first(tag)];
-        let place = theirs[start..starts[first(tag) + 1]].iter().position(|it| it == tag)?;
+    move |k| {
+        // Places in memory are random: starts are asked for first, then the tags there.
+        ours.get(k + 2 * AHEAD).iter().for_each(|tag| prefetch(&starts[first(tag)]));
+        let next = ours.get(k + AHEAD).and_then(|tag| theirs.get(starts[first(tag)] as usize));
+        next.iter().for_each(|tag| prefetch(*tag));
+        let tag = &ours[k];
+        let [start, end] = [0, 1].map(|next| starts[first(tag) + next] as usize);
+        let place = theirs[start..end].iter().position(|it| it == tag)?;
         u32::try_from(start + place).ok()
     }
 }
+
+/// Tags that are fetched ahead.
+const AHEAD: usize = 16;
 
 foxtrot_kernel::redacted! {
     Received, received => "{} items, <redacted>", received.ours.tags.len();

@@ -70,12 +70,16 @@ impl Mask {
         };
         let got = if bytes == W { got } else { 0 };
         crate::paxos::same("elements of U", words.len(), got)?;
-        let add = |word: &mut [u8; W], element: u128| {
-            word.iter_mut().zip(element.to_le_bytes()).for_each(|(to, from)| *to ^= from);
-        };
+        let bytes = words.as_flattened_mut();
         match self {
-            Self::Large(u) => words.iter_mut().zip(&**u).for_each(|(word, &u)| add(word, u)),
-            Self::Small(u) => words.iter_mut().zip(&**u).for_each(|(word, &u)| add(word, u.into())),
+            Self::Large(u) => {
+                let words = bytes.as_chunks_mut::<16>().0.iter_mut().zip(&**u);
+                words.for_each(|(to, u)| *to = (u128::from_le_bytes(*to) ^ u).to_le_bytes());
+            }
+            Self::Small(u) => {
+                let words = bytes.as_chunks_mut::<8>().0.iter_mut().zip(&**u);
+                words.for_each(|(to, u)| *to = (u64::from_le_bytes(*to) ^ u).to_le_bytes());
+            }
         }
         Ok(())
     }

@@ -8,8 +8,8 @@ use foxtrot_kernel::{
     gf::{gf64, gf128, tower},
     ggm,
     lpn::{
-        Buckets, Factors, Missing, Next, Prefix, accumulate, accumulate_bits, encode, encode_bits,
-        encode_pairs, permutation,
+        Buckets, Factors, Next, Noise, Permutation, Prefix, accumulate, accumulate_noise,
+        accumulate_with_bits, encode, encode_bits, mark, permutation,
     },
     ring::{Factor, NttPoly, Poly},
     rns::{
@@ -109,39 +109,44 @@ fn silent(backend: Backend) {
     let n = 3 << H;
     let cipher = |key| Aes128::new(backend, &[key; 16]);
     let (pi, chi, d) = (cipher(1), cipher(2), cipher(3));
-    let layer = |key| -> (Vec<u32>, Buckets) {
+    let layer = |key| -> (Vec<u16>, Buckets) {
         let mut table = vec![0; n];
         let buckets = permutation(cipher(key), &cipher(key + 1), &mut table);
         (table, buckets)
     };
-    let [(first, of_first), (second, of_second), (last, of_last)] = [layer(4), layer(6), layer(8)];
-    let (mut leaves, mut sums) = (vec![[0; 16]; 1 << H], [[[0; 16]; 2]; H]);
-    let (mut x, mut y) = (vec![[0; 16]; 2 * n], vec![[0; 16]; 2 * n]);
-    let (mut bits, mut to_bits) = (vec![0; n], vec![0; n]);
+    let layers = [layer(4), layer(6), layer(8)];
+    let [first, second, last] =
+        layers.each_ref().map(|(table, buckets)| Permutation { buckets, table });
+    let (mut leaves, mut sums) = (vec![[0; 16]; 1 << H], vec![[[0; 16]; 2]; H]);
+    let (mut x, mut y) = (vec![[0; 16]; n], vec![[0; 16]; n]);
+    let (mut bits, mut to_bits, mut marks) = (vec![0; n], vec![0; n], vec![0; n]);
     let mut sender = Prefix::new(backend, Some(&chi));
     let mut receiver = Prefix::new(backend, Some(&chi));
-    let mut of_bits = Prefix::new(backend, None);
     for tree in 0..3 {
         ggm::expand(&pi, &secrets([tree; 16]), &mut leaves, &mut sums);
-        sender.add(&leaves, &first, &mut y[..n]);
+        sender.add(&leaves, first, &mut y);
         let alpha = u32::from(u8::from_le_bytes(secrets([21 * tree])));
         let given: Vec<_> = sums.iter().map(|[even, _]| *even).collect();
-        let leaf = ggm::expand_punctured(&pi, alpha, &given, &mut leaves);
-        let missing = Missing { alpha, leaf, noise: secrets([0x5a; 16]) };
-        of_bits.add_punctured_bits(&missing, &leaves, &first, &mut y[..n], &mut bits);
-        receiver.add_punctured(&missing, &leaves, &first, &mut x);
+        ggm::expand_punctured(&pi, alpha, &given, &secrets([tree ^ 9; 16]), &mut leaves);
+        receiver.add(&leaves, first, &mut x);
+        let (from, place) = (usize::from(tree) << H, alpha + (u32::from(tree) << H));
+        mark(backend, first, from..from + (1 << H), place, 2 * u16::from(tree), (0, &mut marks));
+        mark(backend, first, from..from + (1 << H), place, tree & 1, (0, &mut bits));
     }
-    black_box([sender.check(), receiver.check(), receiver.noise(), of_bits.check()]);
+    black_box([sender.check(), receiver.check()]);
     let (mut u, mut v, mut w) = (vec![0u64; n / 2], vec![0u128; n / 2], vec![[0; 16]; n / 2]);
+    let noise = [1, 2, 3].map(|k| [secrets([k; 16]), secrets([k ^ 7; 16])]);
+    let noise = Noise { marks: &marks, sums: &noise };
     let factors = Factors::Gf128(&d);
-    accumulate::<2>(backend, factors, &of_first, &x, Next::Sum(&second), &mut y);
-    accumulate::<2>(backend, Factors::Gf64(&d), &of_second, &y, Next::Encode(&of_last), &mut x);
-    encode_pairs(backend, &last, &x, &mut u, &mut v);
-    let (x, y) = (&mut x[..n], &mut y[..n]);
-    accumulate::<1>(backend, factors, &of_first, x, Next::Encode(&of_last), y);
-    encode(backend, &last, y, &mut w);
-    accumulate_bits(backend, &of_first, &bits, Next::Encode(&of_last), &mut to_bits);
-    encode_bits(backend, &last, &to_bits, &mut vec![0; n / 16]);
+    accumulate(backend, factors, first.buckets, &x, Next::Sum(second), &mut y);
+    accumulate(backend, Factors::Gf64(&d), second.buckets, &y, Next::Encode(last.buckets), &mut x);
+    encode(backend, last, &x, 0, &mut v);
+    accumulate_noise(backend, factors, first.buckets, noise, Next::Encode(last.buckets), &mut y);
+    encode(backend, last, &y, 0, &mut u);
+    encode(backend, last, &y, 0, &mut w);
+    let (from, next) = ((&x[..], &bits[..]), Next::Encode(last.buckets));
+    accumulate_with_bits(backend, first.buckets, from, next, (&mut y, &mut to_bits));
+    encode_bits(backend, last, &to_bits, &mut vec![0; n / 16]);
     let rows: Vec<_> = (0..128).map(|k| secrets([k; 16])).collect();
     let mut packed = [0; 2];
     gf128::pack(backend, &rows, &mut packed[..1]);

@@ -1,6 +1,6 @@
 //! Products and prefix sums, some cells at a time.
 
-use super::{BUCKETS, CHUNK, Factors, LINE, Next, prefetch};
+use super::{Buckets, CHUNK, Factors, LINE, Next, prefetch};
 use crate::{
     Block,
     aes::Aes128,
@@ -8,53 +8,62 @@ use crate::{
     erase, halves,
 };
 
-use super::permutation::{Buckets, Places};
+use super::permutation::{BUCKETS, Entries, Places};
+
+/// Cells to be added up, by their places.
+pub(super) trait Source<S: Blocks> {
+    /// Asks for the memory of a cell that comes soon after one.
+    fn ask(&self, place: usize);
+    /// A cell.
+    fn cell(&self, s: S, place: usize) -> S::Vector;
+}
+
+impl<S: Blocks> Source<S> for &[Block] {
+    #[inline(always)]
+    fn ask(&self, place: usize) {
+        prefetch::<false, _>(self, place + LINE);
+    }
+
+    #[inline(always)]
+    fn cell(&self, s: S, place: usize) -> S::Vector {
+        s.splat(&self[place])
+    }
+}
 
 /// Cells in the order of the buckets, times factors, are added up, and the sums go on to their places.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn accumulate<C: Clmul, S: Blocks, const L: usize>(
+pub(super) fn accumulate<C: Clmul, S: Blocks>(
     c: C,
     s: S,
     factors: Factors<'_>,
     buckets: &Buckets,
-    x: &[Block],
+    x: impl Source<S>,
     next: Next<'_>,
     to: &mut [Block],
 ) {
-    let (x, to) = (x.as_chunks::<L>().0, to.as_chunks_mut::<L>().0);
     let (mut source, mut target) = (buckets.places(), Target::new(next));
-    let mut cells = [[[0; 16]; L]; CHUNK];
-    let mut d = [[[0; 16]; L]; CHUNK];
-    let mut sums = [s.zero(); L];
+    let mut cells = [[0; 16]; CHUNK];
+    let mut d = [[0; 16]; CHUNK];
+    let mut sum = s.zero();
     let n = buckets.n();
     for first in (0..n).step_by(CHUNK) {
         let count = CHUNK.min(n - first);
         source.for_each(
             count,
             inlined!(|i, place| {
-                prefetch::<false, _>(x, place + LINE / L);
-                cells[i] = x[place];
+                x.ask(place);
+                s.store(x.cell(s, place), &mut cells[i]);
             }),
         );
         match factors {
             Factors::Ones => {}
             Factors::Gf128(pi) => {
                 of_gf128(pi, first, &mut d);
-                multiply(
-                    c,
-                    cells.as_flattened_mut(),
-                    d.as_flattened(),
-                    inlined!(|x, d| c.multiply(x, d)),
-                );
+                multiply(c, &mut cells, &d, inlined!(|x, d| c.multiply(x, d)));
             }
             Factors::Gf64(pi) => {
                 of_gf64(pi, first, &mut d);
-                multiply(
-                    c,
-                    cells.as_flattened_mut(),
-                    d.as_flattened(),
-                    inlined!(|x, d| c.scale(x, d)),
-                );
+                multiply(c, &mut cells, &d, inlined!(|x, d| c.scale(x, d)));
             }
         }
         target.for_each(
@@ -62,28 +71,29 @@ pub(super) fn accumulate<C: Clmul, S: Blocks, const L: usize>(
             count,
             inlined!(|i, place, ahead| {
                 prefetch::<false, _>(to, ahead);
-                for ((sum, block), to) in sums.iter_mut().zip(&cells[i]).zip(&mut to[place]) {
-                    *sum = s.xor(*sum, s.splat(block));
-                    s.store(*sum, to);
-                }
+                sum = s.xor(sum, s.splat(&cells[i]));
+                s.store(sum, &mut to[place]);
             }),
-            LINE / L,
+            LINE,
         );
     }
-    erase(&mut cells, [[0; 16]; L]);
+    erase(&mut cells, [0; 16]);
 }
 
 /// Places of sums, one after another.
 #[expect(clippy::large_enum_variant, reason = "there is one, on the stack")]
 pub(super) enum Target<'a> {
-    Table(&'a [u32]),
+    /// Entries, and how far ahead memory is asked for.
+    Table(Entries<'a>, usize),
     Buckets(Places<'a>),
 }
 
 impl<'a> Target<'a> {
     pub(super) fn new(next: Next<'a>) -> Self {
         match next {
-            Next::Sum(table) => Self::Table(table),
+            Next::Sum(permutation) => {
+                Self::Table(permutation.entries(0), permutation.n() / BUCKETS)
+            }
             Next::Encode(buckets) => Self::Buckets(buckets.places()),
         }
     }
@@ -98,11 +108,8 @@ impl<'a> Target<'a> {
         line: usize,
     ) {
         match self {
-            Self::Table(table) => {
-                let window = table.len() / BUCKETS;
-                for (i, &place) in table[first..][..n].iter().enumerate() {
-                    f(i, place as usize, first + i + window);
-                }
+            Self::Table(entries, window) => {
+                entries.for_each(n, inlined!(|i, place| f(i, place, first + i + *window)));
             }
             Self::Buckets(buckets) => {
                 buckets.for_each(n, inlined!(|i, place| f(i, place, place + line)));
@@ -111,35 +118,33 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Factors from `first` on, for all blocks of a cell.
+/// Factors from `first` on.
 #[inline(always)]
-fn of_gf128<const L: usize>(pi: &Aes128, first: usize, d: &mut [[Block; L]; CHUNK]) {
-    let mut factors = [[0; 16]; CHUNK];
-    pi.ctr(first as u128, factors.as_flattened_mut());
+fn of_gf128(pi: &Aes128, first: usize, d: &mut [Block; CHUNK]) {
+    pi.ctr(first as u128, d.as_flattened_mut());
     let mut has_zero = false;
-    for (d, factor) in d.iter_mut().zip(&factors) {
+    for factor in &*d {
         let [low, high] = halves(u128::from_le_bytes(*factor));
         has_zero |= low | high == 0;
-        *d = [*factor; L];
     }
     if has_zero {
-        replace_zeros(d.as_flattened_mut());
+        replace_zeros(d);
     }
 }
 
-/// Factors of half a block, in the low halves of all blocks of a cell.
+/// Factors of half a block, in the low halves of blocks.
 #[inline(always)]
-fn of_gf64<const L: usize>(pi: &Aes128, first: usize, d: &mut [[Block; L]; CHUNK]) {
+fn of_gf64(pi: &Aes128, first: usize, d: &mut [Block; CHUNK]) {
     let mut factors = [[0; 8]; CHUNK];
     pi.ctr((first / 2) as u128, factors.as_flattened_mut());
     let mut has_zero = false;
     for (d, factor) in d.iter_mut().zip(&factors) {
         let factor = u64::from_le_bytes(*factor);
         has_zero |= factor == 0;
-        *d = [u128::from(factor).to_le_bytes(); L];
+        *d = u128::from(factor).to_le_bytes();
     }
     if has_zero {
-        replace_zeros(d.as_flattened_mut());
+        replace_zeros(d);
     }
 }
 

@@ -10,13 +10,26 @@ pub(super) const BUCKETS: usize = 256;
 /// Bytes of keystream at a time.
 const BUFFER: usize = 4096;
 
+/// The most numbers of a bucket.
+const LONGEST: usize = 1 << 16;
+
+/// The first place of each bucket, and the end of the last one.
+type Starts = [u32; BUCKETS + 1];
+
 /// The buckets of a [`permutation`]. Public.
 #[derive(Debug)]
 pub struct Buckets {
     pi: Aes128,
-    n: usize,
-    /// The first place of each bucket.
-    starts: [u32; BUCKETS],
+    starts: Starts,
+}
+
+/// A [`permutation`] by its two steps. Public.
+#[derive(Clone, Copy, Debug)]
+pub struct Permutation<'a> {
+    /// The first step.
+    pub buckets: &'a Buckets,
+    /// The second step.
+    pub table: &'a [u16],
 }
 
 /// Makes a permutation T of the numbers below n, uniform if both keys are; n is the length of the table.
@@ -26,14 +39,16 @@ pub struct Buckets {
 /// keystream of `draws` until x·d mod 2³² is at least 2³² mod d. Entry i is exchanged with entry ⌊x·d / 2³²⌋. Both
 /// keystreams count from 0.
 ///
-/// `table` gets the second step alone: entry i is the place that T\[i\] had before the buckets were shuffled.
+/// `table` gets the second step alone: entry i is the place that T\[i\] had before the buckets were shuffled, counted from the
+/// first place of its bucket, in which place i also is.
 ///
 /// The result is public: time and addresses depend on it.
 ///
 /// # Panics
-/// If there are more than 2³² − 1 numbers.
+/// If there are more than 2³² − 1 numbers, or more than 2¹⁶ of them in a bucket. Of 2²³ numbers so many come together with
+/// probability 2⁻²⁰⁰⁰⁰.
 #[must_use]
-pub fn permutation(buckets: Aes128, draws: &Aes128, table: &mut [u32]) -> Buckets {
+pub fn permutation(buckets: Aes128, draws: &Aes128, table: &mut [u16]) -> Buckets {
     assert!(u32::try_from(table.len()).is_ok(), "numbers of 32 bits");
     let mut counts = [0u32; BUCKETS];
     let mut bytes = [0; BUFFER];
@@ -43,25 +58,25 @@ pub fn permutation(buckets: Aes128, draws: &Aes128, table: &mut [u32]) -> Bucket
             counts[usize::from(bucket)] += 1;
         }
     }
-    let mut buckets = Buckets { pi: buckets, n: table.len(), starts: counts };
     let mut words = Words { draws, next: 0, words: [[0; 4]; BUFFER / 4], used: BUFFER / 4 };
-    let (mut rest, mut start) = (table, 0);
-    for (count, of_bucket) in counts.into_iter().zip(&mut buckets.starts) {
+    let (mut rest, mut starts) = (table, [0; BUCKETS + 1]);
+    for (k, count) in counts.into_iter().enumerate() {
+        assert!(count as usize <= LONGEST, "places of 16 bits");
         let (bucket, others) = rest.split_at_mut(count as usize);
-        for (entry, place) in bucket.iter_mut().zip(start..) {
+        for (entry, place) in bucket.iter_mut().zip(0..=u16::MAX) {
             *entry = place;
         }
         shuffle(&mut words, bucket);
-        *of_bucket = start;
-        (rest, start) = (others, start + count);
+        starts[k + 1] = starts[k] + count;
+        rest = others;
     }
-    buckets
+    Buckets { pi: buckets, starts }
 }
 
 /// [Lemire, *Fast random integer generation in an interval*, 2019](https://doi.org/10.1145/3230636).
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "both halves of products are wanted")]
-fn shuffle(words: &mut Words<'_>, bucket: &mut [u32]) {
+fn shuffle(words: &mut Words<'_>, bucket: &mut [u16]) {
     for i in (1..bucket.len()).rev() {
         let d = i as u32 + 1;
         let other = loop {
@@ -98,12 +113,71 @@ impl Words<'_> {
 impl Buckets {
     /// The number of numbers.
     pub(super) fn n(&self) -> usize {
-        self.n
+        self.starts[BUCKETS] as usize
+    }
+
+    /// The first place of part k of so many: parts consist of whole buckets.
+    ///
+    /// # Panics
+    /// If there are no parts, or not so many.
+    #[must_use]
+    pub fn part(&self, k: usize, of: usize) -> usize {
+        self.starts[BUCKETS * k / of] as usize
     }
 
     /// The places of the numbers 0, 1, … in their buckets.
     pub(super) fn places(&self) -> Places<'_> {
-        Places { pi: &self.pi, at: 0, next: self.starts, bytes: [0; 8 * CHUNK] }
+        let next = core::array::from_fn(|bucket| self.starts[bucket]);
+        Places { pi: &self.pi, at: 0, next, bytes: [0; 8 * CHUNK] }
+    }
+}
+
+impl<'a> Permutation<'a> {
+    /// The number of numbers.
+    pub(super) fn n(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Entries from number i on, some at a time.
+    pub(super) fn entries(self, i: usize) -> Entries<'a> {
+        let Self { buckets: Buckets { starts, .. }, table } = self;
+        let bucket = starts.partition_point(|&start| start as usize <= i).saturating_sub(1);
+        Entries { starts, table, bucket, i }
+    }
+}
+
+/// Entries of numbers one after another.
+pub(super) struct Entries<'a> {
+    starts: &'a Starts,
+    table: &'a [u16],
+    bucket: usize,
+    i: usize,
+}
+
+impl<'a> Entries<'a> {
+    /// The next entries, `most` at most, of numbers in one bucket, and the first place of this bucket.
+    #[inline(always)]
+    pub(super) fn next(&mut self, most: usize) -> (usize, &'a [u16]) {
+        while self.starts[self.bucket + 1] as usize <= self.i {
+            self.bucket += 1;
+        }
+        let end = (self.starts[self.bucket + 1] as usize).min(self.i + most);
+        let entries = &self.table[self.i..end];
+        self.i = end;
+        (self.starts[self.bucket] as usize, entries)
+    }
+
+    /// Calls f with the number, counted from now, and the place of each of the next n entries.
+    #[inline(always)]
+    pub(super) fn for_each(&mut self, n: usize, mut f: impl FnMut(usize, usize)) {
+        let mut i = 0;
+        while i < n {
+            let (start, entries) = self.next(n - i);
+            for &entry in entries {
+                f(i, start + usize::from(entry));
+                i += 1;
+            }
+        }
     }
 }
 

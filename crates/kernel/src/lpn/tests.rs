@@ -8,7 +8,6 @@ use super::*;
 use crate::backend::Vectors;
 use crate::{
     gf::{gf64, gf128},
-    ggm,
     laws::{Stream, on_every_backend},
 };
 
@@ -26,7 +25,7 @@ fn keystream(pi: &Aes128, n: usize) -> Vec<Block> {
 /// A permutation, as the kernel has it and as it is defined.
 struct Layer {
     buckets: Buckets,
-    table: Vec<u32>,
+    table: Vec<u16>,
     /// The numbers by their buckets.
     sorted: Vec<usize>,
     /// T.
@@ -43,14 +42,28 @@ impl Layer {
         let (bytes, words) = (keystream(&of_buckets, n / 16 + 1), keystream(draws, n / 2 + 1));
         let words = words.as_flattened().as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
         let (sorted, numbers) = permutation_by_definition(bytes.as_flattened(), words, n);
-        let mut table = vec![u32::MAX; n];
+        let mut table = vec![u16::MAX; n];
         let buckets = permutation(of_buckets, draws, &mut table);
         Self { buckets, table, sorted, numbers }
     }
 
+    fn permutation(&self) -> Permutation<'_> {
+        Permutation { buckets: &self.buckets, table: &self.table }
+    }
+
+    /// The places of all entries, in pieces of a few.
+    fn places(&self) -> Vec<usize> {
+        let mut places = vec![];
+        for first in (0..self.table.len()).step_by(7) {
+            let mut entries = self.permutation().entries(first);
+            entries.for_each(7.min(self.table.len() - first), |_, place| places.push(place));
+        }
+        places
+    }
+
     /// T from the kernel's table.
     fn by_kernel(&self) -> Vec<usize> {
-        self.table.iter().map(|&place| self.sorted[place as usize]).collect()
+        self.places().into_iter().map(|place| self.sorted[place]).collect()
     }
 
     /// Cells in the order of the buckets.
@@ -61,7 +74,7 @@ impl Layer {
     /// Cell i of the result at the place where the table wants it.
     fn by_table<T: Clone>(&self, cells: &[T]) -> Vec<T> {
         let mut out = cells.to_vec();
-        cells.iter().zip(&self.table).for_each(|(cell, &place)| out[place as usize] = cell.clone());
+        cells.iter().zip(self.places()).for_each(|(cell, place)| out[place] = cell.clone());
         out
     }
 }
@@ -121,63 +134,64 @@ fn all_permutations_of_four_are_as_likely() {
     assert!(chi < 70.0, "{chi}");
 }
 
-/// Both parties' trees of three heights: the sums at their places, challenges, and the correlation c = b ⊕ e·Δ.
+/// Trees of three heights: the sums at their places, challenges and marks, in one go and in parts.
 fn prefix_sums_and_checks(backend: Backend) {
     let mut random = Stream(1);
     for (h, trees) in [(5, 6), (7, 3), (9, 2)] {
-        let (n, delta) = (trees << h, random.wide());
-        let [pi, challenges] = [(); 2].map(|()| Aes128::new(backend, &random.blocks(1)[0]));
-        let chi = keystream(&challenges, n);
-        let t = Layer::new(backend, 5, n).table;
-        let [mut x, mut bits_x] = [vec![[0; 16]; n], vec![[0; 16]; n]];
-        let (mut pairs, mut bits) = (vec![[0; 16]; 2 * n], vec![0xff; n]);
-        let mut sender = Prefix::new(backend, Some(&challenges));
-        let mut receiver = Prefix::new(backend, Some(&challenges));
-        let mut of_bits = Prefix::new(backend, None);
-        let ([mut b, mut c], mut e) = ([vec![], vec![]], vec![]);
-        for tree in 0..trees {
-            let (mut leaves, mut sums) = (vec![[0; 16]; 1 << h], vec![[[0; 16]; 2]; h]);
-            ggm::expand(&pi, &random.blocks(1)[0], &mut leaves, &mut sums);
-            sender.add(&leaves, &t, &mut x);
-            b.extend_from_slice(&leaves);
-            // The first and the last leaf also.
-            let alpha = [0, (1 << h) - 1, (1 << h) / 3][tree % 3];
-            let u = if tree == 1 { 1 } else { random.wide() };
-            let product = gf128::mul(backend, u, delta);
-            let missing = Missing {
-                alpha: u32::try_from(alpha).unwrap(),
-                leaf: (wide(&leaves[alpha]) ^ product).to_le_bytes(),
-                noise: u.to_le_bytes(),
-            };
-            let mut punctured = leaves.clone();
-            punctured[alpha] = [0; 16];
-            receiver.add_punctured(&missing, &punctured, &t, &mut pairs);
-            of_bits.add_punctured_bits(&missing, &punctured, &t, &mut bits_x, &mut bits);
-            punctured[alpha] = missing.leaf;
-            c.extend(punctured);
-            e.extend((0..1 << h).map(|i| if i == alpha { u } else { 0 }));
+        let n = trees << h;
+        let challenges = Aes128::new(backend, &random.blocks(1)[0]);
+        let (chi, b) = (keystream(&challenges, n), random.blocks(n));
+        let layer = Layer::new(backend, 5, n);
+        let (places, permutation) = (layer.places(), layer.permutation());
+        let mut x = vec![[0; 16]; n];
+        let mut whole = Prefix::new(backend, Some(&challenges));
+        let mut unchecked = Prefix::new(backend, None);
+        for tree in b.chunks(1 << h) {
+            unchecked.add(tree, permutation, &mut vec![[0; 16]; n]);
+            whole.add(tree, permutation, &mut x);
         }
-        let inner = |leaves: &[Block]| {
-            leaves
-                .iter()
-                .zip(&chi)
-                .fold(0, |sum, (x, chi)| sum ^ gf128::mul(backend, wide(x), wide(chi)))
-        };
-        assert_eq!(sender.check(), inner(&b));
-        assert_eq!(receiver.check(), inner(&c));
-        let noise: Vec<Block> = e.iter().map(|e: &u128| e.to_le_bytes()).collect();
-        assert_eq!(receiver.noise(), inner(&noise));
-        let share = gf128::mul(backend, receiver.noise(), delta);
-        assert_eq!(receiver.check(), sender.check() ^ share);
-        assert_eq!((of_bits.check(), of_bits.noise()), (0, 0));
-        assert_eq!([sender.leaves(), receiver.leaves()], [n; 2]);
-        let [mut of_b, mut of_c, mut of_e] = [0; 3];
-        for (i, &place) in t.iter().enumerate() {
-            (of_b, of_c, of_e) = (of_b ^ wide(&b[i]), of_c ^ wide(&c[i]), of_e ^ e[i]);
-            let place = place as usize;
-            assert_eq!(wide(&x[place]), of_b);
-            assert_eq!([&pairs[2 * place], &pairs[2 * place + 1]].map(wide), [of_e, of_c]);
-            assert_eq!((wide(&bits_x[place]), u128::from(bits[place])), (of_c, of_e & 1));
+        let product = |(x, chi): (&Block, &Block)| gf128::mul(backend, wide(x), wide(chi));
+        let inner = b.iter().zip(&chi).map(product).fold(0, |sum, it| sum ^ it);
+        assert_eq!((whole.check(), unchecked.check()), (inner, 0));
+        let mut sum = 0;
+        let sums: Vec<_> = b
+            .iter()
+            .map(|leaf| {
+                sum ^= wide(leaf);
+                sum
+            })
+            .collect();
+        assert!(places.iter().zip(&sums).all(|(&place, sum)| wide(&x[place]) == *sum));
+
+        let (mut parts, mut check) = (vec![[0; 16]; n], 0);
+        for k in 0..3 {
+            let [first, end] = [k, k + 1].map(|k| layer.buckets.part(k, 3));
+            let before = if first == 0 { 0 } else { sums[first - 1] };
+            let mut part = Prefix::from(backend, Some(&challenges), first, before.to_le_bytes());
+            let (some, rest) = b[first..end].split_at((end - first) / 3);
+            part.add(some, permutation, &mut parts[first..end]);
+            part.add(rest, permutation, &mut parts[first..end]);
+            check ^= part.check();
+        }
+        assert_eq!((parts, check), (x, inner));
+
+        let (mut marks, mut bits) = (vec![0u16; n], vec![0u8; n]);
+        for tree in 0..trees {
+            // The first and the last leaf also.
+            let alpha = (tree << h) + [0, (1 << h) - 1, (1 << h) / 3][tree % 3];
+            let (leaves, at) = (tree << h..(tree + 1) << h, u32::try_from(alpha).unwrap());
+            let base = u16::try_from(2 * tree).unwrap();
+            for k in 0..3 {
+                let part = [k, k + 1].map(|k| layer.buckets.part(k, 3));
+                let leaves = leaves.start.max(part[0])..leaves.end.min(part[1]);
+                let places = (part[0], &mut marks[part[0]..part[1]]);
+                mark(backend, permutation, leaves, at, base, places);
+            }
+            mark(backend, permutation, leaves.clone(), at, 7, (0, &mut bits));
+            for i in leaves {
+                let bit = u8::from(i >= alpha);
+                assert_eq!((marks[places[i]], bits[places[i]]), (base + u16::from(bit), 7 ^ bit));
+            }
         }
     }
 }
@@ -207,12 +221,6 @@ fn accumulated(backend: Backend, factors: Factors<'_>, string: &[u128]) -> Vec<u
     string.iter().enumerate().map(|it| add(term(it))).collect()
 }
 
-/// Two strings as cells.
-fn pairs(strings: [&[u128]; 2]) -> Vec<Block> {
-    let cells = strings[0].iter().zip(strings[1]);
-    cells.flat_map(|(a, b)| [a.to_le_bytes(), b.to_le_bytes()]).collect()
-}
-
 fn singles(string: &[u128]) -> Vec<Block> {
     string.iter().map(|x| x.to_le_bytes()).collect()
 }
@@ -220,27 +228,42 @@ fn singles(string: &[u128]) -> Vec<Block> {
 fn accumulation(backend: Backend) {
     let mut random = Stream(2);
     let pi = Aes128::new(backend, &random.blocks(1)[0]);
+    let sums: Vec<_> = (0..9).map(|_| [random.wide(), random.wide()]).collect();
+    let noise_at = |mark: u16| {
+        let [before, own] = sums[usize::from(mark / 2)];
+        before ^ if mark % 2 == 1 { own } else { 0 }
+    };
+    let blocks: Vec<_> = sums.iter().map(|sums| sums.map(u128::to_le_bytes)).collect();
     for n in (0..4).chain([63, 64, 65, 130, 1025]) {
         let [layer, then] = [6, 7].map(|seed| Layer::new(backend, seed, n));
         for factors in [Factors::Ones, Factors::Gf128(&pi), Factors::Gf64(&pi)] {
-            let [y, z] = [(); 2].map(|()| (0..n).map(|_| random.wide()).collect::<Vec<_>>());
-            let [of_y, of_z] = [&y, &z].map(|y| accumulated(backend, factors, y));
+            let y: Vec<_> = (0..n).map(|_| random.wide()).collect();
+            let marks: Vec<_> = y.iter().map(|y| u16::from(y.to_le_bytes()[0]) % 18).collect();
+            let noise: Vec<_> = marks.iter().copied().map(noise_at).collect();
+            let [of_y, of_noise] = [&y, &noise].map(|y| accumulated(backend, factors, y));
             for (next, place) in [
-                (Next::Sum(&then.table), Layer::by_table as fn(&Layer, &[u128]) -> Vec<u128>),
+                (
+                    Next::Sum(then.permutation()),
+                    Layer::by_table as fn(&Layer, &[u128]) -> Vec<u128>,
+                ),
                 (Next::Encode(&then.buckets), Layer::in_buckets),
             ] {
-                let [mut x, mut xs] = [vec![[0; 16]; n], vec![[0; 16]; 2 * n]];
-                let [y, z] = [&y, &z].map(|y| layer.in_buckets(y));
-                let [of_y, of_z] = [&of_y, &of_z].map(|y| place(&then, y));
-                accumulate::<1>(backend, factors, &layer.buckets, &singles(&y), next, &mut x);
+                let mut x = vec![[0; 16]; n];
+                let (y, of_y) = (layer.in_buckets(&y), place(&then, &of_y));
+                accumulate(backend, factors, &layer.buckets, &singles(&y), next, &mut x);
                 assert_eq!(x, singles(&of_y), "{n} {factors:?}");
-                let both = pairs([&y, &z]);
-                accumulate::<2>(backend, factors, &layer.buckets, &both, next, &mut xs);
-                assert_eq!(xs, pairs([&of_y, &of_z]), "{n} {factors:?}");
+                let marks = &layer.in_buckets(&marks);
+                let noise = Noise { marks, sums: &blocks };
+                accumulate_noise(backend, factors, &layer.buckets, noise, next, &mut x);
+                assert_eq!(x, singles(&place(&then, &of_noise)), "{n} {factors:?}");
                 if let Factors::Ones = factors {
                     let bit = |x: &u128| x.to_le_bytes()[0] & 1;
                     let (bits, mut to) = (y.iter().map(bit).collect::<Vec<_>>(), vec![0; n]);
-                    accumulate_bits(backend, &layer.buckets, &bits, next, &mut to);
+                    let mut blocks = vec![[0; 16]; n];
+                    let from = (&singles(&y)[..], &bits[..]);
+                    let both = (&mut blocks[..], &mut to[..]);
+                    accumulate_with_bits(backend, &layer.buckets, from, next, both);
+                    assert_eq!(blocks, singles(&of_y));
                     assert!(of_y.iter().map(bit).eq(to));
                 }
             }
@@ -266,14 +289,14 @@ fn whole_code(backend: Backend) {
 
         let [mut x, mut y] = [vec![[0; 16]; n], vec![[0; 16]; n]];
         let mut out = vec![0u128; n / 2];
-        Prefix::new(backend, None).add(&singles(&input), &t1.table, &mut x);
+        Prefix::new(backend, None).add(&singles(&input), t1.permutation(), &mut x);
         let [d0, d1] = d.each_ref().map(Factors::Gf128);
-        accumulate::<1>(backend, d0, &t1.buckets, &x, Next::Encode(&t2.buckets), &mut y);
-        encode(backend, &t2.table, &y, &mut out);
+        accumulate(backend, d0, &t1.buckets, &x, Next::Encode(&t2.buckets), &mut y);
+        encode(backend, t2.permutation(), &y, 0, &mut out);
         assert_eq!(out, encoded(&t2.numbers, &second));
-        accumulate::<1>(backend, d0, &t1.buckets, &x, Next::Sum(&t2.table), &mut y);
-        accumulate::<1>(backend, d1, &t2.buckets, &y, Next::Encode(&t3.buckets), &mut x);
-        encode(backend, &t3.table, &x, &mut out);
+        accumulate(backend, d0, &t1.buckets, &x, Next::Sum(t2.permutation()), &mut y);
+        accumulate(backend, d1, &t2.buckets, &y, Next::Encode(&t3.buckets), &mut x);
+        encode(backend, t3.permutation(), &x, 0, &mut out);
         assert_eq!(out, encoded(&t3.numbers, &third));
     }
 }
@@ -296,20 +319,22 @@ fn encoding(backend: Backend) {
     let mut random = Stream(3);
     for n in SIZES {
         let layer = Layer::new(backend, 9, n);
-        let [x, y] = [(); 2].map(|()| (0..n).map(|_| random.wide()).collect::<Vec<_>>());
-        let [of_x, of_y] = [&x, &y].map(|x| encoded(&layer.numbers, x));
-        let [x, y] = [&x, &y].map(|x| layer.in_buckets(x));
+        let (x, permutation) =
+            ((0..n).map(|_| random.wide()).collect::<Vec<_>>(), layer.permutation());
+        let of_x = encoded(&layer.numbers, &x);
+        let x = layer.in_buckets(&x);
         let bits: Vec<u8> = x.iter().map(|x| x.to_le_bytes()[0]).collect();
         for m in [0, 1, 8, n / 2 - 1, n / 2, n / 4 + 8] {
-            let mut out = vec![0u128; m];
-            encode(backend, &layer.table, &singles(&x), &mut out);
-            assert_eq!(out, of_x[..m]);
-            let (mut u, mut v) = (vec![0u64; m], vec![[0; 16]; m]);
-            encode_pairs(backend, &layer.table, &pairs([&x, &y]), &mut u, &mut v);
+            let first = m / 64 * 32;
+            let (mut out, mut later) = (vec![0u128; m], vec![[0; 16]; m - first]);
+            encode(backend, permutation, &singles(&x), 0, &mut out);
+            encode(backend, permutation, &singles(&x), first, &mut later);
+            assert_eq!((&out[..], later), (&of_x[..m], singles(&of_x[first..m])));
+            let mut u = vec![0u64; m];
+            encode(backend, permutation, &singles(&x), 0, &mut u);
             assert!(u.iter().zip(&of_x).all(|(u, x)| *u == halves(*x)[0]));
-            assert_eq!(v, singles(&of_y[..m]));
             let mut packed = vec![0; m / 8];
-            encode_bits(backend, &layer.table, &bits, &mut packed);
+            encode_bits(backend, permutation, &bits, &mut packed);
             let unpacked = |j: usize| u128::from(packed[j / 8] >> (j % 8) & 1);
             assert!((0..m / 8 * 8).all(|j| unpacked(j) == of_x[j] & 1), "{n} {m}");
         }
@@ -330,9 +355,9 @@ fn the_code_on_blocks_is_self_dual() {
 
 #[test]
 fn aligned_buffers_begin_with_a_line_of_the_cache() {
-    let mut buffer = vec![[0u8; 16]; 67];
+    let buffer = vec![[0u8; 16]; 67];
     for skip in 0..4 {
-        let part = aligned(&mut buffer[skip..], 60);
+        let part = &buffer[skip..][aligned(&buffer[skip..], 60)];
         assert_eq!(part.len(), 60);
         // The allocator of the test aligns to 16 bytes.
         assert!(part.as_ptr().align_offset(64) == 0);
@@ -347,22 +372,34 @@ on_every_backend! {
     all_steps_make_the_code_of_the_definition => whole_code;
 }
 
+/// A permutation of n numbers on the portable backend.
+fn portable(n: usize) -> Layer {
+    Layer::new(Backend::PORTABLE, 1, n)
+}
+
 #[test]
 #[should_panic(expected = "an entry for every leaf")]
 fn a_short_table_is_refused() {
-    Prefix::new(Backend::PORTABLE, None).add(&[[0; 16]; 2], &[0], &mut [[0; 16]; 2]);
+    let layer = portable(1);
+    Prefix::new(Backend::PORTABLE, None).add(&[[0; 16]; 2], layer.permutation(), &mut [[0; 16]; 2]);
 }
 
 #[test]
 #[should_panic(expected = "an output for two cells")]
 fn more_outputs_than_the_code_has_are_refused() {
-    encode(Backend::PORTABLE, &[0; 64], &[[0; 16]; 64], &mut [0u128; 33]);
+    encode(Backend::PORTABLE, portable(64).permutation(), &[[0; 16]; 64], 0, &mut [0u128; 33]);
+}
+
+#[test]
+#[should_panic(expected = "whole blocks before")]
+fn outputs_from_the_middle_of_a_block_are_refused() {
+    encode(Backend::PORTABLE, portable(128).permutation(), &[[0; 16]; 128], 8, &mut [0u128; 8]);
 }
 
 #[test]
 #[should_panic(expected = "whole blocks of the code")]
 fn a_part_of_a_block_is_refused() {
-    encode(Backend::PORTABLE, &[0; 63], &[[0; 16]; 63], &mut [0u128; 8]);
+    encode(Backend::PORTABLE, portable(63).permutation(), &[[0; 16]; 63], 0, &mut [0u128; 8]);
 }
 
 /// The processor decides which of the two vectors the backend avx2 takes: the test compares them.
@@ -373,20 +410,20 @@ fn vectors_of_one_block_and_of_two_give_the_same() {
     let Vectors::Avx2(one) = backend.vectors() else { unreachable!("the backend's own") };
     let (n, pi) = (320, Aes128::new(backend, &[7; 16]));
     let [layer, then] = [6, 7].map(|seed| Layer::new(backend, seed, n));
-    let (x, next) = (Stream(9).blocks(2 * n), Next::Encode(&then.buckets));
-    let [mut y, mut expected] = [(); 2].map(|()| vec![[0; 16]; 2 * n]);
+    let (x, next) = (Stream(9).blocks(n), Next::Encode(&then.buckets));
+    let [mut y, mut expected] = [(); 2].map(|()| vec![[0; 16]; n]);
     for factors in [Factors::Gf128(&pi), Factors::Gf64(&pi)] {
-        accumulate::<2>(backend, factors, &layer.buckets, &x, next, &mut y);
+        accumulate(backend, factors, &layer.buckets, &x, next, &mut y);
         one.run(|| {
             let to = &mut expected;
-            accumulate::accumulate::<_, _, 2>(one, one, factors, &layer.buckets, &x, next, to);
+            accumulate::accumulate(one, one, factors, &layer.buckets, &x[..], next, to);
         });
         assert_eq!(y, expected);
     }
     let mut out = vec![[0; 16]; n / 2];
-    encode(backend, &then.table, &y[..n], &mut out);
+    encode(backend, then.permutation(), &y, 0, &mut out);
     one.run(|| {
-        blocks::encode::<_, 1, HALF>(one, &then.table, &y[..n], n / 2, |half, first| {
+        blocks::encode(one, then.permutation(), &y, (0, n / 2), |half, first| {
             assert_eq!(half, &out[first..][..HALF]);
         });
     });

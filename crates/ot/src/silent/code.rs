@@ -1,30 +1,37 @@
 //! The block–accumulate code: section 20.5 of `docs/wire/silent.md`. It is public.
 
 use alloc::{sync::Arc, vec, vec::Vec};
-use core::mem;
+use core::{mem, ops::Range};
 
 use foxtrot_kernel::{
     Backend,
     aes::Aes128,
-    lpn::{Buckets, Next, permutation},
+    lpn::{
+        Buckets, Next, Noise, Permutation, accumulate, accumulate_noise, accumulate_with_bits,
+        aligned, permutation,
+    },
+    memory::prefer_huge_pages,
 };
 use spin::Mutex;
 
-use super::{
-    field::sealed::{Field, Strings},
-    parameters::Size,
-};
-use crate::base::Block;
+use super::{field::sealed::Field, parameters::Size};
+use crate::{base::Block, erase::Secret};
 
 /// The code of one length. It is the same for all sessions.
-pub(super) struct Code {
+pub struct Code {
     layers: Vec<Layer>,
 }
 
 /// The permutation behind an accumulator.
 struct Layer {
     buckets: Buckets,
-    table: Vec<u32>,
+    table: Vec<u16>,
+}
+
+impl Layer {
+    fn permutation(&self) -> Permutation<'_> {
+        Permutation { buckets: &self.buckets, table: &self.table }
+    }
 }
 
 /// Codes that have been made, for later batches of their length.
@@ -72,6 +79,7 @@ impl Code {
     pub(super) fn new(backend: Backend, n: usize, accumulators: usize) -> Self {
         let layer = |layer| {
             let mut table = vec![0; n];
+            prefer_huge_pages(&mut table);
             let [buckets, draws] = [0, 1].map(|purpose| cipher(backend, n, layer, purpose));
             Layer { buckets: permutation(buckets, &draws, &mut table), table }
         };
@@ -79,70 +87,139 @@ impl Code {
     }
 
     /// N.
-    fn len(&self) -> usize {
-        self.first_table().len()
+    pub(super) fn len(&self) -> usize {
+        self.layers[0].table.len()
     }
 
     /// The permutation behind the first accumulator.
-    pub(super) fn first_table(&self) -> &[u32] {
-        &self.layers[0].table
+    pub(super) fn first(&self) -> Permutation<'_> {
+        self.layers[0].permutation()
     }
 
     /// The permutation behind the last accumulator.
-    pub(super) fn last_table(&self) -> &[u32] {
-        &self.layers[self.layers.len() - 1].table
+    pub(super) fn last(&self) -> Permutation<'_> {
+        self.layers[self.layers.len() - 1].permutation()
     }
 
-    /// The accumulators from the second one on, with the permutations between them.
-    pub(super) fn accumulate<F: Field, S: Strings>(
-        &self,
-        backend: Backend,
-        strings: &mut S,
-        scratch: &mut Scratch<S>,
-    ) {
-        let mut to = scratch.take(self.len());
-        for (k, layers) in self.layers.windows(2).enumerate() {
+    /// N places in parts of whole buckets, one for each thread.
+    pub(super) fn parts(&self, threads: usize) -> impl Iterator<Item = Range<usize>> {
+        let place = move |k| self.layers[0].buckets.part(k, threads);
+        (0..threads).map(move |k| place(k)..place(k + 1))
+    }
+
+    /// The accumulators from the second one on: the cipher of the factors, where cells come from, and where they go.
+    fn steps(&self, backend: Backend) -> impl Iterator<Item = (Aes128, &Buckets, Next<'_>)> {
+        self.layers.windows(2).enumerate().map(move |(k, layers)| {
             let d = cipher(backend, self.len(), k + 2, 2);
             let next = if k + 2 < self.layers.len() {
-                Next::Sum(&layers[1].table)
+                Next::Sum(layers[1].permutation())
             } else {
                 Next::Encode(&layers[1].buckets)
             };
-            strings.accumulate(backend, F::factors(&d), &layers[0].buckets, next, &mut to);
-            mem::swap(strings, &mut to);
+            (d, &layers[0].buckets, next)
+        })
+    }
+
+    /// The accumulators from the second one on, of the sums of the first one, and of bits if there are some; also returns the other
+    /// string.
+    pub(super) fn accumulate<F: Field>(
+        &self,
+        backend: Backend,
+        mut cells: Cells,
+        mut other: Cells,
+    ) -> [Cells; 2] {
+        for (d, buckets, next) in self.steps(backend) {
+            if cells.bits().is_empty() {
+                accumulate(backend, F::factors(&d), buckets, cells.get(), next, other.get_mut());
+            } else {
+                let from = (cells.get(), cells.bits());
+                accumulate_with_bits(backend, buckets, from, next, other.get_all_mut());
+            }
+            mem::swap(&mut cells, &mut other);
         }
-        scratch.put(to);
+        [cells, other]
+    }
+
+    /// The accumulators from the second one on, of noise.
+    pub(super) fn accumulate_noise<F: Field>(
+        &self,
+        backend: Backend,
+        noise: Noise<'_>,
+        cells: &mut Cells,
+    ) {
+        let mut other = None;
+        for (k, (d, buckets, next)) in self.steps(backend).enumerate() {
+            let factors = F::factors(&d);
+            if k == 0 {
+                accumulate_noise(backend, factors, buckets, noise, next, cells.get_mut());
+            } else {
+                let to = other.get_or_insert_with(|| Cells::zeroed(self.len(), false));
+                accumulate(backend, factors, buckets, cells.get(), next, to.get_mut());
+                mem::swap(cells, to);
+            }
+        }
+    }
+}
+
+/// A string of elements, which begins with a line of the cache, and behind them perhaps a byte for a bit of each.
+pub struct Cells {
+    memory: Secret<Block>,
+    range: Range<usize>,
+    /// Bytes for bits.
+    bits: usize,
+}
+
+impl Cells {
+    /// A string of n elements, a multiple of 16, all 0.
+    pub(super) fn zeroed(n: usize, with_bits: bool) -> Self {
+        let bits = if with_bits { n } else { 0 };
+        let memory = Secret::zeroed(n + bits / 16 + 3);
+        let range = aligned(&memory, n);
+        Self { memory, range, bits }
+    }
+
+    /// The elements, and the bits.
+    pub(super) fn get_all_mut(&mut self) -> (&mut [Block], &mut [u8]) {
+        let (cells, rest) = self.memory[self.range.start..].split_at_mut(self.range.len());
+        (cells, &mut rest.as_flattened_mut()[..self.bits])
+    }
+
+    pub(super) fn bits(&self) -> &[u8] {
+        &self.memory[self.range.end..].as_flattened()[..self.bits]
+    }
+
+    pub(super) fn get(&self) -> &[Block] {
+        &self.memory[self.range.clone()]
+    }
+
+    pub(super) fn get_mut(&mut self) -> &mut [Block] {
+        &mut self.memory[self.range.clone()]
     }
 }
 
 /// Strings of batches that are over, for later batches, which overwrite all of them. They are erased on drop.
-pub(super) struct Scratch<S> {
-    strings: Vec<S>,
+#[derive(Default)]
+pub(super) struct Scratch {
+    strings: Vec<Cells>,
     /// True if there will be later batches.
     pub(super) keeps: bool,
 }
 
-impl<S> Default for Scratch<S> {
-    fn default() -> Self {
-        Self { strings: Vec::new(), keeps: false }
-    }
-}
-
-impl<S: Strings> Scratch<S> {
-    /// Strings of n elements, whose values are arbitrary.
-    pub(super) fn take(&mut self, n: usize) -> S {
+impl Scratch {
+    /// A string of n elements, whose values are arbitrary.
+    pub(super) fn take(&mut self, n: usize, with_bits: bool) -> Cells {
         match self.strings.pop() {
-            Some(strings) if strings.len() == n => strings,
+            Some(cells) if cells.range.len() == n => cells,
             _ => {
                 self.strings.clear();
-                S::zeroed(n)
+                Cells::zeroed(n, with_bits)
             }
         }
     }
 
-    pub(super) fn put(&mut self, strings: S) {
+    pub(super) fn put(&mut self, cells: Cells) {
         if self.keeps {
-            self.strings.push(strings);
+            self.strings.push(cells);
         } else {
             self.strings.clear();
         }
@@ -151,7 +228,8 @@ impl<S: Strings> Scratch<S> {
 
 foxtrot_kernel::redacted! {
     Codes;
-    [S] Scratch<S>;
+    Scratch;
+    Cells;
     Code, code => "{} accumulators of {}", code.layers.len(), code.len();
 }
 
@@ -163,9 +241,12 @@ mod tests {
     fn every_layer_has_its_permutation() {
         let code = Code::new(Backend::best(), 6144, 3);
         for layer in &code.layers {
-            let mut sorted = layer.table.clone();
-            sorted.sort_unstable();
-            assert!(sorted.iter().copied().eq(0..6144));
+            for bucket in 0..256 {
+                let [start, end] = [0, 1].map(|k| layer.buckets.part(bucket + k, 256));
+                let mut sorted = layer.table[start..end].to_vec();
+                sorted.sort_unstable();
+                assert!(sorted.into_iter().map(usize::from).eq(0..end - start));
+            }
         }
         let [first, second, third] = [0, 1, 2].map(|layer| &code.layers[layer].table);
         assert!(first != second && second != third);

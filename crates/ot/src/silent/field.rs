@@ -6,16 +6,17 @@ use foxtrot_kernel::{
     Backend,
     aes::Aes128,
     gf::{gf128, tower},
-    lpn::{
-        Buckets, Factors, Missing, Next, Prefix, accumulate, accumulate_bits, aligned, encode,
-        encode_bits, encode_pairs,
-    },
+    lpn::{Element, Factors, Mark, Noise, encode, encode_bits},
 };
 
+use super::{
+    code::{Cells, Code},
+    trees::Trees,
+};
 use crate::{
     Bits,
     base::Block,
-    erase::{Secret, SecretBytes},
+    erase::{Secret, SecretBytes, Zero},
 };
 
 /// A field whose elements are the receiver's U, below GF(2^128). It is sealed: the code is one of these.
@@ -59,8 +60,11 @@ pub(super) mod sealed {
         /// OTs that are packed to the value of a noise position.
         const NOISE_BITS: usize;
 
-        /// The receiver's strings of a batch.
-        type Strings: Strings + Send;
+        /// True if rows are encoded when they are hashed.
+        const LATER: bool = false;
+
+        /// The mark of a leaf, from which the sum of the noise up to it follows.
+        type Mark: Mark + Zero + Send + Sync;
 
         /// Σ X^i·r_i of each [`NOISE_BITS`](Self::NOISE_BITS) rows.
         fn pack(backend: Backend, rows: &[Block], out: &mut [u128]);
@@ -73,14 +77,25 @@ pub(super) mod sealed {
         where
             Self: super::Field;
 
-        /// Adds a tree.
-        fn add(
-            strings: &mut Self::Strings,
-            prefix: &mut Prefix<'_>,
-            missing: &Missing,
-            leaves: &[Block],
-            table: &[u32],
-        );
+        /// Writes the marks of all leaves to their places, in a list or beside the cells.
+        fn mark(
+            trees: &Trees<'_>,
+            code: &Code,
+            alphas: &[u32],
+            cells: &mut Cells,
+        ) -> Secret<Self::Mark>;
+
+        /// U from the marks of all leaves, and for every tree the sum of the noise before it and its own; or from bits of the cells. These
+        /// are then free to be overwritten.
+        fn encode(
+            code: (&Code, Backend),
+            marks: &[Self::Mark],
+            sums: &[[Block; 2]],
+            cells: &mut Cells,
+            m: usize,
+        ) -> <Self as super::Field>::Values
+        where
+            Self: super::Field;
 
         /// Exchanges choices, if these are OTs.
         fn flip(
@@ -89,106 +104,32 @@ pub(super) mod sealed {
         ) -> <Self as super::Field>::Values
         where
             Self: super::Field;
-
-        /// U and V.
-        fn encode(
-            backend: Backend,
-            strings: &mut Self::Strings,
-            table: &[u32],
-            m: usize,
-        ) -> (<Self as super::Field>::Values, Secret<u128>)
-        where
-            Self: super::Field;
-    }
-
-    /// Strings that are encoded together.
-    pub trait Strings {
-        /// Strings of n elements, all 0.
-        fn zeroed(n: usize) -> Self;
-
-        /// The number of elements.
-        fn len(&self) -> usize;
-
-        /// Takes elements from their buckets, and puts the sum of the elements up to each, times their factors, to
-        /// its next place.
-        fn accumulate(
-            &mut self,
-            backend: Backend,
-            factors: Factors<'_>,
-            buckets: &Buckets,
-            next: Next<'_>,
-            to: &mut Self,
-        );
-    }
-
-    /// Strings of elements with L blocks.
-    pub struct Cells<const L: usize> {
-        memory: Secret<Block>,
-        blocks: usize,
-    }
-
-    impl<const L: usize> Cells<L> {
-        pub(in super::super) fn get(&mut self) -> &mut [Block] {
-            aligned(&mut self.memory, self.blocks)
-        }
-    }
-
-    impl<const L: usize> Strings for Cells<L> {
-        fn zeroed(n: usize) -> Self {
-            Self { memory: Secret::zeroed(n * L + 3), blocks: n * L }
-        }
-
-        fn len(&self) -> usize {
-            self.blocks / L
-        }
-
-        fn accumulate(
-            &mut self,
-            backend: Backend,
-            factors: Factors<'_>,
-            buckets: &Buckets,
-            next: Next<'_>,
-            to: &mut Self,
-        ) {
-            accumulate::<L>(backend, factors, buckets, self.get(), next, to.get());
-        }
-    }
-
-    /// A string of blocks, and one of bits.
-    pub struct WithBits {
-        pub(super) blocks: Cells<1>,
-        pub(super) bits: SecretBytes,
-    }
-
-    impl Strings for WithBits {
-        fn zeroed(n: usize) -> Self {
-            Self { blocks: Cells::zeroed(n), bits: Secret::zeroed(n) }
-        }
-
-        fn len(&self) -> usize {
-            self.bits.len()
-        }
-
-        fn accumulate(
-            &mut self,
-            backend: Backend,
-            factors: Factors<'_>,
-            buckets: &Buckets,
-            next: Next<'_>,
-            to: &mut Self,
-        ) {
-            self.blocks.accumulate(backend, factors, buckets, next, &mut to.blocks);
-            accumulate_bits(backend, buckets, &self.bits, next, &mut to.bits);
-        }
-    }
-
-    foxtrot_kernel::redacted! {
-        [const L: usize] Cells<L>;
-        WithBits;
     }
 }
 
-use sealed::{Cells, Field as Arithmetic, WithBits};
+use sealed::Field as Arithmetic;
+
+/// Marks of 16 bits.
+fn wide_marks(trees: &Trees<'_>, code: &Code, alphas: &[u32]) -> Secret<u16> {
+    let mut marks = Secret::zeroed(code.len());
+    let first = |tree| u16::try_from(2 * tree).expect("fewer than 2^15 trees");
+    trees.mark(code, alphas, first, &mut marks);
+    marks
+}
+
+/// U of a large field.
+fn encode_noise<F: Arithmetic, T: Element + Zero>(
+    (code, backend): (&Code, Backend),
+    marks: &[u16],
+    sums: &[[Block; 2]],
+    cells: &mut Cells,
+    m: usize,
+) -> Secret<T> {
+    code.accumulate_noise::<F>(backend, Noise { marks, sums }, cells);
+    let mut u = Secret::zeroed(m);
+    encode(backend, code.last(), cells.get(), 0, &mut u);
+    u
+}
 
 #[expect(clippy::cast_possible_truncation, reason = "the low half is wanted")]
 const fn low(a: u128) -> u64 {
@@ -198,7 +139,7 @@ const fn low(a: u128) -> u64 {
 impl Arithmetic for Gf128 {
     const BITS: usize = 128;
     const NOISE_BITS: usize = 128;
-    type Strings = Cells<2>;
+    type Mark = u16;
 
     fn pack(backend: Backend, rows: &[Block], out: &mut [u128]) {
         gf128::pack(backend, rows, out);
@@ -216,32 +157,25 @@ impl Arithmetic for Gf128 {
         elements
     }
 
-    fn add(
-        strings: &mut Cells<2>,
-        prefix: &mut Prefix<'_>,
-        missing: &Missing,
-        leaves: &[Block],
-        table: &[u32],
-    ) {
-        prefix.add_punctured(missing, leaves, table, strings.get());
+    fn mark(trees: &Trees<'_>, code: &Code, alphas: &[u32], _: &mut Cells) -> Secret<u16> {
+        wide_marks(trees, code, alphas)
     }
 
     fn encode(
-        backend: Backend,
-        strings: &mut Cells<2>,
-        table: &[u32],
+        code: (&Code, Backend),
+        marks: &[u16],
+        sums: &[[Block; 2]],
+        cells: &mut Cells,
         m: usize,
-    ) -> (Secret<u128>, Secret<u128>) {
-        let (mut u, mut v) = (Secret::zeroed(m), Secret::zeroed(m));
-        encode_pairs::<u128, u128>(backend, table, strings.get(), &mut u, &mut v);
-        (u, v)
+    ) -> Secret<u128> {
+        encode_noise::<Self, _>(code, marks, sums, cells, m)
     }
 }
 
 impl Arithmetic for Gf64 {
     const BITS: usize = 64;
     const NOISE_BITS: usize = 64;
-    type Strings = Cells<2>;
+    type Mark = u16;
 
     fn pack(backend: Backend, rows: &[Block], out: &mut [u128]) {
         tower::pack(backend, rows, out);
@@ -259,32 +193,26 @@ impl Arithmetic for Gf64 {
         Secret(elements.iter().map(|&it| low(it)).collect())
     }
 
-    fn add(
-        strings: &mut Cells<2>,
-        prefix: &mut Prefix<'_>,
-        missing: &Missing,
-        leaves: &[Block],
-        table: &[u32],
-    ) {
-        prefix.add_punctured(missing, leaves, table, strings.get());
+    fn mark(trees: &Trees<'_>, code: &Code, alphas: &[u32], _: &mut Cells) -> Secret<u16> {
+        wide_marks(trees, code, alphas)
     }
 
     fn encode(
-        backend: Backend,
-        strings: &mut Cells<2>,
-        table: &[u32],
+        code: (&Code, Backend),
+        marks: &[u16],
+        sums: &[[Block; 2]],
+        cells: &mut Cells,
         m: usize,
-    ) -> (Secret<u64>, Secret<u128>) {
-        let (mut u, mut v) = (Secret::zeroed(m), Secret::zeroed(m));
-        encode_pairs::<u64, u128>(backend, table, strings.get(), &mut u, &mut v);
-        (u, v)
+    ) -> Secret<u64> {
+        encode_noise::<Self, _>(code, marks, sums, cells, m)
     }
 }
 
 impl Arithmetic for Gf2 {
     const BITS: usize = 1;
     const NOISE_BITS: usize = 0;
-    type Strings = WithBits;
+    const LATER: bool = true;
+    type Mark = u8;
 
     fn pack(_: Backend, _: &[Block], _: &mut [u128]) {}
 
@@ -300,27 +228,21 @@ impl Arithmetic for Gf2 {
         Bits::from_bools(elements.iter().map(|&it| it & 1 == 1))
     }
 
-    fn add(
-        strings: &mut WithBits,
-        prefix: &mut Prefix<'_>,
-        missing: &Missing,
-        leaves: &[Block],
-        table: &[u32],
-    ) {
-        let WithBits { blocks, bits } = strings;
-        prefix.add_punctured_bits(missing, leaves, table, blocks.get(), bits);
+    fn mark(trees: &Trees<'_>, code: &Code, alphas: &[u32], cells: &mut Cells) -> SecretBytes {
+        trees.mark(code, alphas, |tree| u8::from(tree % 2 == 1), cells.get_all_mut().1);
+        SecretBytes::default()
     }
 
     fn encode(
-        backend: Backend,
-        strings: &mut WithBits,
-        table: &[u32],
+        (code, backend): (&Code, Backend),
+        _: &[u8],
+        _: &[[Block; 2]],
+        cells: &mut Cells,
         m: usize,
-    ) -> (Bits, Secret<u128>) {
-        let (mut bytes, mut v) = (SecretBytes::zeroed(m.div_ceil(8)), Secret::zeroed(m));
-        encode::<u128>(backend, table, strings.blocks.get(), &mut v);
-        encode_bits(backend, table, &strings.bits, &mut bytes);
-        (Bits::from_bytes(&bytes, m), v)
+    ) -> Bits {
+        let mut bytes = SecretBytes::zeroed(m.div_ceil(8));
+        encode_bits(backend, code.last(), cells.bits(), &mut bytes);
+        Bits::from_bytes(&bytes, m)
     }
 }
 

@@ -58,8 +58,8 @@ use crate::{
     extension::{Kind, Shape, protocol as ots},
 };
 
-/// OTs whose keys go to a sink at a time.
-const PIECE: usize = 1 << 16;
+/// OTs whose keys go to a sink at a time, while they are in the cache.
+const PIECE: usize = 1 << 13;
 
 /// The sender, set up.
 #[derive(Debug)]
@@ -229,6 +229,7 @@ impl Sender<Gf2> {
                 self.state.pairs(&sent, first, keys)?;
                 sink(keys)?;
             }
+            self.state.put(sent);
         }
         self.runs.end();
         Ok(())
@@ -264,6 +265,7 @@ impl Receiver<Gf2> {
                 self.state.keys(&received, first, keys)?;
                 sink(&received.choices().slice(first..first + keys.len()), keys)?;
             }
+            self.state.put(received);
         }
         self.runs.end();
         Ok(())
@@ -276,7 +278,7 @@ impl<F: Field> Silent<F> {
     pub fn memory_of_sender(&self, n: usize) -> u64 {
         let size = self.size(n.clamp(1, self.max_batch()));
         let of_batch = size.map_or(0, |it| {
-            it.leaves() * (2 * 16 + 4 * it.accumulators) + 16 * it.outputs + 32 * it.ots
+            it.leaves() * (2 * 16 + 2 * it.accumulators) + 16 * it.outputs + 32 * it.ots
         });
         let limits = limits(self);
         (of_batch + limits.messages * limits.len) as u64 + (8 << 20)

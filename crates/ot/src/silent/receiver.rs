@@ -4,18 +4,21 @@ use alloc::vec::Vec;
 
 use foxtrot_kernel::{
     aes::{Aes128, tmmo},
+    gf::gf128,
     ggm,
-    lpn::{Missing, Prefix},
+    lpn::encode,
 };
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
-    code::{CODES, Scratch},
+    code::{CODES, Cells, Scratch},
     field::{Field, Gf2, pack_bits, pack_noise, pack_rows},
     parameters::{MASK, Silent, Size},
     permutation,
+    rows::Rows,
+    trees::Trees,
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
@@ -34,7 +37,7 @@ pub struct Receiver<F: Field> {
     ots: Option<Ots>,
     /// Batches so far.
     batch: u64,
-    scratch: Scratch<F::Strings>,
+    scratch: Scratch,
 }
 
 /// A batch whose trees have come. It has no output before the sender's `Answer` has come, where there is one.
@@ -45,8 +48,17 @@ pub struct Unverified<F: Field> {
     size: Size,
     check: Option<Check>,
     /// U and V, and before the strings that they come from.
-    values: Option<(F::Values, Secret<u128>)>,
-    strings: Option<F::Strings>,
+    values: Option<(F::Values, Rows)>,
+    strings: Option<Strings<F>>,
+}
+
+/// A batch's strings behind the first accumulator.
+struct Strings<F: Field> {
+    cells: Cells,
+    /// The noise up to each leaf, which is one of `sums`.
+    marks: Secret<F::Mark>,
+    /// For every tree, the sum of the noise before it, and its own.
+    sums: Secret<[Block; 2]>,
 }
 
 /// Values that an answer is checked against.
@@ -62,7 +74,7 @@ pub struct Received<F: Field> {
     session: Sid,
     number: u64,
     u: F::Values,
-    v: Secret<u128>,
+    v: Rows,
     coins: Option<Coins>,
     /// Flips that U contains.
     flips: Bits,
@@ -150,7 +162,7 @@ impl<F: Field> Receiver<F> {
         let backend = self.session.backend();
         if !self.silent.has_noise() {
             let u = Secret((0..m).map(|j| pack_bits(choices, j * MASK, MASK)).collect());
-            let values = Some((F::values(u), pack_rows(backend, rows)));
+            let values = Some((F::values(u), Rows::List(pack_rows(backend, rows))));
             let batch = Unverified { session, number, size, check: None, values, strings: None };
             return Ok((batch, Vec::new()));
         }
@@ -169,39 +181,47 @@ impl<F: Field> Receiver<F> {
             let challenge = self.session.oracle("foxtrot v1 silent challenge").query(number, 0);
             challenge.field(self.seed.as_bytes()).finish::<16>()
         });
-        let weights = challenge.map(|chi| Aes128::new(backend, &chi));
-
-        let code = CODES.get(backend, &size);
-        let mut prefix = Prefix::new(backend, weights.as_ref());
-        let mut strings = self.scratch.take(size.leaves());
-        let mut leaves = Secret::zeroed(1 << size.height);
-        let mut known = Secret::<Block>::zeroed(size.height);
-        let messages = messages.as_chunks::<16>().0.chunks(2 * size.height + 1);
-        let trees = super::tree_ciphers(&self.session, number, &size).zip(messages);
-        let of_trees = trees.zip(noise.iter()).zip(masks.chunks(size.height)).enumerate();
-        for (j, (((pi, message), v), masks)) in of_trees {
-            let mut alpha = 0;
-            for (level, (known, mask)) in known.iter_mut().zip(masks).enumerate() {
-                let choice = choices.get(first_of_trees + j * size.height + level);
-                alpha = alpha << 1 | u32::from((!choice).unwrap_u8());
+        // The places of noise in the batch; where masks were, the sums that they open; the sums of all leaves of a tree.
+        let height = size.height;
+        let mut alphas = Secret::<u32>::zeroed(size.trees);
+        let mut totals = Secret::<u128>::zeroed(size.trees);
+        let mut sums = Secret::<[Block; 2]>::zeroed(size.trees);
+        let mut before = 0;
+        let messages = messages.as_chunks::<16>().0.chunks(2 * height + 1);
+        let of_trees = masks.chunks_mut(height).zip(messages).zip(noise.iter()).enumerate();
+        for (j, ((known, message), v)) in of_trees {
+            let alpha = &mut alphas[j];
+            *alpha = u32::try_from(j).unwrap_or_default();
+            for (level, known) in known.iter_mut().enumerate() {
+                let choice = choices.get(first_of_trees + j * height + level);
+                *alpha = *alpha << 1 | u32::from((!choice).unwrap_u8());
                 let sums = [message[2 * level], message[2 * level + 1]].map(u128::from_le_bytes);
                 // The sum that the OT's key opens.
                 let sum = u128::conditional_select(&sums[0], &sums[1], choice);
-                *known = (sum ^ u128::from_le_bytes(*mask)).to_le_bytes();
+                *known = (sum ^ u128::from_le_bytes(*known)).to_le_bytes();
             }
-            let others = ggm::expand_punctured(&pi, alpha, &known, &mut leaves);
-            let leaf =
-                u128::from_le_bytes(others) ^ u128::from_le_bytes(message[2 * size.height]) ^ v;
-            let noise = match F::NOISE_BITS {
+            totals[j] = u128::from_le_bytes(message[2 * height]) ^ v;
+            let value = match F::NOISE_BITS {
                 0 => 1,
                 n => pack_bits(choices, j * n, n),
             };
-            let [leaf, noise] = [leaf, noise].map(u128::to_le_bytes);
-            let missing = Missing { alpha, leaf, noise };
-            F::add(&mut strings, &mut prefix, &missing, &leaves, code.first_table());
+            sums[j] = [before, value].map(u128::to_le_bytes);
+            before ^= value;
         }
-        let x = Zeroizing::new(mask_bits ^ prefix.noise());
-        let sum = Zeroizing::new(mask ^ prefix.check());
+        let code = CODES.get(backend, &size);
+        let trees = Trees::new(&self.session, number, &size);
+        let mut cells = self.scratch.take(code.len(), F::LATER);
+        let expand = |tree: usize, leaves: &mut [Block]| {
+            let (pi, total) = (trees.permutation(tree), totals[tree].to_le_bytes());
+            let known = &masks[tree * height..][..height];
+            let alpha = alphas[tree] & ((1 << height) - 1);
+            ggm::expand_punctured(&pi, alpha, known, &total, leaves);
+        };
+        let check = trees.accumulate(&code, &totals, challenge.as_ref(), cells.get_mut(), expand);
+        let marks = F::mark(&trees, &code, &alphas, &mut cells);
+        let x = challenge.map_or(0, |chi| noise_check(&Aes128::new(backend, &chi), &alphas, &sums));
+        let x = Zeroizing::new(mask_bits ^ x);
+        let sum = Zeroizing::new(mask ^ check);
         let mut message = Vec::with_capacity(self.silent.check_len());
         let check = challenge.map(|challenge| {
             message.extend_from_slice(&challenge);
@@ -210,7 +230,7 @@ impl<F: Field> Receiver<F> {
             let commitment = commitment.first_chunk().copied().unwrap_or_default();
             Check { challenge, hash, commitment }
         });
-        let strings = Some(strings);
+        let strings = Some(Strings { cells, marks, sums });
         Ok((Unverified { session, number, size, check, values: None, strings }, message))
     }
 
@@ -240,12 +260,25 @@ impl<F: Field> Receiver<F> {
 
     /// Section 20.5: encodes a batch before its answer has come, for which [`verify`](Self::verify) then has less to do.
     pub fn encode(&mut self, batch: &mut Unverified<F>) {
-        let Some(mut strings) = batch.strings.take() else { return };
-        let (backend, size) = (self.session.backend(), &batch.size);
-        let code = CODES.get(backend, size);
-        code.accumulate::<F, _>(backend, &mut strings, &mut self.scratch);
-        batch.values = Some(F::encode(backend, &mut strings, code.last_table(), size.outputs));
-        self.scratch.put(strings);
+        let Some(Strings { cells, marks, sums }) = batch.strings.take() else { return };
+        let (backend, n) = (self.session.backend(), batch.size.outputs);
+        let code = CODES.get(backend, &batch.size);
+        let other = self.scratch.take(code.len(), F::LATER);
+        let [mut cells, other] = code.accumulate::<F>(backend, cells, other);
+        let place = (&*code, backend);
+        batch.values = Some(if F::LATER {
+            self.scratch.put(other);
+            let u = F::encode(place, &marks, &sums, &mut cells, n);
+            (u, Rows::Sums { code, backend, cells, n })
+        } else {
+            // Before there is memory for V.
+            drop(other);
+            let mut v = Secret::zeroed(n);
+            encode(backend, code.last(), cells.get(), 0, &mut v);
+            let u = F::encode(place, &marks, &sums, &mut cells, n);
+            self.scratch.put(cells);
+            (u, Rows::List(v))
+        });
     }
 
     /// Returns the verdict on an answer, and goes on whatever it is.
@@ -280,11 +313,23 @@ impl<F: Field> Receiver<F> {
     }
 }
 
+/// Σ u_j·χ at α_j.
+fn noise_check(challenges: &Aes128, alphas: &[u32], sums: &[[Block; 2]]) -> u128 {
+    let mut at = Secret::<Block>::zeroed(alphas.len());
+    at.iter_mut().zip(alphas).for_each(|(to, alpha)| *to = u128::from(*alpha).to_le_bytes());
+    challenges.encrypt(&mut at);
+    let product = |(chi, [_, value]): (&Block, &[Block; 2])| {
+        let [chi, value] = [chi, value].map(|it| u128::from_le_bytes(*it));
+        gf128::mul(challenges.backend(), chi, value)
+    };
+    at.iter().zip(sums).map(product).fold(0, |sum, it| sum ^ it)
+}
+
 impl<F: Field> Received<F> {
     /// U and V: V is W ⊕ U·Δ.
     #[must_use]
     pub fn into_parts(self) -> (F::Values, Secret<u128>) {
-        (self.u, self.v)
+        (self.u, self.v.into_list().0)
     }
 }
 
@@ -292,7 +337,7 @@ impl Received<Gf2> {
     /// The number of OTs.
     #[must_use]
     pub fn n(&self) -> usize {
-        self.v.len()
+        self.v.n()
     }
 
     /// The choices.
@@ -341,8 +386,13 @@ impl Receiver<Gf2> {
     ) -> Result<(), Usage> {
         let Received { session, number, ref coins, ref v, .. } = *received;
         let outputs = Outputs::new(&self.session, &session, number, coins.as_ref())?;
-        outputs.tiles(v, first, keys, tmmo);
+        outputs.tiles(v, first, keys, |pi, first, rows, keys| tmmo(pi, first as u64, rows, keys));
         Ok(())
+    }
+
+    /// Takes the memory of a batch that is over, for the next one.
+    pub(super) fn put(&mut self, received: Received<Gf2>) {
+        received.v.into_cells().into_iter().for_each(|cells| self.scratch.put(cells));
     }
 }
 

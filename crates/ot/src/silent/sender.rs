@@ -1,28 +1,26 @@
 //! The side with Δ and W.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
 
-use foxtrot_kernel::{
-    aes::{Aes128, tmmo_pairs},
-    gf::gf128,
-    ggm,
-    lpn::{Prefix, encode},
-};
+use foxtrot_kernel::{aes::tmmo_pairs, gf::gf128, ggm};
 use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
-    code::{CODES, Scratch},
-    field::{Field, Gf2, pack_noise, pack_rows, sealed::Cells},
+    code::{CODES, Cells, Scratch},
+    field::{Field, Gf2, pack_noise, pack_rows},
     parameters::{Silent, Size},
     permutation,
+    rows::{Rows, exchange},
+    trees::Trees,
 };
 use crate::{
     Bits, Decode, Error, Seed, Session, Sid, Usage,
     base::Block,
     erase::Secret,
     extension::{self, protocol::Sender as Ots},
+    tasks::for_each,
 };
 
 /// The sender of a silent protocol, which makes batch after batch from one extension.
@@ -34,7 +32,7 @@ pub struct Sender<F> {
     ots: Option<Ots>,
     /// Batches so far.
     batch: u64,
-    scratch: Scratch<Cells<1>>,
+    scratch: Scratch,
 }
 
 /// A batch whose trees are on their way. It has no output before the receiver's `Check` has come, where there is one.
@@ -45,6 +43,8 @@ pub struct Planted {
     size: Size,
     delta: Zeroizing<u128>,
     roots: Secret<Block>,
+    /// The sum of each tree's leaves.
+    totals: Secret<u128>,
     mask: Zeroizing<u128>,
     /// W, where it does not come from trees.
     packed: Secret<u128>,
@@ -54,7 +54,7 @@ pub struct Planted {
 #[must_use = "the batch has no output yet"]
 pub struct Answered<F> {
     planted: Planted,
-    string: Option<Cells<1>>,
+    string: Option<Cells>,
     coins: Option<Coins>,
     field: PhantomData<F>,
 }
@@ -65,9 +65,9 @@ pub struct Sent<F> {
     session: Sid,
     number: u64,
     delta: Zeroizing<u128>,
-    w: Secret<u128>,
+    w: Rows,
     coins: Option<Coins>,
-    /// Flips that W contains.
+    /// Flips that W lacks.
     flips: Bits,
     field: PhantomData<F>,
 }
@@ -170,6 +170,7 @@ impl<F: Field> Sender<F> {
             size,
             delta,
             roots: Secret::zeroed(size.trees),
+            totals: Secret::zeroed(size.trees),
             mask: Zeroizing::new(0),
             packed: Secret::default(),
         };
@@ -188,28 +189,35 @@ impl<F: Field> Sender<F> {
         let mut masks = Secret::zeroed(of_trees.len());
         tmmo_pairs(&pi, 0, &planted.delta.to_le_bytes(), of_trees, &mut masks);
 
-        let mut message = Vec::with_capacity(size.trees_len);
+        let mut message = vec![0; size.trees_len];
+        let (coin, of_trees) = message.split_at_mut(if self.silent.has_coin() { 32 } else { 0 });
         if self.silent.has_coin() {
             let commitment = super::commitment(&self.session, number, &self.coin(number));
-            message.extend_from_slice(&commitment);
+            coin.copy_from_slice(&commitment);
         }
-        let mut leaves = Secret::zeroed(1 << size.height);
-        let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
-        let trees = super::tree_ciphers(&self.session, number, &size).zip(planted.roots.iter());
-        for ((tree, w), masks) in trees.zip(noise.iter()).zip(masks.chunks(size.height)) {
-            let (pi, root) = tree;
-            ggm::expand(&pi, root, &mut leaves, &mut sums);
-            let mut of_leaves = *w;
-            for (sums, masks) in sums.iter().zip(masks) {
-                let sums = sums.map(u128::from_le_bytes);
-                for (sum, mask) in sums.iter().zip(masks) {
-                    message.extend_from_slice(&(sum ^ u128::from_le_bytes(*mask)).to_le_bytes());
+        let (trees, height) = (Trees::new(&self.session, number, &size), size.height);
+        let of_trees = of_trees.as_chunks_mut::<16>().0.chunks_mut(2 * height + 1);
+        let inputs = planted.roots.iter().zip(noise.iter()).zip(masks.chunks(height));
+        let outputs = of_trees.zip(planted.totals.iter_mut());
+        for_each(
+            self.session.executor(),
+            inputs.zip(outputs).enumerate(),
+            |(tree, (inputs, outputs))| {
+                let (((root, w), masks), (message, total)) = (inputs, outputs);
+                let mut leaves = Secret::zeroed(1 << height);
+                let mut sums = Secret::<[Block; 2]>::zeroed(height);
+                ggm::expand(&trees.permutation(tree), root, &mut leaves, &mut sums);
+                let (of_leaves, of_levels) = message.split_last_mut().expect("a sum at least");
+                let all = sums.as_flattened().iter().zip(masks.as_flattened());
+                for (message, (sum, mask)) in of_levels.iter_mut().zip(all) {
+                    let [sum, mask] = [sum, mask].map(|it| u128::from_le_bytes(*it));
+                    *message = (sum ^ mask).to_le_bytes();
                 }
-                of_leaves = *w ^ sums[0] ^ sums[1];
-            }
-            message.extend_from_slice(&of_leaves.to_le_bytes());
-        }
-        debug_assert_eq!(message.len(), size.trees_len);
+                let [even, odd] = sums[height - 1].map(u128::from_le_bytes);
+                *total = even ^ odd;
+                *of_leaves = (*w ^ *total).to_le_bytes();
+            },
+        );
         Ok((planted, message))
     }
 
@@ -255,21 +263,30 @@ impl<F: Field> Sender<F> {
         if session != *self.session.id() {
             return Err(Usage::ForeignBatch);
         }
-        let w = string.map(|mut string| {
-            let backend = self.session.backend();
+        let (backend, n) = (self.session.backend(), size.outputs);
+        let w = string.map(|string| {
             let code = CODES.get(backend, &size);
-            code.accumulate::<F, _>(backend, &mut string, &mut self.scratch);
-            let mut w = Secret::zeroed(size.outputs);
-            encode::<u128>(backend, code.last_table(), string.get(), &mut w);
-            self.scratch.put(string);
-            w
+            let other = self.scratch.take(code.len(), false);
+            let [cells, other] = code.accumulate::<F>(backend, string, other);
+            if F::LATER {
+                self.scratch.put(other);
+            } else {
+                // Before there is memory for W.
+                drop(other);
+            }
+            Rows::Sums { code, backend, cells, n }
         });
-        let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
-        let (w, none) = (w.unwrap_or(packed), Bits::from_bools([]));
-        let mut sent = Sent { session, number, delta, w, coins, flips: none, field: PhantomData };
-        sent.exchange(&flips);
-        sent.flips = flips;
-        Ok(sent)
+        let w = match w {
+            Some(w) if F::LATER => w,
+            Some(w) => {
+                let (w, cells) = w.into_list();
+                cells.into_iter().for_each(|cells| self.scratch.put(cells));
+                Rows::List(w)
+            }
+            None => Rows::List(packed),
+        };
+        let flips = super::flips(&self.session, number, coins.as_ref(), n);
+        Ok(Sent { session, number, delta, w, coins, flips, field: PhantomData })
     }
 
     /// The first accumulator of all leaves, and V_S if there is a check.
@@ -277,21 +294,19 @@ impl<F: Field> Sender<F> {
         &mut self,
         planted: &Planted,
         check: Option<(Challenge, u128)>,
-    ) -> (Cells<1>, Zeroizing<u128>) {
-        let Planted { number, size, ref roots, ref mask, ref delta, .. } = *planted;
+    ) -> (Cells, Zeroizing<u128>) {
+        let Planted { number, size, ref roots, ref totals, ref mask, ref delta, .. } = *planted;
         let backend = self.session.backend();
         let code = CODES.get(backend, &size);
-        let weights = check.map(|(chi, _)| Aes128::new(backend, &chi));
-        let mut prefix = Prefix::new(backend, weights.as_ref());
-        let mut leaves = Secret::zeroed(1 << size.height);
-        let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
-        let mut string = self.scratch.take(size.leaves());
-        for (pi, root) in super::tree_ciphers(&self.session, number, &size).zip(roots.iter()) {
-            ggm::expand(&pi, root, &mut leaves, &mut sums);
-            prefix.add(&leaves, code.first_table(), string.get());
-        }
-        let x = check.map_or(0, |(_, x)| x);
-        (string, Zeroizing::new(**mask ^ prefix.check() ^ gf128::mul(backend, x, **delta)))
+        let trees = Trees::new(&self.session, number, &size);
+        let (chi, x) = check.map_or((None, 0), |(chi, x)| (Some(chi), x));
+        let mut string = self.scratch.take(code.len(), false);
+        let cells = string.get_mut();
+        let sum = trees.accumulate(&code, totals, chi.as_ref(), cells, |tree, leaves| {
+            let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
+            ggm::expand(&trees.permutation(tree), &roots[tree], leaves, &mut sums);
+        });
+        (string, Zeroizing::new(**mask ^ sum ^ gf128::mul(backend, x, **delta)))
     }
 
     #[cfg(test)]
@@ -323,14 +338,13 @@ impl<F> Sent<F> {
     /// W: the receiver's V is W ⊕ U·Δ.
     #[must_use]
     pub fn into_rows(self) -> Secret<u128> {
-        self.w
-    }
-
-    /// Exchanges the choices 0 and 1 of OTs.
-    fn exchange(&mut self, flips: &Bits) {
-        for (i, row) in self.w.iter_mut().enumerate().take(flips.len()) {
-            *row ^= u128::from(flips.get(i).unwrap_u8()).wrapping_neg() & *self.delta;
+        let (mut w, _) = self.w.into_list();
+        for (rows, flips) in w.chunks_mut(8).zip(self.flips.as_bytes()) {
+            for (k, row) in rows.iter_mut().enumerate() {
+                *row ^= u128::from(flips >> k & 1).wrapping_neg() & *self.delta;
+            }
         }
+        w
     }
 }
 
@@ -338,7 +352,7 @@ impl Sent<Gf2> {
     /// The number of OTs.
     #[must_use]
     pub fn n(&self) -> usize {
-        self.w.len()
+        self.w.n()
     }
 
     /// Section 20.6: takes the receiver's `Flips`, which make its choices those that it was given.
@@ -346,11 +360,7 @@ impl Sent<Gf2> {
     /// # Errors
     /// [`Decode`] if they have another length, or spare bits are set.
     pub fn flip(&mut self, flips: &[u8]) -> Result<(), Decode> {
-        let given = Bits::decode("Flips", flips, self.n())?;
-        let before = core::mem::replace(&mut self.flips, Bits::from_bools([]));
-        self.exchange(&before);
-        self.exchange(&given);
-        self.flips = given;
+        self.flips = Bits::decode("Flips", flips, self.n())?;
         Ok(())
     }
 }
@@ -365,6 +375,11 @@ impl Sender<Gf2> {
         self.pairs(&sent, 0, keys)
     }
 
+    /// Takes the memory of a batch that is over, for the next one.
+    pub(super) fn put(&mut self, sent: Sent<Gf2>) {
+        sent.w.into_cells().into_iter().for_each(|cells| self.scratch.put(cells));
+    }
+
     /// Keys of the OTs from `first` on.
     pub(super) fn pairs(
         &self,
@@ -375,7 +390,9 @@ impl Sender<Gf2> {
         let outputs = Outputs::new(&self.session, &sent.session, sent.number, sent.coins.as_ref())?;
         let delta = sent.delta.to_le_bytes();
         outputs.tiles(&sent.w, first, keys, |pi, first, rows, keys| {
-            tmmo_pairs(pi, first, &delta, rows, keys);
+            let flips = sent.flips.as_bytes().get(first / 8..).unwrap_or_default();
+            exchange(rows, flips, *sent.delta);
+            tmmo_pairs(pi, first as u64, &delta, rows, keys);
         });
         Ok(())
     }

@@ -10,11 +10,8 @@ use foxtrot_kernel::{
 
 use super::{
     Gf2, Gf128,
-    code::{Code, Scratch},
-    field::{
-        Field,
-        sealed::{Cells, Strings as _},
-    },
+    code::{Cells, Code},
+    field::Field,
 };
 
 const N: usize = 2048;
@@ -23,12 +20,12 @@ const TREES: usize = 64;
 /// H·e, with the factors of the field.
 fn product<F: Field>(code: &Code, e: &[u128]) -> Vec<u128> {
     let backend = Backend::best();
-    let mut string = Cells::<1>::zeroed(N);
+    let [mut cells, other] = [(); 2].map(|()| Cells::zeroed(N, false));
     let leaves: Vec<_> = e.iter().map(|value| value.to_le_bytes()).collect();
-    Prefix::new(backend, None).add(&leaves, code.first_table(), string.get());
-    code.accumulate::<F, _>(backend, &mut string, &mut Scratch::default());
+    Prefix::new(backend, None).add(&leaves, code.first(), cells.get_mut());
+    let [cells, _] = code.accumulate::<F>(backend, cells, other);
     let mut u = vec![0; N / 2];
-    encode::<u128>(backend, code.last_table(), string.get(), &mut u);
+    encode::<u128>(backend, code.last(), cells.get(), 0, &mut u);
     u
 }
 

@@ -1,7 +1,6 @@
 //! Decoding: the XOR of a row's slots.
 
-use core::hint::black_box;
-
+use foxtrot_kernel::memory::prefetch;
 use foxtrot_ot::Usage;
 
 use super::{
@@ -43,32 +42,31 @@ impl<const H: usize, const W: usize> Decoder<'_, H, W> {
     /// Gives the values of rows, in order.
     #[inline]
     pub(super) fn values(&self, rows: &[Row<H>], mut take: impl FnMut(usize, [u8; W])) {
-        for (first, rows) in (0..).step_by(AHEAD).zip(rows.chunks(AHEAD)) {
-            touch(
-                rows.iter()
-                    .flat_map(|row| self.okvs.sparse(row))
-                    .map(|slot| &self.slots[slot as usize]),
-            );
-            for (k, row) in (first..).zip(rows) {
-                take(k, value(&self.okvs, self.slots, &self.dense, row));
-            }
+        let ask = |row: &Row<H>| {
+            self.okvs.sparse(row).iter().for_each(|&slot| ask(&self.slots[slot as usize]));
+        };
+        rows.iter().take(AHEAD).for_each(ask);
+        for (k, row) in rows.iter().enumerate() {
+            rows.get(k + AHEAD).iter().for_each(|row| ask(row));
+            take(k, value(&self.okvs, self.slots, &self.dense, row));
         }
     }
 }
 
-/// Rows whose slots are fetched at a time.
+/// Rows whose slots are fetched ahead. Values have so many instructions that the processor would not look as far as the next row
+/// by itself, and wait for memory at each.
 pub(super) const AHEAD: usize = 16;
 
-/// Reads a byte of every line of memory that the rows' slots have. Values have so many instructions
-/// that the processor would not look ahead as far as the next row, and wait for memory at each.
+/// Asks for the memory of a value.
 #[inline]
-pub(super) fn touch<'a, const W: usize>(values: impl Iterator<Item = &'a [u8; W]>) {
+pub(super) fn ask<const W: usize>(value: &[u8; W]) {
     const LINE: usize = 64;
-    let mut sum = 0;
-    for value in values {
-        sum ^= value.iter().step_by(LINE).chain(value.last()).fold(0, |sum, byte| sum ^ byte);
+    if W <= 16 {
+        // In a line, or nearly always.
+        value.first().iter().for_each(|byte| prefetch(*byte));
+    } else {
+        value.iter().step_by(LINE).chain(value.last()).for_each(prefetch);
     }
-    black_box(sum);
 }
 
 /// The value of a row.

@@ -2,13 +2,13 @@
 
 use core::fmt;
 
-use foxtrot_kernel::{aes::Aes128, memcheck};
+use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
 use foxtrot_ot::{Session, Usage};
 use zeroize::Zeroize;
 
 use super::{
     Coins, Digest, Okvs, Plan, RowSeed,
-    decode::{AHEAD, touch, value},
+    decode::{AHEAD, ask, value},
     dense::{Dense, xor},
     elimination::System,
     peel::{Peeled, peel},
@@ -158,18 +158,24 @@ impl<const H: usize> Plan<H> {
         slots: &mut [[u8; W]],
     ) {
         let dense = Dense::new(&slots[..self.okvs.dense()]);
-        for steps in peeled.steps_by(AHEAD) {
-            let places = || steps.iter().rev().map(|&step| Peeled::split(step).0);
-            touch(places().map(&value_of));
-            let slots_of = places().flat_map(|place| self.okvs.sparse(&self.rows.0[place]));
-            touch(slots_of.map(|slot| &slots[slot as usize]));
-            for &step in steps.iter().rev() {
-                let (place, which) = Peeled::split(step);
-                let row = &self.rows.0[place];
-                let mut correction = value(&self.okvs, slots, &dense, row);
-                xor(&mut correction, value_of(place));
-                xor(&mut slots[self.okvs.sparse(row)[which] as usize], &correction);
+        let steps = peeled.steps();
+        for (k, &step) in steps.iter().enumerate().rev() {
+            // Rows and values first, and when they are there, what rows name.
+            if let Some(&step) = k.checked_sub(2 * AHEAD).and_then(|k| steps.get(k)) {
+                let (place, _) = Peeled::split(step);
+                prefetch(&self.rows.0[place]);
+                ask(value_of(place));
             }
+            if let Some(&step) = k.checked_sub(AHEAD).and_then(|k| steps.get(k)) {
+                let (place, _) = Peeled::split(step);
+                let named = self.okvs.sparse(&self.rows.0[place]);
+                named.iter().for_each(|&slot| ask(&slots[slot as usize]));
+            }
+            let (place, which) = Peeled::split(step);
+            let row = &self.rows.0[place];
+            let mut correction = value(&self.okvs, slots, &dense, row);
+            xor(&mut correction, value_of(place));
+            xor(&mut slots[self.okvs.sparse(row)[which] as usize], &correction);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use alloc::{vec, vec::Vec};
 
+use foxtrot_kernel::memory::prefetch;
+
 use super::{Okvs, rows::Row};
 use crate::erase::Secret;
 
@@ -23,9 +25,9 @@ impl Peeled {
         ((step >> WHICH) as usize, (step & ((1 << WHICH) - 1)) as usize)
     }
 
-    /// The steps in groups, of which the first, and in each the last, is to be solved first.
-    pub(super) fn steps_by(&self, group: usize) -> impl Iterator<Item = &[u32]> {
-        self.steps.0.rchunks(group)
+    /// The steps, of which the last is to be solved first.
+    pub(super) fn steps(&self) -> &[u32] {
+        &self.steps.0
     }
 
     /// The number of other rows.
@@ -53,15 +55,18 @@ const PLACE: u32 = 32;
 /// Slots that are looked through at a time.
 const PIECE: usize = 1 << 12;
 
+/// Slots whose rows are fetched ahead.
+const AHEAD: usize = 8;
+
 /// Peels as much as there is, in one pass: rows are counted just before the first segment that they reach is looked
 /// through, so that all of it happens within some segments, in cache.
 pub(super) fn peel<const H: usize>(okvs: &Okvs<H>, rows: &[Row<H>]) -> Peeled {
     let (dense, segment) = (okvs.dense(), okvs.segment());
     let mut slots = Secret::<Slot>::zeroed(okvs.slots() - dense);
-    let mut steps = Secret(Vec::with_capacity(rows.len()));
+    let mut steps = Secret::with_capacity(rows.len());
     // Slots come here once, when all of their rows are counted and one of these is left. First in, first out, so that
     // the processor can fetch ahead. Branches on degrees would be mispredicted.
-    let mut lone = Secret(vec![0; slots.0.len() + 1]);
+    let mut lone = Secret::zeroed(slots.0.len() + 1);
     let mut counted = 0;
     for start in 0..okvs.starts() + H - 1 {
         // The slots whose rows all are counted: up to the next start, or all after the last.
@@ -86,6 +91,9 @@ pub(super) fn peel<const H: usize>(okvs: &Okvs<H>, rows: &[Row<H>]) -> Peeled {
             while next < number {
                 let slot = lone.0[next];
                 next += 1;
+                // The row that will be looked at a little later; what a slot with more rows has is no place.
+                let ahead = slots.0[lone.0[number.min(next + AHEAD) - 1] as usize - dense];
+                rows.get((ahead >> PLACE) as usize).iter().for_each(|row| prefetch(*row));
                 let state = slots.0[slot as usize - dense];
                 if degree(state) != 1 {
                     continue;

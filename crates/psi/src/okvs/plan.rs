@@ -74,7 +74,7 @@ impl<const H: usize> Okvs<H> {
         }
         let mut sorted = Secret::<Row<H>>::zeroed(rows.0.len());
         let mut sorted_words = Secret::<[u8; W]>::zeroed(rows.0.len());
-        let mut order = Secret(vec![0; rows.0.len()]);
+        let mut order = Secret::zeroed(rows.0.len());
         for (index, (row, word)) in (0..number).zip(rows.0.iter().zip(&words.0)) {
             let place = &mut next.0[self.start(row)];
             sorted.0[*place] = *row;

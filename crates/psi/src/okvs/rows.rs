@@ -1,6 +1,6 @@
 //! Rows: a key's hash under the row seed, as positions and bits.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec;
 
 use blake3::{Hasher, hazmat::HasherExt};
 use foxtrot_kernel::{
@@ -90,8 +90,8 @@ impl<const H: usize> RowHash<H> {
         keys: &[Digest],
     ) -> (Secret<Row<H>>, Secret<[u8; W]>) {
         const { assert!(W <= WORD && 8 * (H + 2) + WORD <= ANSWER) };
-        let mut rows = Vec::with_capacity(keys.len());
-        let mut words = Vec::with_capacity(keys.len());
+        let mut rows = Secret::with_capacity(keys.len());
+        let mut words = Secret::with_capacity(keys.len());
         let mut answers = Secret(vec![0; ANSWER * BATCH]);
         for keys in keys.chunks(BATCH) {
             let answers = &mut answers.0[..ANSWER * keys.len()];
@@ -104,11 +104,11 @@ impl<const H: usize> RowHash<H> {
                 }
             }
             let answers = answers.as_chunks().0.iter();
-            rows.extend(answers.clone().map(|answer| self.row(answer)));
+            rows.0.extend(answers.clone().map(|answer| self.row(answer)));
             let word = |answer: &[u8; ANSWER]| core::array::from_fn(|k| answer[ANSWER - WORD + k]);
-            words.extend(answers.map(word));
+            words.0.extend(answers.map(word));
         }
-        (Secret(rows), Secret(words))
+        (rows, words)
     }
 
     #[inline]

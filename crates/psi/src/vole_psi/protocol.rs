@@ -135,7 +135,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Does what [`run`](Self::run) does, and what follows the tags of a [join](crate::join). `payload` gets the index of an item
+    /// Does what [`run`](Self::run) does, and what follows the tags of a [join]. `payload` gets the index of an item
     /// and writes all bytes of its payload. If both learn, returns the indices, ascending, of the items that the receiver also has.
     ///
     /// # Errors
@@ -240,7 +240,7 @@ impl Receiver {
         self.receive_tags(io, items, false, &mut count).await
     }
 
-    /// Does what [`run`](Self::run) does, and what follows the tags of a [join](crate::join). The payloads come into the store, which
+    /// Does what [`run`](Self::run) does, and what follows the tags of a [join]. The payloads come into the store, which
     /// is empty; [`Joined::open`] is the rest.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use foxtrot_kernel::memory::prefer_huge_pages;
 use foxtrot_ot::{Decode, Seed, Session, Usage, erase::Secret};
 
 use super::{
@@ -76,7 +77,9 @@ impl Sender {
             return Err(Usage::SessionEnded.into());
         }
         let row_seed = RowSeed::decode(row_seed)?;
-        Ok(Opened { sender: self, row_seed, sums: Vec::new() })
+        let mut sums = Vec::with_capacity(self.parameters.sums_len());
+        prefer_huge_pages(sums.spare_capacity_mut());
+        Ok(Opened { sender: self, row_seed, sums })
     }
 }
 

@@ -3,6 +3,7 @@
 use alloc::vec;
 use core::ops::Range;
 
+use foxtrot_kernel::memory::prefetch;
 use foxtrot_ot::{
     Backend, Session, Usage,
     erase::Secret,
@@ -74,6 +75,8 @@ impl<'a> Work<'a> {
         shift: Option<&Shift<'_, W>>,
         mut answers: Part<'_>,
     ) -> Result<(), Usage> {
+        // They are needed when the values are there.
+        plan.order()[range.clone()].iter().for_each(|&index| prefetch(&items[index as usize]));
         let mut values = Secret::<[u8; 16]>::zeroed(range.len());
         plan.decode_range(decoder, range.clone(), &mut values)?;
         if let Some(Shift { delta, words }) = shift {

@@ -1,0 +1,77 @@
+//! V or W of a batch, which may wait for the last step of the code.
+
+use alloc::sync::Arc;
+
+use foxtrot_kernel::{Backend, lpn::encode};
+
+use super::code::{Cells, Code};
+use crate::{base::Block, erase::Secret};
+
+/// Rows of a batch.
+pub(super) enum Rows {
+    List(Secret<u128>),
+    /// Sums of the last accumulator, from which n rows are encoded.
+    Sums {
+        code: Arc<Code>,
+        backend: Backend,
+        cells: Cells,
+        n: usize,
+    },
+}
+
+impl Rows {
+    /// The number of rows.
+    pub(super) fn n(&self) -> usize {
+        match self {
+            Self::List(list) => list.len(),
+            Self::Sums { n, .. } => *n,
+        }
+    }
+
+    /// Rows from `first` on, a multiple of 32.
+    pub(super) fn read(&self, first: usize, rows: &mut [Block]) {
+        match self {
+            Self::List(list) => {
+                let list = &list[first..][..rows.len()];
+                rows.iter_mut().zip(list).for_each(|(to, row)| *to = row.to_le_bytes());
+            }
+            Self::Sums { code, backend, cells, .. } => {
+                encode(*backend, code.last(), cells.get(), first, rows);
+            }
+        }
+    }
+
+    /// All rows, and the string that they were encoded from.
+    pub(super) fn into_list(self) -> (Secret<u128>, Option<Cells>) {
+        match self {
+            Self::List(list) => (list, None),
+            Self::Sums { code, backend, cells, n } => {
+                let mut list = Secret::zeroed(n);
+                encode(backend, code.last(), cells.get(), 0, &mut list);
+                (list, Some(cells))
+            }
+        }
+    }
+
+    /// The string of a batch that is over.
+    pub(super) fn into_cells(self) -> Option<Cells> {
+        match self {
+            Self::List(_) => None,
+            Self::Sums { cells, .. } => Some(cells),
+        }
+    }
+}
+
+/// Adds Δ to rows whose flip is 1.
+pub(super) fn exchange(rows: &mut [Block], flips: &[u8], delta: u128) {
+    for (rows, byte) in rows.chunks_mut(8).zip(flips) {
+        for (k, row) in rows.iter_mut().enumerate() {
+            let mask = u128::from(byte >> k & 1).wrapping_neg();
+            *row = (u128::from_le_bytes(*row) ^ mask & delta).to_le_bytes();
+        }
+    }
+}
+
+foxtrot_kernel::redacted! {
+    Rows, rows => "{} redacted", rows.n();
+}
