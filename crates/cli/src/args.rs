@@ -464,7 +464,7 @@ pub(crate) enum Format {
 /// Options that say how to reach the peer.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::CONNECTION)]
-#[command(group(ArgGroup::new("address").required(true).args(["listen", "connect"])))]
+#[command(group(ArgGroup::new("address").required(true).args(["listen", "connect", "serial"])))]
 pub(crate) struct Transport {
     /// Wait for the peer at this address, HOST:PORT; port 0 picks a free one
     #[arg(long, value_name = "ADDR", value_parser = address)]
@@ -472,6 +472,17 @@ pub(crate) struct Transport {
     /// Connect to the peer at this address, HOST:PORT
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) connect: Option<String>,
+    /// Reach a device over this serial line: a device file, or the UNIX socket of an emulator. `ot` and `rot`
+    /// without extension only
+    #[arg(long, value_name = "DEVICE|SOCKET", requires = "psk", conflicts_with_all = ["identity", "peer", "insecure"])]
+    pub(crate) serial: Option<PathBuf>,
+    /// Bits per second of the serial line
+    #[arg(long, value_name = "BAUD", default_value_t = 115_200, requires = "serial")]
+    pub(crate) baud: u32,
+    /// File with the key of the serial line, the same as the device's: 64 hexadecimal digits, readable by its owner
+    /// only
+    #[arg(long, help_heading = heading::SECURITY, value_name = "FILE", requires = "serial")]
+    pub(crate) psk: Option<PathBuf>,
     /// Identity key file, made by `foxtrot keygen` [default: identity.pem in the user's configuration
     /// directory]
     #[arg(long, help_heading = heading::SECURITY, value_name = "FILE")]
