@@ -1,5 +1,7 @@
 """BLAKE3 as its specification describes it: one chunk after another, and a tree of their chaining values."""
 
+import functools
+
 IV = (
     0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19,
 )
@@ -85,8 +87,13 @@ def keyed_hash(key, data, length=32):
     return _hash(tuple(_words(key)[:8]), KEYED_HASH, data, length)
 
 
+@functools.cache
+def _context_key(context):
+    return _hash(IV, DERIVE_KEY_CONTEXT, context.encode(), 32)
+
+
 def derive_key(context, material, length=32):
-    return material_hash(_hash(IV, DERIVE_KEY_CONTEXT, context.encode(), 32), material, length)
+    return material_hash(_context_key(context), material, length)
 
 
 def material_hash(key, data, length=32):

@@ -85,6 +85,14 @@ def unround(y, bits):
     return (Q * y + (1 << bits - 1)) >> bits
 
 
+def rounded(x, bits):
+    return ((x << bits) + Q // 2) // Q & (1 << bits) - 1
+
+
+def hint(x):
+    return int(EIGHTH < x <= 3 * EIGHTH or 5 * EIGHTH < x <= 7 * EIGHTH)
+
+
 def key_bit(x, hint):
     x = (x + 2 * EIGHTH * hint) % Q
     return int(2 * EIGHTH < x <= 6 * EIGHTH)

@@ -4,64 +4,17 @@ import json
 import pathlib
 import unittest
 
+import aes
 import blake3
 import chacha20poly1305
 import ring
 import roted
+import silent
 import wire
 
 WIRE = pathlib.Path(__file__).parents[2] / "docs/wire/paxos.md"
 VECTORS = pathlib.Path(__file__).parents[2] / "crates/ot/tests/vectors/roted.json"
-
-
-def _doubled(x):
-    """Times X in the field of AES."""
-    return x << 1 ^ (0x11B if x & 0x80 else 0)
-
-
-def _s_box():
-    box, x, inverse = [0x63] * 256, 1, 1
-    while True:
-        # x is a power of 3, and inverse that of 1/3 = f6.
-        x ^= _doubled(x)
-        inverse ^= inverse << 1
-        inverse ^= inverse << 2
-        inverse ^= inverse << 4
-        inverse &= 0xFF
-        inverse ^= 0x09 if inverse & 0x80 else 0
-        rotations = (inverse << n | inverse >> 8 - n for n in (1, 2, 3, 4))
-        a, b, c, d = rotations
-        box[x] = (inverse ^ a ^ b ^ c ^ d ^ 0x63) & 0xFF
-        if x == 1:
-            return box
-
-
-S_BOX = _s_box()
-
-
-def aes(key, block):
-    """AES-128, FIPS 197."""
-    words, constant = [list(key[i : i + 4]) for i in range(0, 16, 4)], 1
-    for i in range(4, 44):
-        word = list(words[-1])
-        if i % 4 == 0:
-            word = [S_BOX[x] for x in word[1:] + word[:1]]
-            word[0] ^= constant
-            constant = _doubled(constant)
-        words.append([x ^ y for x, y in zip(words[i - 4], word)])
-    keys = [sum(words[i : i + 4], []) for i in range(0, 44, 4)]
-    state = [x ^ y for x, y in zip(block, keys[0])]
-    for number, key in enumerate(keys[1:], 1):
-        state = [S_BOX[state[(5 * i) % 16]] for i in range(16)]
-        if number < 10:
-            mixed = []
-            for column in (state[i : i + 4] for i in range(0, 16, 4)):
-                total = column[0] ^ column[1] ^ column[2] ^ column[3]
-                for i in range(4):
-                    mixed.append(column[i] ^ total ^ _doubled(column[i] ^ column[(i + 1) % 4]))
-            state = mixed
-        state = [x ^ y for x, y in zip(state, key)]
-    return bytes(state)
+SILENT = VECTORS.with_name("silent.json")
 
 
 class KnownAnswers(unittest.TestCase):
@@ -117,7 +70,28 @@ class KnownAnswers(unittest.TestCase):
     def test_aes(self):
         # FIPS 197, appendix C.1.
         block = bytes.fromhex("00112233445566778899aabbccddeeff")
-        self.assertEqual(aes(bytes(range(16)), block).hex(), "69c4e0d86a7b0430d8cdb78070b4c55a")
+        expected = "69c4e0d86a7b0430d8cdb78070b4c55a"
+        self.assertEqual(aes.encrypt([bytes(range(16))], 3 * block).hex(), 3 * expected)
+
+    def test_aegis_128l(self):
+        # RFC 10032, test vector 1: the ciphertext of zeros.
+        key, nonce = (bytes.fromhex(start + "00" * 12) for start in ("10010000", "10000200"))
+        streams = aes.aegis_streams([key, bytes(16)], nonce, 16)
+        self.assertEqual(streams[0].hex(), "c1c0e58bd913006feba00f4b3cc3594e")
+
+    def test_silent_code_and_products(self):
+        vectors = json.loads(SILENT.read_text())
+        for it in vectors["products"]:
+            a, b, product = (int.from_bytes(bytes.fromhex(it[k]), "little") for k in ("a", "b", "product"))
+            self.assertEqual(silent.multiply(a, b), product)
+        it = next(it for it in vectors["codes"] if (it["bits"], it["n"]) == (128, 6144))
+        size = silent.Size(440)
+        self.assertEqual((size.leaves, size.accumulators), (it["n"], it["accumulators"]))
+        data = wire.oracle("foxtrot v1 test silent input", bytes(range(32)), it["n"], 0, [], 16 * it["n"])
+        output = silent.Code(size).encode(silent.elements(data))
+        output = b"".join(element.to_bytes(16, "little") for element in output)
+        self.assertEqual(output[:16].hex(), it["first_output"])
+        self.assertEqual(blake3.blake3(output).hex(), it["output_blake3"])
 
     def test_oracle_and_ids(self):
         self.assertEqual(self.vectors["wire_version"], wire.VERSION)
@@ -154,13 +128,23 @@ class KnownAnswers(unittest.TestCase):
 
             def coins(i):
                 counters = range(51 * i, 51 * (i + 1))
-                return b"".join(aes(drawn[:16], wire.u64(b) + drawn[16:]) for b in counters)
+                return aes.encrypt([drawn[:16]], b"".join(wire.u64(b) + drawn[16:] for b in counters))
 
             choices = ring.unpack(bytes.fromhex(it["choices"]), 1, it["n"])
             receiver = roted.Receiver(sub_sid, choices, coins)
             self.assertEqual(receiver.blinded.hex(), it["blinded"])
             keys = receiver.keys(bytes.fromhex(it["reply"]))
             self.assertEqual(b"".join(keys).hex(), it["receiver_keys"])
+            seed = bytes.fromhex(it["sender_seed"])
+            drawn = wire.oracle("foxtrot v2 roted sender coins", sub_sid, 0, 0, [seed], 24)
+
+            def senders_coins(i):
+                counters = range(112 * i, 112 * (i + 1))
+                return aes.encrypt([drawn[:16]], b"".join(wire.u64(b) + drawn[16:] for b in counters))
+
+            sender = roted.Sender(sub_sid, it["n"], receiver.blinded, senders_coins)
+            self.assertEqual(sender.reply.hex(), it["reply"])
+            self.assertEqual(b"".join(map(b"".join, sender.keys)).hex(), it["sender_keys"])
             checked += it["n"]
         self.assertGreater(checked, 0)
 

@@ -6,7 +6,7 @@ from blake3 import derive_key, keyed_hash
 
 VERSION = 6
 MAGIC = b"FOXTROT\0"
-HELLO, PROTOCOL = 0, 1
+HELLO, PROTOCOL, PROOFS = 0, 1, 2
 SENDER, RECEIVER = 0, 1
 LANES = 8
 REASONS = {
@@ -114,8 +114,8 @@ class Hello:
         return head + _table(self.terms) + _table(self.offers)
 
 
-def greet(frames, ours, we_are_initiator):
-    """Exchanges hellos and details; the session id and the peer's details."""
+def greet(frames, ours, we_are_initiator, table=()):
+    """Exchanges hellos and details, of which ours are the table; the session id and the peer's details."""
     mine = ours.encode()
     frames.send(HELLO, mine)
     theirs = frames.receive(HELLO, 10, 4096)
@@ -143,13 +143,16 @@ def greet(frames, ours, we_are_initiator):
         raise WireError("only the responder may set a puzzle")
 
     def tell():
-        details = our_details(greeting, int(not we_are_initiator), offers.get("puzzle", "0"))
+        details = our_details(greeting, int(not we_are_initiator), offers.get("puzzle", "0"), table)
         frames.send(HELLO, details)
         return details
 
     def hear():
         details = frames.receive(HELLO, 42, 4096)
         return details, peers_details(greeting, int(we_are_initiator), details)
+
+    if "keys" in dict(table) and int(dict(table)["keys"]) > int(offers.get("most-keys", "0")):
+        raise WireError("our set has more keys than the peer accepts")
 
     # The initiator's come first.
     if we_are_initiator:

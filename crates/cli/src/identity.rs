@@ -55,7 +55,7 @@ pub(crate) fn load(path: &Path) -> Result<Identity, Failure> {
 }
 
 /// Refuses a key of ours that others can read, as ssh does; one that another user gives us is that user's to keep.
-fn check_mode(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_mode(path: &Path) -> Result<(), Failure> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;

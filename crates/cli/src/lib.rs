@@ -27,6 +27,7 @@ mod reach;
 mod record;
 mod report;
 mod secure;
+mod serial;
 #[doc(hidden)]
 pub mod shared;
 mod start;

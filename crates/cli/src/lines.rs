@@ -92,7 +92,7 @@ pub(crate) fn encode_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn decode_hex(line: &[u8]) -> Result<Vec<u8>, &'static str> {
+pub(crate) fn decode_hex(line: &[u8]) -> Result<Vec<u8>, &'static str> {
     if !line.len().is_multiple_of(2) {
         return Err("an odd number of hexadecimal digits");
     }

@@ -109,6 +109,8 @@ pub(crate) fn transport(peer: &Peer) -> &'static str {
     match (peer.fingerprint(), peer.address()) {
         (Some(_), _) => "tls",
         (None, Some(_)) => "tcp",
+        // A device.
+        (None, None) if peer.name().is_some() => "serial",
         (None, None) => "memory",
     }
 }

@@ -135,10 +135,11 @@ fn read(command: &Command) -> Vec<PathBuf> {
     };
     // Whether there is a usual place for the key is asked when it is read.
     let key = transport(command)
-        .filter(|transport| !transport.insecure)
+        .filter(|transport| !transport.insecure && transport.serial.is_none())
         .and_then(|transport| identity::path(transport.identity.as_deref()).ok());
     let known = key.as_deref().map(peers::file_beside);
-    files.into_iter().cloned().chain(known).chain(key).collect()
+    let line = transport(command).and_then(|transport| transport.psk.clone());
+    files.into_iter().cloned().chain(line).chain(known).chain(key).collect()
 }
 
 /// All files that the user has it write.

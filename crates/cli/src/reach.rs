@@ -1,6 +1,6 @@
 //! Reaching the peer: connecting to it, or listening for it.
 
-use std::{fmt::Display, net::ToSocketAddrs, sync::Arc, time::Duration};
+use std::{fmt::Display, net::ToSocketAddrs, path::Path, sync::Arc, time::Duration};
 
 use foxtrot::{Daily, job::Hello};
 
@@ -12,6 +12,7 @@ use crate::{
     output::Output,
     policy::Under,
     secure::Security,
+    serial,
 };
 
 /// A way to the peer: an address that exists, and the protection of the connection.
@@ -28,6 +29,7 @@ const TRY: Duration = Duration::from_secs(30);
 enum Address<'a> {
     Listen(&'a str),
     Connect(&'a str),
+    Serial(serial::Way<'a>),
 }
 
 impl<'a> Way<'a> {
@@ -43,6 +45,7 @@ impl<'a> Way<'a> {
     ) -> Result<Self, Failure> {
         let security = Security::new(transport, under)?;
         let address = match (&transport.listen, &transport.connect) {
+            _ if transport.serial.is_some() => Address::Serial(serial::Way::prepare(transport)?),
             (Some(address), _) => {
                 // Peers that come now would wait until the file is read: the port is given back.
                 drop(security.config.bind(address)?);
@@ -55,6 +58,14 @@ impl<'a> Way<'a> {
             (None, None) => return Err(Failure::usage("neither --listen nor --connect is given")),
         };
         Ok(Self { address, security, wait: transport.wait() })
+    }
+
+    /// Keeps base OTs for later sessions with the peer in this directory, if there is one.
+    pub(crate) fn resuming(mut self, folder: Option<&Path>) -> Self {
+        if let Some(folder) = folder {
+            self.security.config = self.security.config.resume_base(folder);
+        }
+        self
     }
 
     /// Limits how many runs a peer may have in a day, and with how many keys.
@@ -86,6 +97,11 @@ impl<'a> Way<'a> {
                 let peer = config.connect(address);
                 peer.and_then(|peer| Link::greet(peer, hello)).map_err(|e| security.explain(e))?
             }
+            Address::Serial(way) => {
+                let wait = self.wait.unwrap_or(TRY);
+                let peer = way.open(&security.config, wait, common.timeout(), output)?;
+                Link::greet(peer, hello)?
+            }
         };
         let peer = format!("the peer is {}", link.peer);
         if has_keys {
@@ -111,7 +127,9 @@ impl<'a> Way<'a> {
             Address::Listen(address) => {
                 Host { security, hello, output }.all_peers(address, most, service, done)
             }
-            Address::Connect(_) => Err(Failure::usage("--serve needs --listen")),
+            Address::Connect(_) | Address::Serial(_) => {
+                Err(Failure::usage("--serve needs --listen"))
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ mod one_of_n;
 mod psi;
 mod silent;
 mod triples;
+mod vole_psi;
 
 use std::{hint::black_box, process::ExitCode};
 
@@ -43,7 +44,8 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let ots = base::checks().chain(extension::checks()).chain(one_of_n::checks());
     let ots = ots.chain(silent::checks());
     let checks = ots.chain(chosen::checks()).chain(triples::checks()).chain(gilboa::checks());
-    let checks = checks.chain(psi::checks()).chain(circuit::checks()).chain(kernel::checks());
+    let checks = checks.chain(psi::checks()).chain(vole_psi::checks());
+    let checks = checks.chain(circuit::checks()).chain(kernel::checks());
     let checks = checks
         .filter(|check| wanted.is_empty() || wanted.iter().any(|part| check.name.contains(part)));
     let mut leaks = 0;

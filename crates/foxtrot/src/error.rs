@@ -33,6 +33,8 @@ pub enum Error {
     Threads(String),
     /// The configuration does not fit the call; nothing was sent.
     Config(&'static str),
+    /// Base OTs of an earlier session cannot be taken up, with the reason.
+    Ticket(String),
     /// A handler of a [`Server`](crate::Server) panicked, with these words.
     Panicked(String),
 }
@@ -106,9 +108,11 @@ impl Error {
             Self::Usage(_) | Self::Sink(_) | Self::Cancelled | Self::OutOfMemory { .. } => {
                 Blame::Caller
             }
-            Self::Threads(_) | Self::Config(_) | Self::Panicked(_) | Self::Limits(_) => {
-                Blame::Caller
-            }
+            Self::Threads(_)
+            | Self::Config(_)
+            | Self::Ticket(_)
+            | Self::Panicked(_)
+            | Self::Limits(_) => Blame::Caller,
         }
     }
 }
@@ -127,6 +131,7 @@ impl fmt::Display for Error {
             Self::OutOfMemory { bytes } => write!(f, "no memory for {bytes} bytes of results"),
             Self::Threads(why) => write!(f, "cannot start threads: {why}"),
             Self::Config(why) => write!(f, "the configuration does not fit: {why}"),
+            Self::Ticket(why) => f.write_str(why),
             Self::Panicked(words) => write!(f, "the session's handler panicked: {words}"),
         }
     }

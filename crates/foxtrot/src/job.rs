@@ -41,13 +41,15 @@ pub use foxtrot_net::{
 };
 use foxtrot_ot::{
     Context, Direction, Session, Usage,
+    base::BaseOt,
     engine::{Abandoned, Io},
     erase::{Secret, Zero},
 };
 
+pub use crate::peer::Base;
 use crate::{
     Error, Peer, Progress,
-    peer::{Seed, lock},
+    peer::{Offer, Seed, lock},
 };
 
 /// An error of a caller's sink, as [`Error::Sink`] carries it.
@@ -78,6 +80,8 @@ pub struct Agreed {
     pub(crate) agreement: Agreement,
     /// For test vectors.
     pub(crate) seed: Option<Seed>,
+    /// Base OTs that both sides keep.
+    pub(crate) kept: Option<Offer>,
 }
 
 impl Deref for Agreed {
@@ -173,6 +177,31 @@ impl Job<'_> {
             None => Ok(drive::context(&self.session)?),
             Some(seed) => Ok(Context::new(&self.session, foxtrot_ot::Seed::from_bytes(**seed))),
         }
+    }
+
+    /// The base OTs of a protocol that takes n of them: those of the last session, if both sides have kept them
+    /// ([`Config::resume_base`](crate::Config::resume_base)). What is kept is gone from here on, until [`finish_keeping`](Self::finish_keeping).
+    ///
+    /// # Errors
+    /// [`Error::Ticket`].
+    pub fn base(&mut self, base: &'static dyn BaseOt, n: usize) -> Result<Base, Error> {
+        match &mut self.agreed.kept {
+            Some(kept) => kept.begin(base, n),
+            None => Ok(Base::plain(base)),
+        }
+    }
+
+    /// [`finish`](Self::finish), and keeps the base OTs for the next session.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn finish_keeping(mut self, base: Base) -> Result<(), Error> {
+        let (kept, sid) = (self.agreed.kept.take(), self.agreed.sid);
+        self.finish()?;
+        if let Some(kept) = kept {
+            kept.keep(base, sid);
+        }
+        Ok(())
     }
 
     /// Runs a protocol with the peer.

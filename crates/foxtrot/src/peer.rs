@@ -4,6 +4,7 @@ mod attempt;
 mod config;
 mod server;
 mod stream;
+mod tickets;
 
 use std::{
     fmt,
@@ -21,7 +22,7 @@ use foxtrot_net::{
     Channel, ChannelError, Counters, HelloError, Reason,
     daily::{Daily, Denied},
     gate::{Full, Gate, Pass},
-    hello::{self, Agreement, Binding, Greeted, Hello, Table},
+    hello::{self, Agreement, Binding, Greeted, Hello, JOB, Table},
     listen::Silent,
     tcp::Socket,
 };
@@ -36,6 +37,8 @@ pub use attempt::Attempt;
 pub use config::{Config, Listener};
 pub use server::{Ended, Server, Stopper};
 pub use stream::{ChannelBinding, Stream};
+pub use tickets::Base;
+pub(crate) use tickets::{Offer, Pair, Tickets};
 
 #[cfg(feature = "policy")]
 use crate::policy::{Forbidden, Policy};
@@ -97,6 +100,8 @@ pub struct Peer {
     /// Bits of the puzzle that a stranger solves.
     puzzle: u8,
     silent: Option<Silent>,
+    /// The place of base OTs that are kept for later sessions.
+    tickets: Option<Tickets>,
     /// The number of jobs that have begun.
     jobs: u64,
     is_cancelled: Arc<AtomicBool>,
@@ -220,6 +225,7 @@ impl Peer {
             executor: None,
             puzzle: 0,
             silent: None,
+            tickets: None,
             jobs: 0,
             is_cancelled: Arc::default(),
         }
@@ -392,11 +398,30 @@ impl Peer {
         }
         let seed = self.seed.as_deref().map(|seed| seed_of_job(seed, self.jobs));
         self.jobs += 1;
-        let hello = self.describe(hello, seed.as_deref());
-        let (agreement, said) = self.exchange(&hello, agree)?;
+        let offer = self.offer(&hello)?;
+        let with_offer = |hello| offer.iter().fold(hello, |hello, offer| offer.describe(hello));
+        let hello = self.describe(with_offer(hello), seed.as_deref());
+        let (agreement, said) = self.exchange(&hello, |details| {
+            let (said, answer) = agree(details)?;
+            Ok((said, Answer { hello: answer.hello.map(with_offer), ..answer }))
+        })?;
+        let kept = offer.map(|offer| offer.agree(&agreement)).transpose();
+        let kept = kept.map_err(|e| E::from(self.give_up(e)))?.flatten();
         // A stranger works once.
         (self.silent, self.puzzle) = (None, 0);
-        Ok((Agreed { agreement, seed }, said))
+        Ok((Agreed { agreement, seed, kept }, said))
+    }
+
+    /// Looks for base OTs that were kept of an earlier session with this peer.
+    fn offer(&self, hello: &Hello) -> Result<Option<Offer>, Error> {
+        let Some(tickets) = &self.tickets else { return Ok(None) };
+        if hello.term_of(JOB) != Some("psi") {
+            return Ok(None);
+        }
+        let Bound::Tls(Binding { ours, peer, .. }) = self.bound else {
+            return Err(Error::Config("base OTs are kept for peers with keys only"));
+        };
+        tickets.offer(Pair::new(hello.role(), ours, peer)).map(Some)
     }
 
     fn exchange<T, E: From<Error>>(

@@ -212,10 +212,8 @@ impl Options {
         items: Vec<Digest>,
         progress: impl FnMut(Steps),
     ) -> Result<(), PsiError> {
-        let plan = self.plan(direction, receivers, items.len())?;
-        let mut items = Zeroizing::new(items);
-        let sender = Sender::set_up(io, cx, plan).await?;
-        sender.run(io, mem::take(&mut *items), progress).await
+        let plan = self.plan(direction, [receivers, items.len()], self.method.base)?;
+        send_by(io, cx, plan, items, progress).await
     }
 
     /// The receiver of [`send_over`](Self::send_over). The items are distinct; the sender has `senders`.
@@ -232,21 +230,43 @@ impl Options {
         items: Vec<Digest>,
         progress: impl FnMut(Steps),
     ) -> Result<Received, PsiError> {
-        let plan = self.plan(direction, items.len(), senders)?;
-        let mut items = Zeroizing::new(items);
-        let receiver = Receiver::set_up(io, cx, plan).await?;
-        receiver.run(io, mem::take(&mut *items), progress).await
+        let plan = self.plan(direction, [items.len(), senders], self.method.base)?;
+        receive_by(io, cx, plan, items, progress).await
     }
 
-    fn plan(
+    fn plan<'a>(
         &self,
         direction: Direction,
-        receivers: usize,
-        senders: usize,
-    ) -> Result<Plan<'static>, PsiError> {
+        [receivers, senders]: [usize; 2],
+        base: &'a dyn BaseOt,
+    ) -> Result<Plan<'a>, Usage> {
         let parameters = self.method.parameters(receivers, senders)?;
-        Ok(Plan { parameters, base: self.method.base, direction, counter: 0 })
+        Ok(Plan { parameters, base, direction, counter: 0 })
     }
+}
+
+async fn send_by(
+    io: &Io,
+    cx: &mut Context<'_>,
+    plan: Plan<'_>,
+    items: Vec<Digest>,
+    progress: impl FnMut(Steps),
+) -> Result<(), PsiError> {
+    let mut items = Zeroizing::new(items);
+    let sender = Sender::set_up(io, cx, plan).await?;
+    sender.run(io, mem::take(&mut *items), progress).await
+}
+
+async fn receive_by(
+    io: &Io,
+    cx: &mut Context<'_>,
+    plan: Plan<'_>,
+    items: Vec<Digest>,
+    progress: impl FnMut(Steps),
+) -> Result<Received, PsiError> {
+    let mut items = Zeroizing::new(items);
+    let receiver = Receiver::set_up(io, cx, plan).await?;
+    receiver.run(io, mem::take(&mut *items), progress).await
 }
 
 impl Default for Options {

@@ -404,6 +404,8 @@ impl Copied {
 /// Private set intersection: see [`psi`](crate::psi).
 #[cfg(feature = "psi")]
 pub mod psi {
+    use zeroize::Zeroizing;
+
     use super::{Copied, Peer};
     use crate::{Error, psi};
 
@@ -426,6 +428,124 @@ pub mod psi {
     ) -> Result<Vec<usize>, Error> {
         let copied = Copied::of(items.iter().map(AsRef::as_ref));
         peer.run(move |peer| psi::receive(peer, &copied.items())).await
+    }
+
+    /// The future of [`Options::send_with`](psi::Options::send_with), of items and payloads, as many of either.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub async fn send_with<T: AsRef<[u8]>, P: AsRef<[u8]>>(
+        peer: &mut Peer,
+        options: psi::Options,
+        rows: &[(T, P)],
+        len: usize,
+    ) -> Result<(), Error> {
+        let items = Copied::of(rows.iter().map(|(item, _)| item.as_ref()));
+        let payloads = Copied::of(rows.iter().map(|(_, payload)| payload.as_ref()));
+        peer.run(move |peer| {
+            let rows: Vec<_> = items.items().into_iter().zip(payloads.items()).collect();
+            options.send_with(peer, &rows, len)
+        })
+        .await
+    }
+
+    /// The future of [`Options::receive_with`](psi::Options::receive_with).
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub async fn receive_with<T: AsRef<[u8]>>(
+        peer: &mut Peer,
+        options: psi::Options,
+        items: &[T],
+        len: usize,
+    ) -> Result<Vec<(usize, Vec<u8>)>, Error> {
+        let copied = Copied::of(items.iter().map(AsRef::as_ref));
+        peer.run(move |peer| options.receive_with(peer, &copied.items(), len)).await
+    }
+
+    /// The future of [`Options::send_both`](psi::Options::send_both).
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub async fn send_both<T: AsRef<[u8]>>(
+        peer: &mut Peer,
+        options: psi::Options,
+        items: &[T],
+    ) -> Result<Vec<usize>, Error> {
+        let copied = Copied::of(items.iter().map(AsRef::as_ref));
+        peer.run(move |peer| options.send_both(peer, &copied.items())).await
+    }
+
+    /// The future of [`Options::receive_both`](psi::Options::receive_both).
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub async fn receive_both<T: AsRef<[u8]>>(
+        peer: &mut Peer,
+        options: psi::Options,
+        items: &[T],
+    ) -> Result<Vec<usize>, Error> {
+        let copied = Copied::of(items.iter().map(AsRef::as_ref));
+        peer.run(move |peer| options.receive_both(peer, &copied.items())).await
+    }
+
+    /// The future of [`Count::send`](psi::Count::send).
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub async fn send_count<T: AsRef<[u8]>>(
+        peer: &mut Peer,
+        count: psi::Count,
+        items: &[T],
+    ) -> Result<psi::Outcome, Error> {
+        let copied = Copied::of(items.iter().map(AsRef::as_ref));
+        peer.run(move |peer| count.send(peer, &copied.items())).await
+    }
+
+    /// The future of [`Count::receive`](psi::Count::receive).
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub async fn receive_count<T: AsRef<[u8]>>(
+        peer: &mut Peer,
+        count: psi::Count,
+        items: &[T],
+    ) -> Result<psi::Outcome, Error> {
+        let copied = Copied::of(items.iter().map(AsRef::as_ref));
+        peer.run(move |peer| count.receive(peer, &copied.items())).await
+    }
+
+    /// The future of [`Count::send_sum`](psi::Count::send_sum).
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub async fn send_sum<T: AsRef<[u8]>>(
+        peer: &mut Peer,
+        count: psi::Count,
+        rows: &[(T, u64)],
+        largest: u64,
+    ) -> Result<psi::Outcome, Error> {
+        let items = Copied::of(rows.iter().map(|(item, _)| item.as_ref()));
+        let numbers = Zeroizing::new(rows.iter().map(|(_, number)| *number).collect::<Vec<_>>());
+        peer.run(move |peer| {
+            let rows: Vec<_> = items.items().into_iter().zip(numbers.iter().copied()).collect();
+            count.send_sum(peer, &rows, largest)
+        })
+        .await
+    }
+
+    /// The future of [`Count::receive_sum`](psi::Count::receive_sum).
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub async fn receive_sum<T: AsRef<[u8]>>(
+        peer: &mut Peer,
+        count: psi::Count,
+        items: &[T],
+        largest: u64,
+    ) -> Result<psi::Outcome, Error> {
+        let copied = Copied::of(items.iter().map(AsRef::as_ref));
+        peer.run(move |peer| count.receive_sum(peer, &copied.items(), largest)).await
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 
 use foxtrot::{
     Config, Error, Identity, Side,
-    psi::{Assumption, Options},
+    psi::{Assumption, Count, Options, Outcome},
     tokio::{Peer, ot, psi, rot, serve, triples},
 };
 use tokio::{
@@ -323,6 +323,30 @@ fn tokio_runs_all_jobs_on_one_thread_and_on_many() {
             );
             one.unwrap();
             assert_eq!(other.unwrap(), [1]);
+            let rows = [("a", b"Ulm "), ("b", b"Bonn")];
+            let (one, other) = join!(
+                psi::send_with(&mut ours, lpn, &rows, 4),
+                psi::receive_with(&mut theirs, lpn, &["c", "b"], 4)
+            );
+            one.unwrap();
+            assert_eq!(other.unwrap(), [(1, b"Bonn".to_vec())]);
+            let (one, other) = join!(
+                psi::send_both(&mut ours, lpn, &["a", "b"]),
+                psi::receive_both(&mut theirs, lpn, &["c", "a"])
+            );
+            assert_eq!((one.unwrap(), other.unwrap()), (vec![0], vec![1]));
+            let (one, other) = join!(
+                psi::send_sum(&mut ours, Count::new(), &[("a", 3), ("b", 4)], 9),
+                psi::receive_sum(&mut theirs, Count::new(), &["b", "c"], 9)
+            );
+            let expected = Outcome::Released { count: 1, sum: Some(4) };
+            assert_eq!((one.unwrap(), other.unwrap()), (expected, expected));
+            let (one, other) = join!(
+                psi::send_count(&mut ours, Count::new(), &["a", "b"]),
+                psi::receive_count(&mut theirs, Count::new(), &["b", "a"])
+            );
+            let expected = Outcome::Released { count: 2, sum: None };
+            assert_eq!((one.unwrap(), other.unwrap()), (expected, expected));
             let (one, other) = join!(rot::send(&mut ours, 500), rot::receive(&mut theirs, 500));
             let (pairs, (choices, keys)) = (one.unwrap(), other.unwrap());
             assert_eq!(keys[7], pairs[7][usize::from(choices.get(7).unwrap_u8())]);

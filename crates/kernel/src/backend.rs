@@ -25,6 +25,8 @@ pub(crate) enum Isa {
     Avx512,
     #[cfg(target_arch = "aarch64")]
     Neon,
+    #[cfg(dsp)]
+    Dsp,
 }
 
 /// The vector operations of a backend, to be used inside [`Backend::run`].
@@ -121,7 +123,7 @@ pub enum BackendError {
 impl fmt::Display for BackendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unknown => "not a backend; there are portable, avx2, avx512 and neon",
+            Self::Unknown => "not a backend; there are portable, avx2, avx512, neon and dsp",
             Self::Unavailable => "this processor does not have that backend",
         })
     }
@@ -189,6 +191,8 @@ impl Backend {
             (avx2_features!(has) && avx512_features!(has)).then_some(Isa::Avx512),
             #[cfg(target_arch = "aarch64")]
             Some(Isa::Neon),
+            #[cfg(dsp)]
+            Some(Isa::Dsp),
         ]
         .into_iter()
         .flatten()
@@ -229,13 +233,13 @@ impl Backend {
     /// # Errors
     /// [`BackendError`] if there is none, or not here.
     pub fn named(name: &str) -> Result<Self, BackendError> {
-        if !["portable", "avx2", "avx512", "neon"].contains(&name) {
+        if !["portable", "avx2", "avx512", "neon", "dsp"].contains(&name) {
             return Err(BackendError::Unknown);
         }
         Self::all().find(|backend| backend.name() == name).ok_or(BackendError::Unavailable)
     }
 
-    /// `portable`, `avx2`, `avx512` or `neon`.
+    /// `portable`, `avx2`, `avx512`, `neon` or `dsp`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
@@ -246,6 +250,8 @@ impl Backend {
             Isa::Avx512 => "avx512",
             #[cfg(target_arch = "aarch64")]
             Isa::Neon => "neon",
+            #[cfg(dsp)]
+            Isa::Dsp => "dsp",
         }
     }
 
@@ -266,7 +272,18 @@ impl Backend {
             // SAFETY: every AArch64 processor that Rust compiles for has NEON.
             Isa::Neon => Vectors::Neon(unsafe { Neon::detected() }),
             Isa::Portable => Vectors::None,
+            // It has packed versions of some kernels, and plain Rust for the others.
+            #[cfg(dsp)]
+            Isa::Dsp => Vectors::None,
         }
+    }
+
+    /// Returns true for the packed instructions of 32-bit ARM. Without `std` they are the only code for what they can, whatever
+    /// the backend: every such processor has them, and flash is short. The results are the same.
+    #[cfg(dsp)]
+    #[inline(always)]
+    pub(crate) fn is_dsp(self) -> bool {
+        cfg!(not(feature = "std")) || self.0 == Isa::Dsp
     }
 
     /// The backend for `lanes` 32-bit lanes: the one with shorter vectors if these are enough.

@@ -80,6 +80,8 @@ macro_rules! redacted {
 #[macro_use]
 mod backend;
 mod blocks;
+#[cfg(dsp)]
+mod dsp;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 

@@ -11,6 +11,8 @@ mod field;
 mod gaussian;
 mod instances;
 mod ntt;
+#[cfg(dsp)]
+mod packed;
 mod sample;
 mod signal;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -75,7 +77,8 @@ pub struct Poly<const N: usize, const Q: u16>([u16; N]);
 /// A polynomial by its values at the primitive 2N-th roots of unity, in bit-reversed order. No vector of it
 /// lies in two cache lines.
 #[derive(Clone, PartialEq, Eq)]
-#[repr(C, align(64))]
+#[cfg_attr(not(small), repr(C, align(64)))]
+#[cfg_attr(small, repr(C, align(4)))]
 pub struct NttPoly<const N: usize, const Q: u16>([u16; N]);
 
 /// A coefficient is not below the modulus.
@@ -130,7 +133,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
             })),
             {
                 let mut noise = sample::centred_binomial::<N, Q>(bytes);
-                combine(f, &noise, field::add::<Q>);
+                add_to::<N, Q>(backend, f, &noise);
                 erase(&mut noise, 0);
             },
         );
@@ -150,7 +153,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
                 inlined!(|_, f, i| simd.load(&f[i..])),
                 inlined!(|_, _, x| vector::canonical::<_, Q>(simd, x)),
             ),
-            ntt::forward::<N, Q>(&mut f),
+            ntt::forward::<N, Q>(backend, &mut f),
         );
         NttPoly(f)
     }
@@ -180,8 +183,8 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
                 inlined!(|_, _, x| vector::canonical::<_, Q>(simd, x)),
             ),
             {
-                ntt::products::<N, Q, K>(a, b, f);
-                ntt::inverse::<N, Q>(f);
+                ntt::products::<N, Q, K>(backend, a, b, f);
+                ntt::inverse::<N, Q>(backend, f);
             },
         );
     }
@@ -209,9 +212,9 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
                 }),
             ),
             {
-                ntt::products::<N, Q, 1>(a, b, f);
-                ntt::inverse::<N, Q>(f);
-                combine(f, c, field::add::<Q>);
+                ntt::products::<N, Q, 1>(backend, a, b, f);
+                ntt::inverse::<N, Q>(backend, f);
+                add_to::<N, Q>(backend, f, c);
             },
         );
     }
@@ -386,7 +389,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
                 inlined!(|_, f, i| simd.load(&f[i..])),
                 inlined!(|_, _, x| vector::canonical::<_, Q>(simd, x)),
             ),
-            ntt::inverse::<N, Q>(&mut f),
+            ntt::inverse::<N, Q>(backend, &mut f),
         );
         Poly(f)
     }
@@ -406,7 +409,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
             simd => vector::map(simd, f, inlined!(|i, x| {
                 vector::sub::<_, Q>(simd, x, simd.load(&other[i..]))
             })),
-            combine(f, other, field::sub::<Q>),
+            sub_from::<N, Q>(backend, f, other),
         );
     }
 
@@ -449,8 +452,8 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
             ),
             {
                 noise = sample::centred_binomial::<N, Q>(bytes);
-                ntt::forward::<N, Q>(&mut noise);
-                combine(f, &noise, field::add::<Q>);
+                ntt::forward::<N, Q>(backend, &mut noise);
+                add_to::<N, Q>(backend, f, &noise);
             },
         );
         erase(&mut noise, 0);
@@ -469,7 +472,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
                 vector::canonical::<_, Q>(simd, vector::scale::<_, Q>(simd, x))
             })),
             {
-                ntt::products::<N, Q, K>(a, b, f);
+                ntt::products::<N, Q, K>(backend, a, b, f);
                 ntt::scale::<N, Q>(f);
             },
         );
@@ -490,7 +493,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
             simd => vector::map(simd, f, inlined!(|i, _| {
                 vector::canonical::<_, Q>(simd, vector::products::<_, N, Q, K>(simd, a, b, i))
             })),
-            ntt::products::<N, Q, K>(a, b, f),
+            ntt::products::<N, Q, K>(backend, a, b, f),
         );
     }
 
@@ -504,9 +507,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
                 let product = vector::products::<_, N, Q, 1>(simd, [a], [b], i);
                 vector::add::<_, Q>(simd, x, vector::canonical::<_, Q>(simd, product))
             })),
-            for (x, (&a, &b)) in f.iter_mut().zip(a.iter().zip(b)) {
-                *x = field::add::<Q>(*x, field::montgomery_multiply::<Q>(a, b));
-            },
+            ntt::add_product::<N, Q>(backend, a, b, f),
         );
     }
 
@@ -570,7 +571,7 @@ fn add_all<const N: usize, const Q: u16>(backend: Backend, f: &mut [u16; N], oth
     dispatch!(
         neon backend,
         simd => vector::map(simd, f, inlined!(|i, x| vector::add::<_, Q>(simd, x, simd.load(&other[i..])))),
-        combine(f, other, field::add::<Q>),
+        add_to::<N, Q>(backend, f, other),
     );
 }
 
@@ -585,6 +586,28 @@ fn values<const N: usize, const Q: u16, const K: usize>(
     // SAFETY: an `NttPoly` is its values without padding, and every array of values is valid.
     let values: &mut [[u16; N]; K] = unsafe { &mut *polys.cast() };
     values.as_flattened_mut()
+}
+
+/// a + b in plain Rust.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn add_to<const N: usize, const Q: u16>(backend: Backend, a: &mut [u16; N], b: &[u16; N]) {
+    #[cfg(dsp)]
+    if Q == 7681 && backend.is_dsp() {
+        return packed::map(a, b, packed::sum);
+    }
+    let _ = backend;
+    combine(a, b, field::add::<Q>);
+}
+
+/// a − b in plain Rust.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn sub_from<const N: usize, const Q: u16>(backend: Backend, a: &mut [u16; N], b: &[u16; N]) {
+    #[cfg(dsp)]
+    if Q == 7681 && backend.is_dsp() {
+        return packed::map(a, b, packed::difference);
+    }
+    let _ = backend;
+    combine(a, b, field::sub::<Q>);
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]

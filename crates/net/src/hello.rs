@@ -34,6 +34,9 @@ pub const MOST_KEYS: &str = "most-keys";
 /// See [`Hello::at_least`].
 pub const LEAST_KEYS: &str = "least-keys";
 
+/// The detail that names the base OTs which a side has kept: the id of their ticket, or `none`.
+pub const BASE_TICKET: &str = "base-ticket";
+
 /// The offer that asks the peer for work, in bits, and the most that may be asked for.
 pub const PUZZLE: &str = "puzzle";
 /// The offer that tells which end of a connection a side takes itself for.

@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::{
     io::{self, ErrorKind, Read, Write},
     net::Shutdown,
+    sync::{Arc, Mutex, PoisonError, TryLockError},
     time::Instant,
 };
 
@@ -21,6 +22,9 @@ use crate::{
 
 /// The time after which an opening that nobody has answered is repeated: the device may have started later.
 const AGAIN: Duration = Duration::from_secs(2);
+
+/// The longest wait at the end for the device's last record.
+const LAST: Duration = Duration::from_secs(1);
 
 /// A channel to a device that has the same key.
 #[derive(Debug)]
@@ -103,10 +107,43 @@ fn open(
 ) -> Result<Secured, Error> {
     let exporter = line.exporter;
     let (sealer, opener) = line.into_halves();
-    let reader = Reader { inner: reader, opener, record: Vec::new(), next: 0, ended: false };
-    let channel =
-        Channel::new(Box::new(reader), Box::new(Writer { inner: writer, sealer }), hook, timeout)?;
-    Ok(Secured { channel, exporter })
+    let reader = Reader {
+        inner: reader,
+        opener,
+        record: Vec::new(),
+        next: 0,
+        ended: false,
+        is_broken: false,
+    };
+    let reader = Arc::new(Mutex::new(reader));
+    let at_end = Arc::clone(&reader);
+    let hook = Box::new(move |how| {
+        if how == Shutdown::Both {
+            wait_for_the_last_record(&at_end);
+        }
+        hook(how);
+    });
+    let writer = Box::new(Writer { inner: writer, sealer });
+    Ok(Secured {
+        channel: Channel::new(Box::new(Shared(reader)), writer, hook, timeout)?,
+        exporter,
+    })
+}
+
+/// Keeps the line open until the other end has said its last word, and so has all of ours: an emulator drops what it has
+/// not handed to its machine when the line ends.
+fn wait_for_the_last_record(reader: &Mutex<Reader>) {
+    let mut reader = match reader.try_lock() {
+        Ok(reader) => reader,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        // Somebody waits for a message, who is to be ended.
+        Err(TryLockError::WouldBlock) => return,
+    };
+    reader.inner.set_deadline(Deadline::after(LAST).instant());
+    while !reader.ended && !reader.is_broken {
+        // An error breaks the reader.
+        let _ = reader.fill();
+    }
 }
 
 /// The bytes from the magic on. Bytes before it are of an earlier session, or of a console.
@@ -156,7 +193,12 @@ struct Reader {
     /// The first byte of the record's text that has not been taken.
     next: usize,
     ended: bool,
+    /// An error has come, after which there are no more records.
+    is_broken: bool,
 }
+
+/// A reader that the end of the channel reads from also.
+struct Shared(Arc<Mutex<Reader>>);
 
 /// Seals what it writes.
 struct Writer<W: Write> {
@@ -167,6 +209,12 @@ struct Writer<W: Write> {
 impl Reader {
     /// Reads the next record and opens it.
     fn fill(&mut self) -> io::Result<()> {
+        let filled = self.read_record();
+        self.is_broken = filled.is_err();
+        filled
+    }
+
+    fn read_record(&mut self) -> io::Result<()> {
         let mut head = [0; HEAD_LEN];
         self.inner.read_exact(&mut head)?;
         let len = Opener::record_len(head).map_err(broken)?;
@@ -181,20 +229,22 @@ impl Reader {
     }
 }
 
-impl Read for Reader {
+impl Read for Shared {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if self.next >= self.record.len() && !self.ended {
-            self.fill()?;
+        let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if reader.next >= reader.record.len() && !reader.ended {
+            reader.fill()?;
         }
-        let read = (&self.record[self.next.min(self.record.len())..]).read(bytes)?;
-        self.next += read;
+        let read = (&reader.record[reader.next.min(reader.record.len())..]).read(bytes)?;
+        reader.next += read;
         Ok(read)
     }
 }
 
-impl ReadHalf for Reader {
+impl ReadHalf for Shared {
     fn set_deadline(&mut self, deadline: Instant) {
-        self.inner.set_deadline(deadline);
+        let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        reader.inner.set_deadline(deadline);
     }
 }
 

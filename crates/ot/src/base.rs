@@ -36,6 +36,7 @@ pub mod masny_rindal;
 pub mod mcquoid_rosulek_roy;
 pub mod naor_pinkas;
 pub mod pvw;
+pub mod resumed;
 pub mod rot_from_ot;
 pub mod roted;
 

@@ -16,10 +16,7 @@ use chacha20poly1305::{AeadInOut, ChaCha20Poly1305, KeyInit, Nonce, Tag};
 use zeroize::Zeroizing;
 
 use crate::{
-    Bits, Decode, Error, Misbehaved, Session, Usage,
-    base::Block,
-    choices::select,
-    oracle::{Oracle, Query},
+    Bits, Decode, Error, Misbehaved, Session, Usage, base::Block, choices::select, oracle::Oracle,
 };
 
 /// The longest message in bytes.
@@ -213,11 +210,12 @@ fn length(len: usize) -> Result<(), Usage> {
 
 /// The cipher of transfer i and branch j; each key seals one message, so the nonce is constant.
 fn cipher(oracle: &Oracle, i: u64, j: u8, key: &Block) -> ChaCha20Poly1305 {
-    cipher_of(oracle.query(i, j).field(key))
+    cipher_of(oracle, (i, j), &[key])
 }
 
-fn cipher_of(key: Query) -> ChaCha20Poly1305 {
-    let key = Zeroizing::new(key.finish::<32>());
+fn cipher_of(oracle: &Oracle, (i, branch): (u64, u8), fields: &[&[u8]]) -> ChaCha20Poly1305 {
+    let mut key = Zeroizing::new([0; 32]);
+    oracle.answer(i, branch, fields, key.as_mut_slice());
     ChaCha20Poly1305::new((&*key).into())
 }
 

@@ -26,7 +26,7 @@ impl Seed {
     /// Bytes for a step of a protocol that is built on this crate: the answer of its oracle, about
     /// this seed and the number `i`.
     pub fn fill(&self, oracle: &Oracle, i: u64, bytes: &mut [u8]) {
-        oracle.query(i, 0).field(&self.0).fill(bytes);
+        oracle.answer(i, 0, &[&self.0], bytes);
     }
 
     /// Copies the seed for a protocol within this one. What both derive from it differs by the

@@ -104,10 +104,8 @@ impl Session {
     /// direction.
     #[must_use]
     pub fn sub(&self, protocol: &str, counter: u64, direction: Direction) -> Self {
-        let id = Oracle::new("foxtrot v1 sub-session", &self.id.0)
-            .query(counter, direction as u8)
-            .field(protocol.as_bytes())
-            .finish();
+        let (oracle, mut id) = (Oracle::new("foxtrot v1 sub-session", &self.id.0), [0; 32]);
+        oracle.answer(counter, direction as u8, &[protocol.as_bytes()], &mut id);
         Self { id: Sid(id), backend: self.backend, executor: self.executor.clone() }
     }
 

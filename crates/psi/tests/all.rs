@@ -9,5 +9,6 @@ mod okvs;
 mod paxos_reference;
 mod protocol;
 mod reference;
+mod resumed;
 mod support;
 mod traces;

@@ -7,6 +7,8 @@ mod chart;
 mod contexts;
 mod coverage;
 mod dependencies;
+#[cfg(unix)]
+mod device;
 mod features;
 mod inlined;
 mod memcheck;
@@ -49,6 +51,9 @@ enum Check {
     Coverage,
     /// Compare the number of dependencies with the budget in ARCHITECTURE.md
     Dependencies,
+    /// Build the firmware of `examples/device`, count what it takes, and let it talk with the command, on QEMU
+    #[cfg(unix)]
+    Device(device::Arguments),
     /// Compile each published crate without features, with each alone, and with all
     Features,
     /// Fail if a vector instruction is a call: part of a kernel was not inlined
@@ -81,6 +86,8 @@ fn main() -> ExitCode {
         Check::Contexts(arguments) => contexts::run(&arguments),
         Check::Coverage => coverage::run(),
         Check::Dependencies => dependencies::run(),
+        #[cfg(unix)]
+        Check::Device(arguments) => device::run(&arguments),
         Check::Features => features::run(),
         Check::Inlined => inlined::run(),
         Check::Memcheck(arguments) => memcheck::run(&arguments),

@@ -33,6 +33,8 @@ mod okvs;
 mod one_of_n;
 #[path = "vectors/paxos.rs"]
 mod paxos;
+#[path = "vectors/resumed.rs"]
+mod resumed;
 #[path = "vectors/rlwe.rs"]
 mod rlwe;
 #[path = "vectors/roted_figure1.rs"]
@@ -63,7 +65,7 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 16] = [
+const FILES: [(&str, Contents); 17] = [
     ("roted", vectors),
     ("extension", extension::vectors),
     ("gilboa", gilboa::vectors),
@@ -72,6 +74,7 @@ const FILES: [(&str, Contents); 16] = [
     ("okvs", okvs::vectors),
     ("one_of_n", one_of_n::vectors),
     ("paxos", paxos::vectors),
+    ("resumed", resumed::vectors),
     ("rlwe", rlwe::vectors),
     ("roted_figure1", roted_figure1::vectors),
     ("chosen", chosen::vectors),

@@ -88,12 +88,14 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             most,
             agreeing,
             rests,
+            resume,
             transport,
             common,
         } => {
             check_output(out, common)?;
             let policy = read_policy(agreeing)?;
             let way = Way::under(transport, under(policy.as_deref(), Role::Receiver))?;
+            let way = way.resuming(resume.base.as_deref());
             let sets = read_all(set, &options.with(or_keys)?, Output::new(common))?;
             result::check(&sets, joining.with().is_some(), out)?;
             let columns = joining
@@ -120,11 +122,13 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             most,
             agreeing,
             rests,
+            resume,
             transport,
             common,
         } => {
             let policy = read_policy(agreeing)?;
             let way = Way::under(transport, under(policy.as_deref(), Role::Sender))?;
+            let way = way.resuming(resume.base.as_deref());
             let (share, padding) = (sharing.share().map(<[_]>::to_vec), sharing.padding);
             let function = function(share.is_some(), sharing.both);
             let fields = move |sets: &[Set]| {

@@ -124,7 +124,7 @@ fn a_server_answers_peers_that_assume_what_it_assumes() {
     let asked = lines(folder.path(), "asked", 2990..3010);
     let lpn = ["--assumption", "lpn"];
     let serve = [&lpn[..], &["--serve", "--json", "-v"]].concat();
-    let server = Listening::start(&party("send", &[&set], &serve));
+    let mut server = Listening::start(&party("send", &[&set], &serve));
     let receive = party("receive", &[&asked], &lpn);
     let expected: String = (2990..3000).map(|i| format!("user{i:09}\n")).collect();
     thread::scope(|scope| {
@@ -142,9 +142,13 @@ fn a_server_answers_peers_that_assume_what_it_assumes() {
     let options = psi::Options::new().assumption(Assumption::Lpn);
     assert_eq!(options.receive(&mut peer, &["user000000007", "nobody"]).unwrap(), [0]);
     peer.close().unwrap();
+    let mut said = String::new();
+    while !said.contains("session 4 with ") {
+        said += &(server.running.line() + "\n");
+    }
     server.running.interrupt();
-    let (status, printed, said) = server.end();
-    assert_eq!(status, 130, "{said}");
+    let (status, printed, rest) = server.end();
+    assert_eq!(status, 130, "{said}{rest}");
     assert!(said.contains("assumption is lpn here and symmetric at the peer"), "{said}");
     let sessions: Vec<_> = printed.lines().map(json).collect();
     assert_eq!(sessions.len(), 4, "{printed}");
@@ -194,6 +198,40 @@ fn the_library_over_tls_is_a_peer_under_lpn() {
     assert!(options.receive(&mut peer, &items).unwrap().into_iter().eq(0..500));
     peer.close().unwrap();
     assert_eq!(server.end().0, 0);
+}
+
+#[test]
+fn base_ots_are_taken_up_by_the_next_run_with_the_same_peer() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, peers] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
+    let [of_ours, of_peers] = ["ours", "peers"].map(|name| folder.path().join(name));
+    let mut sent = Vec::new();
+    for options in [&[][..], &[], &["--serve"], &["--assumption", "lpn"]] {
+        let lpn = if options.contains(&"--serve") { &[] } else { options };
+        let resume = ["--resume-base", of_ours.to_str().unwrap(), "-v"];
+        let send = party("send", &B, &[options, &resume].concat());
+        let mut sender = Listening::with(&send, &ours.expecting(&peers));
+        let resume = ["--resume-base", of_peers.to_str().unwrap(), "--count", "--json"];
+        let receive = party("receive", &A, &[lpn, &resume].concat());
+        let receiver = connect_with(&receive, &peers.expecting(&ours), &sender.address);
+        assert_eq!(receiver.status.code(), Some(0), "{}", stderr(&receiver));
+        let report = json(&stdout(&receiver));
+        assert_eq!(report["keys_found"], 12);
+        sent.push(report["bytes_receiver"].as_u64().unwrap());
+        if options.contains(&"--serve") {
+            while !sender.running.line().contains("session 1 with ") {}
+            sender.running.interrupt();
+        }
+        let (status, _, said) = sender.end();
+        assert_eq!(status, if options.contains(&"--serve") { 130 } else { 0 }, "{said}");
+        let taken_up = said.contains("taking up 128 base OTs roted-endemic of an earlier session");
+        assert!(taken_up == (sent.len() > 1) || options.contains(&"--serve"), "{said}");
+    }
+    // Blinded and Reply are not there any more, and what protocol the OTs carry does not matter.
+    assert!(sent[1..].iter().all(|it| *it == sent[0] - 128 * 2176), "{sent:?}");
+    let insecure =
+        party("send", &B, &["--resume-base", "x", "--insecure", "--listen", "127.0.0.1:0"]);
+    assert_eq!(foxtrot(&insecure).output().unwrap().status.code(), Some(2));
 }
 
 #[test]

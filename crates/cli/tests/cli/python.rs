@@ -26,7 +26,37 @@ fn received(address: &str, choices: &str) -> Option<Output> {
 fn python_agrees_with_the_test_vectors() {
     let Some(output) = python(&["-m", "unittest", "discover", "reference/python"]) else { return };
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("Ran 7 tests"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("Ran 9 tests"), "{}", stderr(&output));
+}
+
+#[test]
+fn python_receives_a_set_from_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, lines: String| {
+        let path = folder.path().join(name).to_str().unwrap().to_owned();
+        fs::write(&path, lines).unwrap();
+        path
+    };
+    let lines = |numbers: std::ops::Range<usize>| -> String {
+        numbers.map(|i| format!("user{i:05}\n")).collect()
+    };
+    // Few keys take packed OTs, more take silent VOLE; a key repeats, and a line is empty.
+    for (n, m) in [(5, 300), (500, 300)] {
+        let theirs = write("theirs", lines(2..2 + m));
+        let ours = write("ours", lines(0..n) + "\nuser00003\n");
+        let send = ["psi", "send", &theirs, "--assumption", "lpn", "--timeout", "120"];
+        let sender = Listening::start(&send);
+        let receive = ["reference/python/psi_receive.py", "--connect", &sender.address, &ours];
+        let Some(output) = python(&receive) else { return };
+        assert_eq!(sender.end().0, 0, "{}", stderr(&output));
+        assert_eq!(stdout(&output), lines(2..n.min(2 + m)) + "user00003\n");
+    }
+    let sender = Listening::start(&["psi", "send", "examples/messages.txt"]);
+    let ours = write("ours", lines(0..3));
+    let receive = ["reference/python/psi_receive.py", "--connect", &sender.address, &ours];
+    let output = python(&receive).unwrap();
+    assert_eq!((sender.end().0, output.status.code()), (1, Some(1)));
+    assert!(stderr(&output).contains("assumption is lpn here and symmetric at the peer"));
 }
 
 #[test]

@@ -3,7 +3,10 @@
 use foxtrot_kernel::memcheck::public;
 use foxtrot_ot::{
     Backend, Bits, Direction,
-    base::{BaseOt, Block, Choice, Functionality, ReceiverKeys, SenderKeys},
+    base::{
+        BaseOt, Block, Choice, Functionality, ReceiverKeys, SenderKeys, resumed::Kept,
+        roted::Endemic,
+    },
     extension::two_round,
     pair::Pair,
 };
@@ -16,7 +19,7 @@ const N: usize = 17;
 
 pub(crate) fn checks() -> impl Iterator<Item = Check> {
     let all = base_ots().chain(two_round::registry().iter().copied());
-    all.map(|base| Check {
+    let all = all.map(|base| Check {
         name: base.info().name.into(),
         run: Box::new(move |backend| {
             // A single instance may go a way of its own.
@@ -25,18 +28,37 @@ pub(crate) fn checks() -> impl Iterator<Item = Check> {
                 compare(sent.pairs(), received.choices(), received.keys());
             }
         }),
-    })
+    });
+    all.chain([Check { name: "roted-endemic, resumed".into(), run: Box::new(resume) }])
+}
+
+/// A session that takes up the base OTs of another one.
+fn resume(backend: Backend) {
+    let fresh = [Kept::fresh(&Endemic), Kept::fresh(&Endemic)];
+    run_by([&fresh[0], &fresh[1]], backend, N);
+    let resumed =
+        fresh.map(|it| Kept::resume(&Endemic, it.into_state().expect("a run that ended")));
+    let (sent, received) = run_by([&resumed[0], &resumed[1]], backend, N);
+    compare(sent.pairs(), received.choices(), received.keys());
 }
 
 /// Both parties' secret outputs.
 pub(crate) fn run(base: &dyn BaseOt, backend: Backend, n: usize) -> (SenderKeys, ReceiverKeys) {
+    run_by([base, base], backend, n)
+}
+
+fn run_by(
+    [base, theirs]: [&dyn BaseOt; 2],
+    backend: Backend,
+    n: usize,
+) -> (SenderKeys, ReceiverKeys) {
     let session = || session(backend, base.info().name, Direction::InitiatorSends);
     let choice = match base.info().functionality {
         Functionality::Random => Choice::Random(n),
         _ => Choice::Given(choices(n)),
     };
     let sender = base.sender(session(), n, seed(1)).expect("a small batch");
-    let receiver = base.receiver(session(), choice, seed(2)).expect("choices that it takes");
+    let receiver = theirs.receiver(session(), choice, seed(2)).expect("choices that it takes");
     let keys = Pair::new(sender, receiver).run_through(|_, mut message| {
         public(&mut message);
         message

@@ -3,6 +3,7 @@
 use std::{
     fmt,
     net::SocketAddr,
+    path::Path,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -17,7 +18,7 @@ use foxtrot_net::{
 };
 use foxtrot_ot::tasks::Executor;
 
-use super::{Attempt, Ended, Peer, Server, Side, TIMEOUT, Who, server};
+use super::{Attempt, Ended, Peer, Server, Side, TIMEOUT, Tickets, Who, server};
 use crate::{Error, Threads};
 
 #[cfg(feature = "tls")]
@@ -70,6 +71,7 @@ pub struct Config {
     policy: Option<Arc<crate::policy::Policy>>,
     limits: Limits,
     on_nobody: Option<Arc<dyn Fn() + Send + Sync>>,
+    tickets: Option<Tickets>,
 }
 
 #[derive(Clone)]
@@ -116,6 +118,7 @@ impl Config {
             policy: None,
             limits: server::LIMITS,
             on_nobody: None,
+            tickets: None,
         }
     }
 
@@ -287,6 +290,36 @@ impl Config {
         Self { on_nobody: Some(Arc::new(tell)), ..self }
     }
 
+    /// Keeps the base OTs of `psi` in this directory, for the next session with the same peer, which also keeps them. The directory is
+    /// made if it is missing. This saves most bytes of a small set, and costs some security: a sender's secret Δ stays
+    /// on disk between sessions, so read `docs/protocols/resumed-base.md` first. Any session that fails ends what is kept. A file that
+    /// cannot be read is [`Error::Ticket`]; one that cannot be written at the end is as good as none.
+    ///
+    /// ```
+    /// use foxtrot::{Config, Identity, psi};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = std::env::temp_dir().join(format!("foxtrot-doc-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// let (ours, theirs) = (Identity::generate()?, Identity::generate()?);
+    /// let config = Config::tls(&ours, &[theirs.fingerprint()])?.resume_base(&folder.join("ours"));
+    /// let listener = config.bind("localhost:0")?;
+    /// let address = listener.local_addr().to_string();
+    /// let config = Config::tls(&theirs, &[ours.fingerprint()])?.resume_base(&folder.join("theirs"));
+    /// let sender = std::thread::spawn(move || psi::send(&mut listener.accept()?, &["ann", "bob"]));
+    /// let mut peer = config.connect(&address)?;
+    /// assert_eq!(psi::receive(&mut peer, &["bob"])?, [0]);
+    /// sender.join().expect("no panic")?;
+    /// assert_eq!(std::fs::read_dir(folder.join("ours"))?.count(), 1);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn resume_base(self, folder: &Path) -> Self {
+        Self { tickets: Some(Tickets::at(folder)), ..self }
+    }
+
     /// Connects to a peer that listens at `address`, a host and a port.
     ///
     /// # Errors
@@ -343,12 +376,13 @@ impl Config {
         // The only session behind its gate.
         let gate = Gate::new(Most { memory: self.most.memory, ..ONE });
         let pass = Mutex::new(gate.admit("", 0).ok());
-        let daily = self.daily.clone();
+        let (daily, tickets) = (self.daily.clone(), self.tickets.clone());
         Peer {
             application,
             executor,
             pass,
             daily,
+            tickets,
             #[cfg(feature = "policy")]
             policy: self.policy.clone(),
             ..Peer::new(channel, side)

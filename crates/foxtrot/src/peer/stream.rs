@@ -6,7 +6,7 @@ use std::{
     net::Shutdown,
 };
 
-use foxtrot_net::{bridge, channel::Hook};
+use foxtrot_net::{bridge, channel::Hook, line};
 
 use super::{Bound, Config, Peer, Side, Who};
 use crate::Error;
@@ -124,6 +124,15 @@ impl Config {
         let channel = bridge::open(reader, writer, closer, self.timeout_of_waits())?;
         let who = Who { name, ..Who::default() };
         Ok(Peer { who, bound: Bound::Stream(binding), ..self.peer(channel, side) })
+    }
+
+    /// Talks to a device at the other end of a serial line, which a pre-shared key secures and which has this name.
+    #[must_use]
+    pub fn over_line(&self, line: line::Secured, device: &str) -> Peer {
+        let line::Secured { channel, exporter } = line;
+        let who = Who { name: Some(device.to_owned()), ..Who::default() };
+        let bound = Bound::Stream(Some(ChannelBinding(exporter)));
+        Peer { who, bound, ..self.peer(channel, Side::Initiator) }
     }
 }
 

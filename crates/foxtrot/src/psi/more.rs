@@ -145,10 +145,10 @@ impl Options {
         let mut items = set.items()?;
         let hello = self.hello_of(Role::Sender, items.len(), function, terms)?;
         let (agreed, receivers) = self.negotiate(peer, Role::Sender, hello, items.len())?;
-        let job = peer.job(agreed);
+        let mut job = peer.job(agreed);
+        let base = self.base_of(&mut job, [receivers, items.len()])?;
         let (mut cx, tell) = (job.context()?, steps(job.teller("steps")));
-        let plan = self.plan(job.direction(), receivers, items.len());
-        let plan = plan.map_err(foxtrot_net::Error::from)?;
+        let plan = self.plan(job.direction(), [receivers, items.len()], base.ot())?;
         let common = job.play(|io| async move {
             let payload = |item: usize, to: &mut [u8]| {
                 payload(item, to);
@@ -157,7 +157,7 @@ impl Options {
             let sender = Sender::set_up(&io, &mut cx, plan).await?;
             sender.join(&io, mem::take(&mut items.0), terms, payload, tell).await
         })?;
-        job.finish()?;
+        job.finish_keeping(base)?;
         Ok(common)
     }
 
@@ -171,10 +171,10 @@ impl Options {
         let mut items = set.items()?;
         let hello = self.hello_of(Role::Receiver, items.len(), function, terms)?;
         let (agreed, senders) = self.negotiate(peer, Role::Receiver, hello, items.len())?;
-        let job = peer.job(agreed);
+        let mut job = peer.job(agreed);
+        let base = self.base_of(&mut job, [items.len(), senders])?;
         let (mut cx, tell) = (job.context()?, steps(job.teller("steps")));
-        let plan = self.plan(job.direction(), items.len(), senders);
-        let plan = plan.map_err(foxtrot_net::Error::from)?;
+        let plan = self.plan(job.direction(), [items.len(), senders], base.ot())?;
         let (mut store, mut payloads) = (Vec::new(), Vec::new());
         let kept = &mut store;
         let joined = job.play(|io| async move {
@@ -182,7 +182,7 @@ impl Options {
             receiver.join(&io, mem::take(&mut items.0), terms, kept, tell).await
         })?;
         // The session ends before the sets are compared: how long that takes depends on them.
-        job.finish()?;
+        job.finish_keeping(base)?;
         let take = |item: usize, payload: &[u8]| payloads.push((item, payload.to_vec()));
         let common = joined.open(&mut store, take).map_err(foxtrot_net::Error::from)?;
         payloads.sort_unstable_by_key(|(item, _)| *item);

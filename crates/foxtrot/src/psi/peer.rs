@@ -9,10 +9,10 @@ use foxtrot_net::{
 };
 use foxtrot_ot::erase::Secret;
 
-use super::{Digest, ItemHasher, MAX_ITEMS, Options, Steps};
+use super::{Digest, ItemHasher, MAX_ITEMS, Options, Steps, receive_by, send_by};
 use crate::{
     Error, Peer,
-    job::{Agreed, Answer, Job, Role, refused, room},
+    job::{Agreed, Answer, Base, Job, Role, refused, room},
 };
 
 /// Lets the peer find out which of its items are among these.
@@ -127,16 +127,17 @@ impl Options {
 
     fn send_items(
         &self,
-        job: Job<'_>,
+        mut job: Job<'_>,
         receivers: usize,
         mut items: Secret<Digest>,
     ) -> Result<(), Error> {
-        let (mut cx, direction, tell) = (job.context()?, job.direction(), job.teller("steps"));
-        job.play(|io| async move {
-            self.send_over(&io, &mut cx, direction, receivers, mem::take(&mut items.0), steps(tell))
-                .await
-        })?;
-        job.finish()
+        let base = self.base_of(&mut job, [receivers, items.len()])?;
+        let plan = self.plan(job.direction(), [receivers, items.len()], base.ot())?;
+        let (mut cx, tell) = (job.context()?, steps(job.teller("steps")));
+        job.play(
+            |io| async move { send_by(&io, &mut cx, plan, mem::take(&mut items.0), tell).await },
+        )?;
+        job.finish_keeping(base)
     }
 
     pub(crate) fn receive_set(&self, peer: &mut Peer, set: &Set) -> Result<Vec<usize>, Error> {
@@ -148,25 +149,29 @@ impl Options {
 
     fn receive_items(
         &self,
-        job: Job<'_>,
+        mut job: Job<'_>,
         senders: usize,
         mut items: Secret<Digest>,
     ) -> Result<Vec<usize>, Error> {
-        let (mut cx, direction, tell) = (job.context()?, job.direction(), job.teller("steps"));
+        let base = self.base_of(&mut job, [items.len(), senders])?;
+        let plan = self.plan(job.direction(), [items.len(), senders], base.ot())?;
+        let (mut cx, tell) = (job.context()?, steps(job.teller("steps")));
         let received = job.play(|io| async move {
-            self.receive_over(
-                &io,
-                &mut cx,
-                direction,
-                senders,
-                mem::take(&mut items.0),
-                steps(tell),
-            )
-            .await
+            receive_by(&io, &mut cx, plan, mem::take(&mut items.0), tell).await
         })?;
         // The session ends before the sets are compared: how long that takes depends on them.
-        job.finish()?;
+        job.finish_keeping(base)?;
         Ok(received.intersect().map_err(foxtrot_net::Error::from)?)
+    }
+
+    /// The base OTs of a job with these sizes.
+    pub(super) fn base_of(
+        &self,
+        job: &mut Job<'_>,
+        [receivers, senders]: [usize; 2],
+    ) -> Result<Base, Error> {
+        let n = self.method.parameters(receivers, senders)?.base_ots();
+        job.base(self.method.base, n)
     }
 
     pub(super) fn hello(&self, role: Role, normalize: &str, ours: usize) -> Result<Hello, Error> {

@@ -7,7 +7,11 @@
 pub(super) fn pack<const BITS: usize>(values: &[u16], bytes: &mut [u8]) {
     const { assert!(BITS <= 16) };
     assert_eq!(values.len() / 8 * BITS, bytes.len());
-    for (values, bytes) in values.as_chunks::<8>().0.iter().zip(bytes.chunks_exact_mut(BITS)) {
+    for (values, bytes) in values.as_chunks::<8>().0.iter().zip(bytes.as_chunks_mut().0) {
+        if cfg!(small) {
+            pack_eight::<BITS>(values, bytes);
+            continue;
+        }
         let mut word = 0u128;
         for (k, &value) in values.iter().enumerate() {
             word |= u128::from(value) << (BITS * k);
@@ -23,7 +27,11 @@ pub(super) fn unpack<const BITS: usize>(bytes: &[u8], values: &mut [u16]) {
     const { assert!(BITS <= 16) };
     assert_eq!(values.len() / 8 * BITS, bytes.len());
     let mask = u16::MAX >> (16 - BITS);
-    for (values, bytes) in values.as_chunks_mut::<8>().0.iter_mut().zip(bytes.chunks_exact(BITS)) {
+    for (values, bytes) in values.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_chunks().0) {
+        if cfg!(small) {
+            unpack_eight::<BITS>(bytes, values);
+            continue;
+        }
         let mut buffer = [0; 16];
         buffer[..BITS].copy_from_slice(bytes);
         let word = u128::from_le_bytes(buffer);
@@ -31,6 +39,98 @@ pub(super) fn unpack<const BITS: usize>(bytes: &[u8], values: &mut [u16]) {
             *value = (word >> (BITS * k)) as u16 & mask;
         }
     }
+}
+
+/// [`pack`] of eight values, in words: a machine with few registers has no 128 bits. Written out, as such a machine's code is
+/// compiled for size, without unrolling.
+#[inline(always)]
+fn pack_eight<const BITS: usize>(values: &[u16; 8], bytes: &mut [u8; BITS]) {
+    let [a, b, c, d, e, f, g, h] = *values;
+    let mut words = [0; 4];
+    put::<BITS, 0>(a, &mut words);
+    put::<BITS, 1>(b, &mut words);
+    put::<BITS, 2>(c, &mut words);
+    put::<BITS, 3>(d, &mut words);
+    put::<BITS, 4>(e, &mut words);
+    put::<BITS, 5>(f, &mut words);
+    put::<BITS, 6>(g, &mut words);
+    put::<BITS, 7>(h, &mut words);
+    store::<BITS, 0>(&words, bytes);
+    store::<BITS, 1>(&words, bytes);
+    store::<BITS, 2>(&words, bytes);
+    store::<BITS, 3>(&words, bytes);
+}
+
+/// [`unpack`] of eight values.
+#[inline(always)]
+fn unpack_eight<const BITS: usize>(bytes: &[u8; BITS], values: &mut [u16; 8]) {
+    let words = [
+        load::<BITS, 0>(bytes),
+        load::<BITS, 1>(bytes),
+        load::<BITS, 2>(bytes),
+        load::<BITS, 3>(bytes),
+    ];
+    *values = [
+        get::<BITS, 0>(&words),
+        get::<BITS, 1>(&words),
+        get::<BITS, 2>(&words),
+        get::<BITS, 3>(&words),
+        get::<BITS, 4>(&words),
+        get::<BITS, 5>(&words),
+        get::<BITS, 6>(&words),
+        get::<BITS, 7>(&words),
+    ];
+}
+
+/// Adds the value of place K.
+#[inline(always)]
+const fn put<const BITS: usize, const K: usize>(value: u16, words: &mut [u32; 4]) {
+    let (at, shift) = (BITS * K / 32, BITS * K % 32);
+    words[at] |= (value as u32) << shift;
+    if shift + BITS > 32 {
+        words[at + 1] |= value as u32 >> (32 - shift);
+    }
+}
+
+/// The value of place K.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "masked to BITS bits")]
+const fn get<const BITS: usize, const K: usize>(words: &[u32; 4]) -> u16 {
+    let (at, shift) = (BITS * K / 32, BITS * K % 32);
+    let mut word = words[at] >> shift;
+    if shift + BITS > 32 {
+        word |= words[at + 1] << (32 - shift);
+    }
+    word as u16 & (u16::MAX >> (16 - BITS))
+}
+
+/// Stores word I, as far as it has bytes.
+#[inline(always)]
+fn store<const BITS: usize, const I: usize>(words: &[u32; 4], bytes: &mut [u8; BITS]) {
+    let word = words[I].to_le_bytes();
+    if 4 * I + 4 <= BITS {
+        bytes[4 * I..][..4].copy_from_slice(&word);
+        return;
+    }
+    if 4 * I < BITS {
+        bytes[4 * I] = word[0];
+    }
+    if 4 * I + 1 < BITS {
+        bytes[4 * I + 1] = word[1];
+    }
+    if 4 * I + 2 < BITS {
+        bytes[4 * I + 2] = word[2];
+    }
+}
+
+/// Word I, as far as there are bytes.
+#[inline(always)]
+fn load<const BITS: usize, const I: usize>(bytes: &[u8; BITS]) -> u32 {
+    if let Some(word) = bytes.as_chunks().0.get(I) {
+        return u32::from_le_bytes(*word);
+    }
+    let byte = |k: usize| if 4 * I + k < BITS { bytes[4 * I + k] } else { 0 };
+    u32::from_le_bytes([byte(0), byte(1), byte(2), 0])
 }
 
 /// ⌊(2^BITS·x + ⌊Q/2⌋)/Q⌋ mod 2^BITS for x < Q, without a division: x may be secret.
@@ -41,9 +141,10 @@ pub(super) fn round<const Q: u16, const BITS: usize>(x: u16) -> u16 {
     // quotient below 2⁻¹⁴ for numerators below 2²⁶, and a quotient that is not whole is at least
     // 1/Q > 2⁻¹⁴ from the next whole number.
     const { assert!(BITS <= 13 && Q < 1 << 13 || BITS <= 12 && Q < 1 << 14) };
-    let reciprocal = const { (1u64 << 40) / Q as u64 + 1 };
-    let numerator = (u64::from(x) << BITS) + u64::from(Q / 2);
-    ((numerator * reciprocal) >> 40) as u16 & (u16::MAX >> (16 - BITS))
+    // Both factors have 32 bits, for machines of as many.
+    let reciprocal = const { ((1u64 << 40) / Q as u64 + 1) as u32 };
+    let numerator = (u32::from(x) << BITS) + u32::from(Q / 2);
+    ((u64::from(numerator) * u64::from(reciprocal)) >> 40) as u16 & (u16::MAX >> (16 - BITS))
 }
 
 /// ⌊(Q·y + 2^(BITS−1))/2^BITS⌋ for y < 2^BITS.

@@ -25,11 +25,10 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
 
     // Never inlined: its stack frame would also burden the other backends.
     #[inline(never)]
-    pub(super) fn set_noise_portable(&mut self, bytes: &[u8]) {
+    pub(super) fn set_noise_portable(&mut self, backend: Backend, bytes: &[u8]) {
         let f = &mut self.0;
         *f = sample::centred_binomial::<N, Q>(bytes);
-        ntt::forward::<N, Q>(f);
-        ntt::scale::<N, Q>(f);
+        ntt::forward_scaled::<N, Q>(backend, f);
     }
 }
 

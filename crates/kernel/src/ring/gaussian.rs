@@ -7,7 +7,7 @@
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::vector;
-use super::{Factor, NttPoly, Poly, combine, erase, field, ntt};
+use super::{Factor, NttPoly, Poly, add_to, erase, field, ntt};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::simd::Simd;
 use crate::{
@@ -105,10 +105,10 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
             ),
             {
                 twice_gaussian::<N, Q>(bytes, f);
-                ntt::forward::<N, Q>(f);
+                ntt::forward::<N, Q>(backend, f);
                 let mut product = [0; N];
-                ntt::products::<N, Q, 1>(s, a, &mut product);
-                combine(f, &product, field::add::<Q>);
+                ntt::products::<N, Q, 1>(backend, s, a, &mut product);
+                add_to::<N, Q>(backend, f, &product);
                 erase(&mut product, 0);
             },
         );
@@ -143,8 +143,7 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
             },
             {
                 gaussian::<N, Q>(bytes, f);
-                ntt::forward::<N, Q>(f);
-                ntt::scale::<N, Q>(f);
+                ntt::forward_scaled::<N, Q>(backend, f);
             },
         );
     }

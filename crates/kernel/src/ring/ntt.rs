@@ -1,8 +1,22 @@
-//! Number-theoretic transform: full, negacyclic, in place; plain Rust for every backend.
+//! Number-theoretic transform: full, negacyclic, in place; plain Rust for every backend but that with packed lanes, whose
+//! versions are in `packed`.
 
 use super::field::{
     add, montgomery_multiply, montgomery_reduce, power, root_of_unity, sub, to_montgomery,
 };
+#[cfg(dsp)]
+use super::packed;
+use crate::Backend;
+
+/// The polynomial for the packed kernels, if the backend has them and they are for its ring.
+#[cfg(dsp)]
+#[inline(always)]
+fn for_packed<const N: usize, const Q: u16>(
+    backend: Backend,
+    f: &mut [u16; N],
+) -> Option<&mut [u16; 256]> {
+    if Q == 7681 && backend.is_dsp() { f.as_mut_slice().try_into().ok() } else { None }
+}
 
 /// The constants of the transform of length N mod Q, in Montgomery form.
 pub(super) struct Tables<const N: usize, const Q: u16>;
@@ -53,8 +67,14 @@ impl<const N: usize, const Q: u16> Tables<N, Q> {
 ///
 /// The last four layers act within blocks of 16. They are done on the transposed array, where
 /// they run over whole rows like the others.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn forward<const N: usize, const Q: u16>(f: &mut [u16; N]) {
+#[cfg_attr(not(any(unoptimized, small)), inline(always))]
+#[cfg_attr(small, inline(never))]
+pub(super) fn forward<const N: usize, const Q: u16>(backend: Backend, f: &mut [u16; N]) {
+    #[cfg(dsp)]
+    if let Some(f) = for_packed::<N, Q>(backend, f) {
+        return packed::forward(f);
+    }
+    let _ = backend;
     // A block of 2·half values is f mod X^(2·half) − ζ². As this is (X^half − ζ)·(X^half + ζ),
     // x + ζy and x − ζy are f modulo either factor, and so on down to X − ψ^(2·brv(i) + 1). The
     // first ζ is ψ^(N/2), whose square is −1.
@@ -74,9 +94,26 @@ pub(super) fn forward<const N: usize, const Q: u16>(f: &mut [u16; N]) {
     *f = columns_to_blocks(&rows);
 }
 
-/// The inverse of [`forward`].
+/// f ↦ 2¹⁶·f̂.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn inverse<const N: usize, const Q: u16>(f: &mut [u16; N]) {
+pub(super) fn forward_scaled<const N: usize, const Q: u16>(backend: Backend, f: &mut [u16; N]) {
+    #[cfg(dsp)]
+    if let Some(f) = for_packed::<N, Q>(backend, f) {
+        return packed::forward_scaled(f);
+    }
+    forward::<N, Q>(backend, f);
+    scale::<N, Q>(f);
+}
+
+/// The inverse of [`forward`].
+#[cfg_attr(not(any(unoptimized, small)), inline(always))]
+#[cfg_attr(small, inline(never))]
+pub(super) fn inverse<const N: usize, const Q: u16>(backend: Backend, f: &mut [u16; N]) {
+    #[cfg(dsp)]
+    if let Some(f) = for_packed::<N, Q>(backend, f) {
+        return packed::inverse(f);
+    }
+    let _ = backend;
     // From u = x + ζy and v = x − ζy come u + v = 2x and (u − v)/ζ = 2y. The factors 2 of all
     // layers are N, which is divided out at the end.
     let butterfly = |x: u16, y: u16, zeta: u16| {
@@ -147,10 +184,16 @@ fn columns_to_blocks<const N: usize>(rows: &[u16; N]) -> [u16; N] {
 /// Σ aₖ·bₖ·2⁻¹⁶, coefficient by coefficient.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn products<const N: usize, const Q: u16, const K: usize>(
+    backend: Backend,
     a: [&[u16; N]; K],
     b: [&[u16; N]; K],
     sum: &mut [u16; N],
 ) {
+    #[cfg(dsp)]
+    if Q == 7681 && K <= 3 && backend.is_dsp() {
+        return packed::products(a, b, sum);
+    }
+    let _ = backend;
     for (i, x) in sum.iter_mut().enumerate() {
         *x = product::<N, Q, K>(a, b, i);
     }
@@ -165,6 +208,41 @@ pub(super) fn product<const N: usize, const Q: u16, const K: usize>(
 ) -> u16 {
     const { assert!(K * Q as usize <= 1 << 16, "the sum must be below 2¹⁶·Q") };
     montgomery_reduce::<Q>((0..K).fold(0, |sum, k| sum + u32::from(a[k][i]) * u32::from(b[k][i])))
+}
+
+/// [`products`] where the first b was.
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) fn products_in_first<const N: usize, const Q: u16, const K: usize>(
+    backend: Backend,
+    a: [&[u16; N]; K],
+    b: &mut [[u16; N]; K],
+) {
+    #[cfg(dsp)]
+    if Q == 7681 && K <= 3 && backend.is_dsp() {
+        return packed::products_in_first(a, b);
+    }
+    let _ = backend;
+    for i in 0..N {
+        b[0][i] = product::<N, Q, K>(a, b.each_ref(), i);
+    }
+}
+
+/// Adds a·b·2⁻¹⁶, coefficient by coefficient.
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) fn add_product<const N: usize, const Q: u16>(
+    backend: Backend,
+    a: &[u16; N],
+    b: &[u16; N],
+    sum: &mut [u16; N],
+) {
+    #[cfg(dsp)]
+    if Q == 7681 && backend.is_dsp() {
+        return packed::add_product(a, b, sum);
+    }
+    let _ = backend;
+    for (x, (&a, &b)) in sum.iter_mut().zip(a.iter().zip(b)) {
+        *x = add::<Q>(*x, montgomery_multiply::<Q>(a, b));
+    }
 }
 
 /// Multiplies by 2¹⁶.

@@ -28,6 +28,12 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     polys: &mut [u16],
 ) {
     let candidates = check::<N, BITS, K>(bytes);
+    if cfg!(small) {
+        return match K * N {
+            768.. => uniform_in_lines::<N, Q, BITS, K, 8, 256>(bytes, polys),
+            _ => uniform_in_lines::<N, Q, BITS, K, 9, 512>(bytes, polys),
+        };
+    }
 
     let mut all = Candidates::ZERO;
     unpack::<BITS>(bytes, &mut all.values[..candidates]);
@@ -55,6 +61,80 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     }
 }
 
+/// [`uniform`] for machines with little memory and no vectors: a candidate and its shift in one word, and all passes at once. The
+/// pass that moves by d is a delay line of d words, so the candidates stream through all lines one by one.
+#[inline(never)]
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is the candidate")]
+fn uniform_in_lines<
+    const N: usize,
+    const Q: u16,
+    const BITS: usize,
+    const K: usize,
+    const LINES: usize,
+    const ROOM: usize,
+>(
+    bytes: &[u8],
+    polys: &mut [u16],
+) {
+    const { assert!(ROOM == 1 << LINES && (LINES == 8 || LINES == 9)) };
+    let candidates = check::<N, BITS, K>(bytes);
+    assert!(candidates - K * N < ROOM, "room for all moves");
+    // The line that moves by d has the words from d on.
+    let (mut lines, mut rejected) = ([0u32; ROOM], 0u32);
+    let mut groups = bytes.chunks_exact(BITS);
+    // What comes out has waited in every line.
+    for first in (0..K * N + ROOM - 1).step_by(8) {
+        let mut values = [Q; 8];
+        match groups.next() {
+            Some(group) => unpack::<BITS>(group, &mut values),
+            None => rejected = rejected.wrapping_sub(8 * u32::from(first >= candidates)),
+        }
+        for (i, value) in (first..).zip(values) {
+            // All ones where value < Q, which both are below 2¹⁵.
+            let accepted = (u32::from(value).wrapping_sub(Q.into()) >> 31).wrapping_neg();
+            let mut word = (rejected << 16) & accepted | u32::from(value);
+            rejected = rejected.wrapping_sub(!accepted);
+            word = pass::<0>(&mut lines, i, word);
+            word = pass::<1>(&mut lines, i, word);
+            word = pass::<2>(&mut lines, i, word);
+            word = pass::<3>(&mut lines, i, word);
+            word = pass::<4>(&mut lines, i, word);
+            word = pass::<5>(&mut lines, i, word);
+            word = pass::<6>(&mut lines, i, word);
+            word = pass::<7>(&mut lines, i, word);
+            if LINES == 9 {
+                word = pass::<8>(&mut lines, i, word);
+            }
+            if let Some(x) = (i + 1).checked_sub(ROOM).and_then(|i| polys.get_mut(i)) {
+                *x = word as u16;
+            }
+        }
+    }
+    // As in `uniform`: all ones if there are enough.
+    let surplus = u16::from(rejected as usize > candidates - K * N);
+    let enough = core::hint::black_box(surplus.wrapping_sub(1));
+    polys.iter_mut().for_each(|x| *x &= enough);
+    super::erase(&mut lines, 0);
+}
+
+/// Moves what waits in a line by 2^LINE places if its shift has that bit. The line has the words from 2^LINE on.
+#[inline(always)]
+fn pass<const LINE: usize>(lines: &mut [u32], i: usize, comer: u32) -> u32 {
+    let place = &mut lines[(1 << LINE) + i % (1 << LINE)];
+    let here = core::mem::replace(place, comer);
+    let stays = here & !ones_where_shifted::<LINE>(here);
+    stays ^ (stays ^ comer) & ones_where_shifted::<LINE>(comer)
+}
+
+/// All ones if the shift has that bit, or none.
+#[inline(always)]
+fn ones_where_shifted<const LINE: usize>(word: u32) -> u32 {
+    #[cfg(dsp)]
+    return crate::dsp::spread::<LINE>(word);
+    #[cfg(not(dsp))]
+    ((word << (15 - LINE)).cast_signed() >> 31).cast_unsigned()
+}
+
 /// Samples from a public string: candidates are tried one after another. Returns whether there were
 /// enough; if not, the output has no meaning.
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -67,11 +147,30 @@ pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, co
     for group in bytes.chunks_exact(BITS) {
         let mut candidates = [0; 8];
         unpack::<BITS>(group, &mut candidates);
+        if let Some(window) = polys.get_mut(filled..).and_then(<[u16]>::first_chunk_mut::<8>) {
+            // Overwritten by the next one unless it is accepted. Seven are before the last at most.
+            let mut kept = 0;
+            let mut keep = |x: u16| {
+                window[kept % 8] = x;
+                kept += usize::from(x < Q);
+            };
+            // Written out, as code for small machines is not unrolled.
+            let [a, b, c, d, e, f, g, h] = candidates;
+            keep(a);
+            keep(b);
+            keep(c);
+            keep(d);
+            keep(e);
+            keep(f);
+            keep(g);
+            keep(h);
+            filled += kept;
+            continue;
+        }
         for x in candidates {
             if filled == polys.len() {
                 return true;
             }
-            // Overwritten by the next one unless it is accepted.
             polys[filled] = x;
             filled += usize::from(x < Q);
         }

@@ -16,7 +16,8 @@ use crate::{
 };
 
 /// Room to compute with P polynomials in, erased when dropped. No vector of it lies in two cache lines.
-#[repr(C, align(64))]
+#[cfg_attr(not(small), repr(C, align(64)))]
+#[cfg_attr(small, repr(C, align(4)))]
 pub struct Room<const N: usize, const P: usize>([[u16; N]; P]);
 
 impl<const N: usize, const P: usize> Room<N, P> {
@@ -70,7 +71,7 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
             );
         },
         for (factor, bytes) in factors.iter_mut().zip(bytes.chunks_exact(N / 2)) {
-            factor.set_noise_portable(bytes);
+            factor.set_noise_portable(backend, bytes);
         },
     );
 }
@@ -123,10 +124,10 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
             for (((a, h), noise), bytes) in rows.zip(bytes.chunks_exact_mut(N / 8 * BITS)) {
                 let (room, a) = (&mut rooms[0], a.each_ref().map(|x| &x.0));
                 let mut e = sample::centred_binomial::<N, Q>(noise);
-                ntt::forward::<N, Q>(&mut e);
-                ntt::products::<N, Q, K>(s, a, room);
-                super::combine(room, &e, super::field::add::<Q>);
-                super::combine(room, &h.0, super::field::sub::<Q>);
+                ntt::forward::<N, Q>(backend, &mut e);
+                ntt::products::<N, Q, K>(backend, s, a, room);
+                super::add_to::<N, Q>(backend, room, &e);
+                super::sub_from::<N, Q>(backend, room, &h.0);
                 encode::pack::<BITS>(room, bytes);
                 erase(&mut e, 0);
             }
@@ -171,7 +172,7 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
                 inlined!(|in_range, (NttPoly(f), bytes)| {
                     encode::unpack::<BITS>(bytes, &mut room);
                     let below = room.iter().fold(true, |below, &x| below & (x < Q));
-                    super::combine(f, &room, super::field::add::<Q>);
+                    super::add_to::<N, Q>(backend, f, &room);
                     in_range & below
                 }));
             erase(&mut room, 0);
@@ -247,8 +248,8 @@ pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K
             let columns = noise.chunks_exact(N / 2).zip(bytes.chunks_exact_mut(N / 8 * BITS));
             for (column, (noise, bytes)) in columns.enumerate() {
                 let a = a.each_ref().map(|row| &row[column].0);
-                ntt::products::<N, Q, K>(s, a, &mut rooms[0]);
-                round_values_portable::<N, Q, BITS>(&mut rooms[0], noise, bytes);
+                ntt::products::<N, Q, K>(backend, s, a, &mut rooms[0]);
+                round_values_portable::<N, Q, BITS>(backend, &mut rooms[0], noise, bytes);
             }
         },
     );
@@ -278,7 +279,7 @@ pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
             noise,
             bytes,
         ),
-        round_values_portable::<N, Q, BITS>(&mut room, noise, bytes),
+        round_values_portable::<N, Q, BITS>(backend, &mut room, noise, bytes),
     );
     erase(&mut room, 0);
 }
@@ -315,13 +316,14 @@ fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize, const 
 // Never inlined: its stack frame would also burden the other backends.
 #[inline(never)]
 fn round_values_portable<const N: usize, const Q: u16, const BITS: usize>(
+    backend: Backend,
     f: &mut [u16; N],
     noise: &[u8],
     bytes: &mut [u8],
 ) {
-    ntt::inverse::<N, Q>(f);
+    ntt::inverse::<N, Q>(backend, f);
     let mut e = sample::centred_binomial::<N, Q>(noise);
-    super::combine(f, &e, super::field::add::<Q>);
+    super::add_to::<N, Q>(backend, f, &e);
     for x in &mut *f {
         *x = encode::round::<Q, BITS>(*x);
     }
@@ -368,10 +370,10 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize, const P: usize>(
             );
         },
         {
-            ntt::products::<N, Q, K>(s, p, room);
-            ntt::inverse::<N, Q>(room);
+            ntt::products::<N, Q, K>(backend, s, p, room);
+            ntt::inverse::<N, Q>(backend, room);
             let mut e = sample::centred_binomial::<N, Q>(noise);
-            super::combine(room, &e, super::field::add::<Q>);
+            super::add_to::<N, Q>(backend, room, &e);
             erase(&mut e, 0);
             let hint = |k: usize| encode::hint::<Q>(room[k]);
             encode::pack_bits(hint, hints);
@@ -439,13 +441,11 @@ pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>
                 for x in &mut *u {
                     *x = encode::unround::<Q, BITS>(*x);
                 }
-                ntt::forward::<N, Q>(u);
+                ntt::forward::<N, Q>(backend, u);
             }
-            for i in 0..N {
-                u[0][i] = ntt::product::<N, Q, K>(s, u.each_ref(), i);
-            }
+            ntt::products_in_first::<N, Q, K>(backend, s, u);
             let k = &mut u[0];
-            ntt::inverse::<N, Q>(k);
+            ntt::inverse::<N, Q>(backend, k);
             let hint = |i: usize| u16::from(hints[i / 8] >> (i % 8) & 1);
             encode::pack_bits(|i| encode::key_bit::<Q>(k[i], hint(i)), key);
         },

@@ -187,7 +187,7 @@ fn oracle(session: &Session, message_len: usize) -> Result<Oracle, Usage> {
 
 /// The cipher of transfer i and choice j.
 fn cipher(oracle: &Oracle, i: u64, j: u64, key: &Block) -> chacha20poly1305::ChaCha20Poly1305 {
-    cipher_of(oracle.query(i, 0).field(&j.to_le_bytes()).field(key))
+    cipher_of(oracle, (i, 0), &[&j.to_le_bytes(), key])
 }
 
 foxtrot_kernel::redacted! {

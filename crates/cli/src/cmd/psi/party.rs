@@ -2,7 +2,8 @@
 
 use std::mem;
 
-use foxtrot::job::Job;
+use foxtrot::job::{Base, Job};
+use foxtrot_ot::base::BaseOt;
 use foxtrot_psi::{
     join::Joined,
     method::{
@@ -59,12 +60,13 @@ impl Party<'_> {
             (Some(fields), Some(columns)) => fields.places(&columns.names).unwrap_or_default(),
             _ => Vec::new(),
         };
-        link.run(self.workers, |job| {
+        link.run(self.workers, |mut job| {
+            let base = self.base(&mut job)?;
             let (mut wanted, mut all) = (Some(items), Vec::new().into_iter());
             let mut found = Vec::new();
             for (pass, counter) in self.agreed.passes().zip(0..) {
-                self.tell_setup(pass);
-                let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter));
+                self.tell_setup(pass, counter, &base);
+                let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter, &base));
                 let sender =
                     job.play(|io| async move { Sender::set_up(&io, &mut cx, plan).await })?;
                 self.tell_buckets(pass);
@@ -88,7 +90,7 @@ impl Party<'_> {
                 });
                 bar.finish_and_clear();
             }
-            job.finish()?;
+            job.finish_keeping(base)?;
             Ok(found)
         })
     }
@@ -96,11 +98,12 @@ impl Party<'_> {
     /// The items that the peer also has, in each pass, and what it has beside them.
     pub(super) fn receive(&self, link: Link, sets: &[&[Item]]) -> Result<(Found, Cost), Failure> {
         let join = self.agreed.join().map_err(|e| link.abandon(e))?;
-        let (all, cost) = link.run(self.workers, |job| {
+        let (all, cost) = link.run(self.workers, |mut job| {
+            let base = self.base(&mut job)?;
             let mut all = Vec::new();
             for ((pass, items), counter) in self.agreed.passes().zip(sets).zip(0..) {
-                self.tell_setup(pass);
-                let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter));
+                self.tell_setup(pass, counter, &base);
+                let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter, &base));
                 let receiver =
                     job.play(|io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
                 self.tell_buckets(pass);
@@ -123,7 +126,7 @@ impl Party<'_> {
             }
             // The sender gets to know that all has come, and the connection ends, before the sets are compared: how
             // long that takes depends on them.
-            job.finish()?;
+            job.finish_keeping(base)?;
             Ok(all)
         })?;
         let found = self.open(all, sets)?;
@@ -162,18 +165,37 @@ impl Party<'_> {
         Ok(found)
     }
 
-    fn plan(&self, job: &Job<'_>, pass: &Parameters, counter: u64) -> Plan<'_> {
-        let (parameters, base, direction) = (*pass, self.agreed.method.base, job.direction());
-        Plan { parameters, base, direction, counter }
+    fn plan<'a>(
+        &'a self,
+        job: &Job<'_>,
+        pass: &Parameters,
+        counter: u64,
+        base: &'a Base,
+    ) -> Plan<'a> {
+        let (parameters, direction) = (*pass, job.direction());
+        Plan { parameters, base: self.base_of(counter, base), direction, counter }
     }
 
     fn bar(&self, pass: &Parameters) -> ProgressBar {
         self.output.progress_in_percent(pass.steps())
     }
 
-    fn tell_setup(&self, pass: &Parameters) {
-        let (n, base) = (pass.base_ots(), self.agreed.method.base.info().name);
-        self.output.detail(&format!("running {n} base OTs {base}"));
+    /// The base OTs of the first pass: new ones, or those of the last session.
+    fn base(&self, job: &mut Job<'_>) -> Result<Base, Failure> {
+        let n = self.agreed.passes().next().map_or(0, Parameters::base_ots);
+        Ok(job.base(self.agreed.method.base, n)?)
+    }
+
+    fn base_of<'a>(&self, counter: u64, base: &'a Base) -> &'a dyn BaseOt {
+        if counter == 0 { base.ot() } else { self.agreed.method.base }
+    }
+
+    fn tell_setup(&self, pass: &Parameters, counter: u64, base: &Base) {
+        let (n, name) = (pass.base_ots(), self.agreed.method.base.info().name);
+        self.output.detail(&match counter == 0 && base.is_resumed() {
+            true => format!("taking up {n} base OTs {name} of an earlier session"),
+            false => format!("running {n} base OTs {name}"),
+        });
     }
 
     fn tell_buckets(&self, pass: &Parameters) {

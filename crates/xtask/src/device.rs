@@ -1,0 +1,500 @@
+//! The party on a microcontroller, emulated: builds the firmware of `examples/device`, counts what it takes, and lets it talk with
+//! the command over a line, with faults also.
+
+use std::{
+    fs,
+    io::{self, BufRead, BufReader, ErrorKind, Read, Write},
+    net::Shutdown,
+    os::unix::{
+        fs::OpenOptionsExt,
+        net::{UnixListener, UnixStream},
+    },
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::tools::{self, Result};
+
+/// The key of the line. The example's board has it in its arguments.
+const KEY: &str = "6f78af1c10d5e0b2a3948576c7d8e9fa0b1c2d3e4f5061728394a5b6c7d8e9f0";
+
+/// Options of `device`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Print the table only
+    #[arg(long)]
+    table: bool,
+}
+
+/// A machine of QEMU.
+struct Machine {
+    name: &'static str,
+    target: &'static str,
+    emulator: &'static str,
+    options: &'static str,
+}
+
+const MACHINES: [Machine; 2] = [
+    Machine {
+        name: "Cortex-M4",
+        target: "thumbv7em-none-eabihf",
+        emulator: "qemu-system-arm",
+        options: "-M mps2-an386",
+    },
+    Machine {
+        name: "RISC-V",
+        target: "riscv32imac-unknown-none-elf",
+        emulator: "qemu-system-riscv32",
+        options: "-M virt -bios none",
+    },
+];
+
+/// Builds and runs what can be run here.
+pub(crate) fn run(arguments: &Arguments) -> Result {
+    let mut ran = false;
+    for machine in &MACHINES {
+        if let Err(why) = are_there(&[machine.emulator], machine.target) {
+            println!("skipped {}: {why}", machine.name);
+            continue;
+        }
+        ran = true;
+        machine.build()?;
+        machine.table()?;
+        if !arguments.table {
+            machine.talk()?;
+        }
+    }
+    if !arguments.table {
+        laws()?;
+    }
+    tools::needs(ran, "neither QEMU's machines nor the targets are here")
+}
+
+/// Tests the ring's kernels, those with packed lanes also, on an emulated ARM of 32 bits with an operating system.
+fn laws() -> Result {
+    const TARGET: &str = "armv7-unknown-linux-gnueabihf";
+    if let Err(why) = are_there(&["qemu-arm", "arm-linux-gnueabihf-gcc"], TARGET) {
+        println!("skipped the laws of the kernels on 32-bit ARM: {why}");
+        return Ok(());
+    }
+    let variable =
+        |what| format!("CARGO_TARGET_{}_{what}", TARGET.replace('-', "_").to_uppercase());
+    let test = format!("test --quiet --package foxtrot-kernel --lib --target {TARGET} ring::");
+    let mut test = tools::cargo(&test);
+    test.env(variable("LINKER"), "arm-linux-gnueabihf-gcc");
+    test.env(variable("RUNNER"), "qemu-arm -cpu max -L /usr/arm-linux-gnueabihf");
+    tools::run(&mut test)
+}
+
+/// Says what is missing of programs and the target.
+fn are_there(programs: &[&str], target: &str) -> std::result::Result<(), String> {
+    let missing = programs.iter().find(|it| !tools::succeeds(&mut tools::command(it, "--version")));
+    if let Some(program) = missing {
+        return Err(format!("there is no {program}"));
+    }
+    let print = format!("--print target-libdir --target {target}");
+    let folder = tools::command("rustc", &print).output().ok().map(|it| it.stdout);
+    let folder = folder.and_then(|it| String::from_utf8(it).ok()).unwrap_or_default();
+    match Path::new(folder.trim()).is_dir() {
+        true => Ok(()),
+        false => Err(format!("rustup target add {target}")),
+    }
+}
+
+impl Machine {
+    fn build(&self) -> Result {
+        let build = format!("build --quiet --locked --release --target {} --bins", self.target);
+        tools::run(tools::cargo(&build).current_dir(folder()))
+    }
+
+    fn image(&self, name: &str) -> PathBuf {
+        folder().join("target").join(self.target).join("release").join(name)
+    }
+
+    /// The emulator with an image and its arguments.
+    fn emulator(&self, image: &str, arguments: &str) -> Command {
+        let mut command = tools::command(self.emulator, self.options);
+        let mut semihosting = "enable=on,target=native,arg=foxtrot".to_owned();
+        for argument in arguments.split_whitespace() {
+            semihosting += &format!(",arg={argument}");
+        }
+        command.args(["-display", "none", "-monitor", "none", "-semihosting-config", &semihosting]);
+        command.arg("-kernel").arg(self.image(image));
+        command
+    }
+
+    /// Prints the costs of both roles in memory, as a table.
+    fn table(&self) -> Result {
+        let mut measure = self.emulator("measure", "");
+        // Semihosting writes to the emulator's standard error.
+        let said = tools::output(measure.args(["-icount", "shift=0", "-serial", "none"]))?;
+        if !said.status.success() {
+            return tools::failed(format_args!("{measure:?}: {}", said.status));
+        }
+        println!("\n{}: instructions, bytes of RAM and of messages sent\n", self.name);
+        println!("| protocol | role | n | instructions | stack | heap | sent |");
+        println!("|---|---|---|---|---|---|---|");
+        let said = String::from_utf8_lossy(&said.stderr).into_owned();
+        let mut rows = 0;
+        for line in said.lines().filter(|line| !line.starts_with('#')) {
+            let [protocol, role, n, instructions, _, stack, heap, sent] =
+                line.split(',').collect::<Vec<_>>()[..]
+            else {
+                return tools::failed(format_args!("the image says {line:?}"));
+            };
+            println!(
+                "| `{protocol}` | {role} | {n} | {instructions} | {stack} | {heap} | {sent} |"
+            );
+            rows += 1;
+        }
+        let flash = self.flash()?;
+        println!("\nFlash of the image `party`, with all jobs: {flash} bytes");
+        if rows == 8 { Ok(()) } else { tools::failed(format_args!("{rows} rows, not 8")) }
+    }
+
+    /// Bytes of the image that a board keeps in flash.
+    fn flash(&self) -> Result<usize> {
+        let path = self.image("party");
+        let image =
+            fs::read(&path).or_else(|e| tools::failed(format_args!("{}: {e}", path.display())))?;
+        let number = |at: usize, len: usize| {
+            let bytes = image.get(at..at + len).unwrap_or_default();
+            bytes.iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte))
+        };
+        // The segments of an ELF file of 32 bits that are loaded.
+        let (table, entry, count) = (number(28, 4), number(42, 2), number(44, 2));
+        let loaded = (0..count).map(|k| table + k * entry).filter(|&at| number(at, 4) == 1);
+        Ok(loaded.map(|at| number(at + 16, 4)).sum())
+    }
+
+    /// Sessions between the emulated device and the command, without and with faults.
+    fn talk(&self) -> Result {
+        let line = Line::new()?;
+        line.prepare()?;
+        let pair = "quote for 30 days\nquote for 90 days\n";
+        line.write("messages", pair)?;
+        line.write("choices", "1\n")?;
+
+        println!("\n{}: the device and the command over a line", self.name);
+        // Messages, both ways.
+        let (host, device) = self.session(&line, "receive 1", "ot send", "messages")?;
+        said(&host, "")?;
+        // The example's choices are 0, 1, 1, 0 …
+        has(&device, "quote for 30 days")?;
+        let (host, _) = self.session(&line, "send 1", "ot receive", "choices")?;
+        said(&host, "message 1 of pair 0\n")?;
+        // Random OTs, both ways.
+        let host = "rot receive -n 1 --force --output";
+        let device = self.session(&line, "send-random 1", host, "r")?.1;
+        let pair = device.lines().find(|it| it.len() == 65).unwrap_or_default();
+        let choice = line.read("r.choices")?;
+        agrees(pair, &format!("{} {}", choice[0] & 1, hex(&line.read("r.keys")?)))?;
+        let host = "rot send -n 1 --force --output";
+        let device = self.session(&line, "receive-random 1", host, "s")?.1;
+        let chosen = device.lines().find(|it| it.len() == 34).unwrap_or_default();
+        let keys = line.read("s.keys")?;
+        let (zero, one) = keys.split_at(keys.len() / 2);
+        agrees(&format!("{} {}", hex(zero), hex(one)), chosen)?;
+        for &fault in &FAULTS {
+            self.survives(&line, fault)?;
+        }
+        println!("{}: every session and every fault ended as it should", self.name);
+        Ok(())
+    }
+
+    /// Runs the image's job against the command; returns what the host wrote, and the device's console.
+    fn session(&self, line: &Line, job: &str, host: &str, file: &str) -> Result<(Output, String)> {
+        let mut device = self.start(line, &format!("{job} {KEY} 1 5000"))?;
+        // Open until the device has ended: the emulator drops bytes at the end of its socket.
+        let link = line.connect()?;
+        line.relay(&link, None)?;
+        let host = line.host(host, file, "10")?;
+        let console = ended(&mut device, Duration::from_secs(20))?;
+        if !host.status.success() {
+            print!("{}", String::from_utf8_lossy(&host.stderr));
+            return tools::failed(format_args!("the host failed; the device said {console:?}"));
+        }
+        has(&console, "done")?;
+        if let Some(costs) = console.lines().find_map(|line| line.strip_prefix("# ")) {
+            let [_, _, stack, heap, statics] = costs.split(',').collect::<Vec<_>>()[..] else {
+                return tools::failed(format_args!("the image says {costs:?}"));
+            };
+            println!("{job}: stack {stack}, heap {heap}, other static {statics} bytes");
+        }
+        Ok((host, console))
+    }
+
+    fn start(&self, line: &Line, arguments: &str) -> Result<Child> {
+        let socket = line.path("device");
+        let _ = fs::remove_file(&socket);
+        let mut device = self.emulator("party", arguments);
+        device.arg("-serial").arg(format!("unix:{},server=on,wait=on", socket.display()));
+        let control = line.path("control");
+        let _ = fs::remove_file(&control);
+        device.arg("-qmp").arg(format!("unix:{},server=on,wait=off", control.display()));
+        device.stdout(Stdio::piped()).stderr(Stdio::piped());
+        device.spawn().or_else(|e| tools::failed(format_args!("{}: {e}", self.emulator)))
+    }
+
+    /// A fault ends both sides with an error, and the device then does the next session.
+    fn survives(&self, line: &Line, fault: Fault) -> Result {
+        // After a reset the board knows of no session before.
+        let is_reset = matches!(fault.what, What::Reset);
+        let sessions = if is_reset { 1 } else { 2 };
+        let arguments = format!("receive 1 {KEY} {sessions} 1000");
+        let mut device = self.start(line, &arguments)?;
+        let link = line.connect()?;
+        line.relay(&link, Some(fault))?;
+        let host = line.host("ot send", "messages", "3")?;
+        if host.status.success() || host.status.code() == Some(101) {
+            return tools::failed(format_args!("{fault:?}: the host ended with {}", host.status));
+        }
+        let why = String::from_utf8_lossy(&host.stderr).into_owned();
+        // The device waits at most its time of silence.
+        thread::sleep(Duration::from_millis(1500));
+        line.relay(&link, None)?;
+        let host = line.host("ot send", "messages", "10")?;
+        let console = ended(&mut device, Duration::from_secs(20))?;
+        let first = console.lines().find(|it| it.starts_with("failed: ")).unwrap_or_default();
+        let Fault { what, of_device, byte } = fault;
+        let side = if of_device { "device" } else { "host" };
+        let why = why.lines().last().unwrap_or_default();
+        println!("{what:?}, byte {byte} of the {side}: host: {why:?}; device: {first:?}");
+        has(&console, if is_reset { "ready\nready" } else { "failed: " })?;
+        has(&console, "done")?;
+        if host.status.success() { Ok(()) } else { tools::failed("the session after the fault") }
+    }
+}
+
+/// A fault on the line: of a byte that the device sends, or one of the host's.
+#[derive(Clone, Copy, Debug)]
+struct Fault {
+    what: What,
+    of_device: bool,
+    byte: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Lost,
+    Doubled,
+    Flipped,
+    /// The host is gone.
+    Gone,
+    /// The device is reset.
+    Reset,
+}
+
+const FAULTS: [Fault; 10] = [
+    Fault { what: What::Lost, of_device: false, byte: 300 },
+    Fault { what: What::Doubled, of_device: false, byte: 120 },
+    Fault { what: What::Flipped, of_device: false, byte: 700 },
+    Fault { what: What::Lost, of_device: true, byte: 900 },
+    Fault { what: What::Doubled, of_device: true, byte: 400 },
+    Fault { what: What::Flipped, of_device: true, byte: 80 },
+    Fault { what: What::Gone, of_device: false, byte: 150 },
+    Fault { what: What::Gone, of_device: false, byte: 600 },
+    Fault { what: What::Reset, of_device: true, byte: 500 },
+    Fault { what: What::Reset, of_device: false, byte: 700 },
+];
+
+impl Fault {
+    fn at(self, of_device: bool, byte: usize) -> Option<What> {
+        (self.of_device == of_device && self.byte == byte).then_some(self.what)
+    }
+}
+
+/// A folder with the line's files.
+struct Line {
+    folder: PathBuf,
+}
+
+impl Line {
+    fn new() -> Result<Self> {
+        let folder = tools::target().join("device");
+        fs::create_dir_all(&folder).or_else(|e| tools::failed(format_args!("{e}")))?;
+        Ok(Self { folder })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn prepare(&self) -> Result {
+        let key = self.path("key");
+        let _ = fs::remove_file(&key);
+        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(key);
+        let written = file.and_then(|mut file| writeln!(file, "{KEY}"));
+        written.or_else(|e| tools::failed(format_args!("the key: {e}")))
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result {
+        fs::write(self.path(name), text).or_else(|e| tools::failed(format_args!("{name}: {e}")))
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>> {
+        fs::read(self.path(name)).or_else(|e| tools::failed(format_args!("{name}: {e}")))
+    }
+
+    /// The device's end, once QEMU listens.
+    fn connect(&self) -> Result<UnixStream> {
+        let end = Instant::now() + Duration::from_secs(20);
+        loop {
+            match UnixStream::connect(self.path("device")) {
+                Ok(stream) => return Ok(stream),
+                Err(_) if Instant::now() < end => thread::sleep(Duration::from_millis(20)),
+                Err(e) => return tools::failed(format_args!("the emulator's socket: {e}")),
+            }
+        }
+    }
+
+    /// Carries bytes between the device's end and the next host that comes, until the host ends.
+    fn relay(&self, device: &UnixStream, fault: Option<Fault>) -> Result {
+        let start = || -> io::Result<()> {
+            let path = self.path("host");
+            let _ = fs::remove_file(&path);
+            let listener = UnixListener::bind(path)?;
+            let control = self.path("control");
+            let (mut to_device, from_device) = (device.try_clone()?, device.try_clone()?);
+            thread::spawn(move || -> io::Result<()> {
+                let (mut host, _) = listener.accept()?;
+                let mut to_host = host.try_clone()?;
+                let over = Arc::new(AtomicBool::new(false));
+                let is_over = Arc::clone(&over);
+                let of_back = control.clone();
+                let back = thread::spawn(move || {
+                    from_device.set_read_timeout(Some(Duration::from_millis(50)))?;
+                    let from = (&mut &from_device, true);
+                    copy(from, &mut to_host, (fault, &of_back), &is_over)
+                });
+                let ended = copy((&mut host, false), &mut to_device, (fault, &control), &over);
+                over.store(true, Ordering::Relaxed);
+                drop(host.shutdown(Shutdown::Both));
+                let _ = back.join();
+                ended
+            });
+            Ok(())
+        };
+        start().or_else(|e| tools::failed(format_args!("the relay: {e}")))
+    }
+
+    fn host(&self, job: &str, file: &str, timeout: &str) -> Result<Output> {
+        let mut command =
+            tools::command(&tools::target().join("debug/foxtrot").to_string_lossy(), job);
+        command.arg(self.path(file)).args(["--extension", "none"]);
+        command.arg("--serial").arg(self.path("host")).arg("--psk").arg(self.path("key"));
+        command.args(["--timeout", timeout, "--wait", timeout]);
+        tools::output(&mut command)
+    }
+}
+
+/// Copies one direction of a line, with its fault, until an end.
+fn copy(
+    (from, back): (&mut impl Read, bool),
+    to: &mut impl Write,
+    (fault, control): (Option<Fault>, &Path),
+    over: &AtomicBool,
+) -> io::Result<()> {
+    let (mut buffer, mut at) = ([0; 64], 0);
+    while !over.load(Ordering::Relaxed) {
+        let read = match from.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => continue,
+            Err(e) => return Err(e),
+        };
+        let mut out = Vec::new();
+        for &byte in &buffer[..read] {
+            match fault.and_then(|fault| fault.at(back, at)) {
+                Some(What::Lost) => {}
+                Some(What::Doubled) => out.extend([byte, byte]),
+                Some(What::Flipped) => out.push(byte ^ 0x10),
+                Some(What::Gone) => return Ok(()),
+                Some(What::Reset) => reset(control)?,
+                None => out.push(byte),
+            }
+            at += 1;
+        }
+        to.write_all(&out)?;
+    }
+    Ok(())
+}
+
+/// Resets the emulated machine.
+fn reset(control: &Path) -> io::Result<()> {
+    let mut control = UnixStream::connect(control)?;
+    control.write_all(b"{\"execute\":\"qmp_capabilities\"}{\"execute\":\"system_reset\"}\n")?;
+    // Until it has answered: a greeting, and a line for each command at least.
+    let lines = BufReader::new(control).lines().take(3);
+    lines.collect::<io::Result<Vec<_>>>().map(drop)
+}
+
+/// The package of the firmware.
+fn folder() -> PathBuf {
+    tools::root().join("examples/device")
+}
+
+/// Waits for the emulator, and gives what its console had.
+fn ended(device: &mut Child, within: Duration) -> Result<String> {
+    let end = Instant::now() + within;
+    let mut console = String::new();
+    loop {
+        match device.try_wait() {
+            Ok(Some(_)) => break,
+            Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(20)),
+            _ => {
+                let _ = device.kill();
+                let _ = device.wait();
+                break;
+            }
+        }
+    }
+    let streams = [
+        device.stdout.take().map(|it| Box::new(it) as Box<dyn Read>),
+        device.stderr.take().map(|it| Box::new(it) as Box<dyn Read>),
+    ];
+    for mut stream in streams.into_iter().flatten() {
+        let _ = stream.read_to_string(&mut console);
+    }
+    Ok(console)
+}
+
+/// Fails unless the console has that.
+fn has(console: &str, what: &str) -> Result {
+    if console.contains(what) {
+        Ok(())
+    } else {
+        tools::failed(format_args!("the device does not say {what:?}: {console:?}"))
+    }
+}
+
+/// Fails unless the host wrote that.
+fn said(host: &Output, expected: &str) -> Result {
+    let got = String::from_utf8_lossy(&host.stdout);
+    if got == expected {
+        Ok(())
+    } else {
+        tools::failed(format_args!("the host wrote {got:?} instead of {expected:?}"))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Fails unless a receiver's line `choice key` has the key of that choice of a sender's line `key key`.
+fn agrees(pair: &str, chosen: &str) -> Result {
+    let keys: Vec<_> = pair.split_whitespace().collect();
+    match chosen.split_once(char::is_whitespace) {
+        Some((choice @ ("0" | "1"), key)) if keys.get(usize::from(choice == "1")) == Some(&key) => {
+            Ok(())
+        }
+        _ => tools::failed("the sides have other keys"),
+    }
+}

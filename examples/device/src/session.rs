@@ -1,0 +1,358 @@
+//! A session from the opening of the line to the last step of the closing.
+
+use alloc::{boxed::Box, rc::Rc, vec::Vec};
+use core::cell::RefCell;
+
+use foxtrot_ot::{
+    Direction, Seed, Session,
+    base::{BaseOt, Choice, ReceiverKeys, SenderKeys, roted},
+    convert,
+    engine::{Engine, Progress},
+    line::{CONFIRMATION_LEN, Key, MAGIC, OPENING_LEN, Responder},
+    oracle::Query,
+};
+use zeroize::Zeroizing;
+
+use crate::{
+    Fault, Job, Outcome, hello,
+    wire::{HELLO, PROTOCOL, Port, Wire, pause, put, receive},
+};
+
+/// Bytes of a step of the closing: its number and the transcript.
+const STEP_LEN: usize = 33;
+/// The most transfers: one batch of the wire.
+const MOST_TRANSFERS: usize = 1024;
+
+/// Runs a session. A failure after the hellos is told to the host.
+pub(crate) async fn run(
+    port: Rc<RefCell<Port>>,
+    job: Job,
+    key: Key,
+    random: Zeroizing<[[u8; 32]; 3]>,
+) -> Result<Outcome, Fault> {
+    let line = greet(&port, key, random[0]).await?;
+    let mut wire = Wire::new(port, line);
+    let ended = talk(&mut wire, job, &random).await;
+    let reason = match &ended {
+        Ok(_) => None,
+        // A host that has not heard our hello takes no reason.
+        Err(Fault::Hello | Fault::Terms | Fault::GaveUp(_) | Fault::Ended) => None,
+        Err(Fault::Frame | Fault::Line(_)) => Some(1),
+        Err(Fault::Protocol | Fault::Transcript) => Some(2),
+        Err(Fault::Silence) => Some(3),
+        Err(Fault::Job) => Some(4),
+    };
+    if let Some(reason) = reason {
+        // Whether the host hears it or not.
+        let _ = wire.send(HELLO, &[reason]).await;
+    }
+    let closed = wire.close().await;
+    if ended.is_ok() {
+        closed?
+    }
+    ended
+}
+
+/// Waits for an opening, among whatever bytes come, and makes the line.
+async fn greet(
+    port: &RefCell<Port>,
+    key: Key,
+    nonce: [u8; 32],
+) -> Result<foxtrot_ot::line::Line, Fault> {
+    let mut window = [0; MAGIC.len()];
+    while window != MAGIC {
+        window.rotate_left(1);
+        [window[MAGIC.len() - 1]] = receive(port).await?;
+    }
+    port.borrow_mut().in_session = true;
+    let rest: [u8; OPENING_LEN - MAGIC.len()] = receive(port).await?;
+    let mut opening = [0; OPENING_LEN];
+    opening[..MAGIC.len()].copy_from_slice(&MAGIC);
+    opening[MAGIC.len()..].copy_from_slice(&rest);
+    let (responder, answer) = Responder::answer(key, &opening, nonce)?;
+    put(port, &answer);
+    let confirmation: [u8; CONFIRMATION_LEN] = receive(port).await?;
+    Ok(responder.finish(&confirmation)?)
+}
+
+/// Hashes of the frames of the protocol that go one way (`docs/wire/README.md`, section 2.1).
+struct Tally {
+    side: u8,
+    /// The number of frames to come.
+    left: usize,
+    state: Frames,
+}
+
+enum Frames {
+    None,
+    Some(Box<Query>),
+    All([u8; 32]),
+}
+
+impl Tally {
+    fn new(side: u8, left: usize) -> Self {
+        Self { side, left, state: Frames::None }
+    }
+
+    // Never inlined: a query takes 2 KB of the stack.
+    #[inline(never)]
+    fn frame(&mut self, session: &Session, payload: &[u8]) {
+        let oracle = session.oracle("foxtrot v2 frames");
+        self.left -= 1;
+        self.state = match (core::mem::replace(&mut self.state, Frames::None), self.left) {
+            // A single frame needs no state, which is large.
+            (Frames::None, 0) => {
+                let mut all = [0; 32];
+                oracle.answer(PROTOCOL.into(), self.side, &[payload], &mut all);
+                Frames::All(all)
+            }
+            (Frames::None, _) => {
+                Frames::Some(Box::new(oracle.query(PROTOCOL.into(), self.side).field(payload)))
+            }
+            (Frames::Some(query), 0) => Frames::All(query.field(payload).finish()),
+            (Frames::Some(query), _) => Frames::Some(Box::new(query.field(payload))),
+            (all, _) => all,
+        };
+    }
+
+    fn hash(&self, session: &Session) -> [u8; 32] {
+        match &self.state {
+            Frames::All(all) => *all,
+            _ => empty(session, PROTOCOL, self.side),
+        }
+    }
+}
+
+/// The hash of no frames.
+#[inline(never)]
+fn empty(session: &Session, lane: u8, side: u8) -> [u8; 32] {
+    let mut hash = [0; 32];
+    session.oracle("foxtrot v2 frames").answer(lane.into(), side, &[], &mut hash);
+    hash
+}
+
+/// A session whose sides have agreed.
+struct Talk<'a> {
+    wire: &'a mut Wire,
+    session: Session,
+    direction: Direction,
+    /// The host's frames, and ours.
+    tallies: [Tally; 2],
+}
+
+async fn talk(
+    wire: &mut Wire,
+    job: Job,
+    random: &Zeroizing<[[u8; 32]; 3]>,
+) -> Result<Outcome, Fault> {
+    let (base, n): (&dyn BaseOt, _) = match &job {
+        Job::SendRandom(n) | Job::ReceiveRandom(n) => (&roted::Rot, *n),
+        Job::SendMessages { messages, .. } => (&roted::Endemic, messages.len()),
+        Job::ReceiveMessages { choices, .. } => (&roted::Endemic, choices.len()),
+    };
+    if !(1..=MOST_TRANSFERS).contains(&n) {
+        return Err(Fault::Job);
+    }
+    let is_receiver = matches!(job, Job::ReceiveRandom(..) | Job::ReceiveMessages { .. });
+    let session = agree(wire, &job, base.info().name, n, is_receiver, random[1]).await?;
+    let (session, message_len) = session;
+    let direction = if is_receiver { Direction::InitiatorSends } else { Direction::ResponderSends };
+
+    // Frames of each side on the protocol's lane.
+    let sealed = match &job {
+        Job::SendRandom(..) | Job::ReceiveRandom(..) => 0,
+        _ => n.div_ceil(convert::transfers_per_frame(message_len)),
+    };
+    let of_receiver = if sealed == 0 { 2 } else { 1 };
+    let (host, device) =
+        if is_receiver { (1 + sealed, of_receiver) } else { (of_receiver, 1 + sealed) };
+    let tallies = [Tally::new(0, host), Tally::new(1, device)];
+    let mut talk = Talk { wire, session, direction, tallies };
+
+    let seed = Seed::from_bytes(random[2]);
+    match job {
+        Job::SendRandom(..) => {
+            let keys = talk.send_random(base, n, seed).await?;
+            let transcript = talk.finish().await?;
+            talk.await_step(1, &transcript).await?;
+            talk.step(1, &transcript).await?;
+            Ok(Outcome::SenderKeys(keys))
+        }
+        Job::ReceiveRandom(..) => {
+            let keys = talk.receive_random(base, Choice::Random(n), seed).await?;
+            let transcript = talk.finish().await?;
+            talk.step(1, &transcript).await?;
+            talk.await_step(1, &transcript).await?;
+            Ok(Outcome::ReceiverKeys(keys))
+        }
+        Job::SendMessages { messages, .. } => {
+            let keys = talk.send_random(base, n, seed).await?;
+            let of_messages = talk.session.sub("chosen-messages", 0, direction);
+            let mut sender =
+                convert::Sender::new(of_messages, message_len).map_err(|_| Fault::Job)?;
+            let per_frame = convert::transfers_per_frame(message_len);
+            for (keys, pairs) in keys.pairs().chunks(per_frame).zip(messages.chunks(per_frame)) {
+                let frame = sender.seal(keys, pairs).map_err(|_| Fault::Job)?;
+                talk.send(frame).await?;
+            }
+            talk.finish().await?;
+            Ok(Outcome::Sent)
+        }
+        Job::ReceiveMessages { choices, .. } => {
+            let bits = choices.slice(0..n);
+            let keys = talk.receive_random(base, Choice::Given(choices), seed).await?;
+            let of_messages = talk.session.sub("chosen-messages", 0, direction);
+            let mut receiver =
+                convert::Receiver::new(of_messages, message_len).map_err(|_| Fault::Job)?;
+            let per_frame = convert::transfers_per_frame(message_len);
+            for (k, keys) in keys.keys().chunks(per_frame).enumerate() {
+                let frame = talk.receive(convert::frame_len(keys.len(), message_len)).await?;
+                let choices = bits.slice(k * per_frame..k * per_frame + keys.len());
+                receiver.take(&choices, keys, &frame).map_err(|_| Fault::Protocol)?;
+            }
+            // The host learns that all has come before anything is opened.
+            talk.finish().await?;
+            let messages = receiver.open().map_err(|_| Fault::Ended)?;
+            Ok(Outcome::Messages(messages))
+        }
+    }
+}
+
+/// Hellos and details: the session, and the length of messages.
+async fn agree(
+    wire: &mut Wire,
+    job: &Job,
+    base: &str,
+    n: usize,
+    is_receiver: bool,
+    nonce: [u8; 32],
+) -> Result<(Session, usize), Fault> {
+    let (mut digits, mut more) = ([0; 20], [0; 20]);
+    let format = |hex: &bool| if *hex { "hex" } else { "text" };
+    let (name, format) = match job {
+        Job::SendRandom(..) | Job::ReceiveRandom(..) => ("rot", None),
+        Job::SendMessages { hex, .. } | Job::ReceiveMessages { hex, .. } => {
+            ("ot", Some(("format", format(hex))))
+        }
+    };
+    let mut terms = Vec::with_capacity(6);
+    terms.extend([
+        ("adversary", "malicious"),
+        ("base", base),
+        ("count", hello::decimal(n, &mut digits)),
+        ("extension", "none"),
+    ]);
+    terms.extend(format);
+    terms.push(("job", name));
+    let ours = hello::encode(&nonce, is_receiver, &terms);
+    drop(terms);
+    wire.send(HELLO, &ours).await?;
+    let theirs = wire.frame(HELLO, [hello::LEAST, hello::MOST]).await?;
+    hello::compare(&ours, &theirs)?;
+    let greeting = hello::greeting(&theirs, &ours, wire.exporter());
+
+    let theirs = wire.frame(HELLO, [hello::LEAST_DETAILS, hello::MOST]).await?;
+    let told = hello::check_details(&greeting, &theirs)?;
+    let longest = |pairs: &[[Zeroizing<Vec<u8>>; 2]]| {
+        pairs.as_flattened().iter().map(|message| message.len()).max().unwrap_or_default()
+    };
+    let (message_len, ours) = match job {
+        Job::SendMessages { messages, .. } => {
+            let len = longest(messages);
+            let told = ("message-length", hello::decimal(len, &mut more));
+            (len, hello::details(&greeting, &[told]))
+        }
+        Job::ReceiveMessages { .. } => {
+            let len = told.filter(|&len| len <= convert::MAX_MESSAGE).ok_or(Fault::Hello)?;
+            (len, hello::details(&greeting, &[]))
+        }
+        _ => (0, hello::details(&greeting, &[])),
+    };
+    wire.send(HELLO, &ours).await?;
+    Ok((hello::session(&greeting, &theirs, &ours), message_len))
+}
+
+impl Talk<'_> {
+    async fn send(&mut self, frame: Vec<u8>) -> Result<(), Fault> {
+        self.tallies[1].frame(&self.session, &frame);
+        pause(&self.wire.port).await;
+        self.wire.send(PROTOCOL, &frame).await
+    }
+
+    async fn receive(&mut self, len: usize) -> Result<Vec<u8>, Fault> {
+        let frame = self.wire.frame(PROTOCOL, [len, len]).await?;
+        self.tallies[0].frame(&self.session, &frame);
+        pause(&self.wire.port).await;
+        Ok(frame)
+    }
+
+    /// Plays an engine, a message to a step.
+    async fn play<Out>(&mut self, mut engine: Engine<'_, Out>) -> Result<Out, Fault> {
+        loop {
+            let progress = engine.advance().map_err(|_| Fault::Protocol)?;
+            pause(&self.wire.port).await;
+            while let Some((_, message)) = engine.outgoing() {
+                self.send(message).await?;
+            }
+            match progress {
+                Progress::Sending => {}
+                Progress::Done(out) => return Ok(out),
+                Progress::Waiting { len, .. } => engine.deliver(0, self.receive(len).await?),
+            }
+        }
+    }
+
+    async fn send_random(
+        &mut self,
+        base: &dyn BaseOt,
+        n: usize,
+        seed: Seed,
+    ) -> Result<SenderKeys, Fault> {
+        let session = self.session.sub(base.info().name, 0, self.direction);
+        self.play(base.sender(session, n, seed).map_err(|_| Fault::Job)?).await
+    }
+
+    async fn receive_random(
+        &mut self,
+        base: &dyn BaseOt,
+        choice: Choice,
+        seed: Seed,
+    ) -> Result<ReceiverKeys, Fault> {
+        let session = self.session.sub(base.info().name, 0, self.direction);
+        self.play(base.receiver(session, choice, seed).map_err(|_| Fault::Job)?).await
+    }
+
+    /// Both sides say that they have all, and compare what each has received with what the other sent.
+    async fn finish(&mut self) -> Result<[u8; 32], Fault> {
+        let mut hashes = Vec::with_capacity(14);
+        for lane in 1..8 {
+            for side in 0..2 {
+                hashes.push(match lane {
+                    PROTOCOL => self.tallies[usize::from(side)].hash(&self.session),
+                    _ => empty(&self.session, lane, side),
+                });
+            }
+            pause(&self.wire.port).await;
+        }
+        let mut transcript = [0; 32];
+        let oracle = self.session.oracle("foxtrot v2 transcript");
+        oracle.answer(0, 0, &[hashes.as_flattened()], &mut transcript);
+        self.step(0, &transcript).await?;
+        self.await_step(0, &transcript).await?;
+        Ok(transcript)
+    }
+
+    async fn step(&mut self, number: u8, transcript: &[u8; 32]) -> Result<(), Fault> {
+        let mut step = [number; STEP_LEN];
+        step[1..].copy_from_slice(transcript);
+        self.wire.send(HELLO, &step).await
+    }
+
+    async fn await_step(&mut self, number: u8, transcript: &[u8; 32]) -> Result<(), Fault> {
+        let step = self.wire.frame(HELLO, [STEP_LEN, STEP_LEN]).await?;
+        match step[0] == number && step[1..] == transcript[..] {
+            true => Ok(()),
+            false => Err(Fault::Transcript),
+        }
+    }
+}
