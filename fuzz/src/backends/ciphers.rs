@@ -38,8 +38,7 @@ pub(super) fn aegis(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     let (keys, nonce) = ([input.array(), input.array()], input.array());
     results.keep(len, |to| kernel_aegis::keystream(backend, &keys[0], &nonce, to));
     results.keep(2 * len, |to| {
-        let (one, other) = to.split_at_mut(len);
-        kernel_aegis::keystreams(backend, &keys, &nonce, [one, other]);
+        kernel_aegis::keystreams(backend, &keys, &nonce, to, len, len);
     });
     results.0
 }
