@@ -42,7 +42,7 @@ const AVX512: [u64; 2] = [1200, 700];
 const AVX2: [u64; 2] = [1400, 800];
 const PORTABLE: [u64; 2] = [2300, 1400];
 
-/// The same with LPN: rough estimates, not yet fitted to runs.
+/// Rough estimates for the method with LPN, not yet fitted to runs.
 const LPN_AVX512: [u64; 2] = [350, 250];
 const LPN_AVX2: [u64; 2] = [450, 300];
 const LPN_PORTABLE: [u64; 2] = [1200, 900];
