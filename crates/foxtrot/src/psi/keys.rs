@@ -31,7 +31,7 @@ use foxtrot_ot::Usage;
 use zeroize::Zeroizing;
 
 use super::MAX_ITEMS;
-use crate::Error;
+use crate::{Error, job::room};
 
 pub use distinct::{AT_ONCE, Distinct};
 pub use keyer::{Item, Keyer};
@@ -166,6 +166,30 @@ impl Keys {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
+    }
+
+    /// The items that are compared, in the order of their first rows.
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Adds keys that nobody else has and no row, until there are n: so many that every [shard](super::shards) has as many.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`] if there are more already; [`Error::Session`] if the system has no randomness.
+    pub fn fill_up_to(&mut self, n: usize) -> Result<(), Error> {
+        let ours = self.items.len();
+        if ours > n {
+            return Err(Usage::BatchTooLarge { n: ours, max: n }.into());
+        }
+        // Without growing, which would leave copies behind.
+        let mut filled = room(n)?;
+        filled.0.extend_from_slice(&self.items);
+        filled.0.resize(n, [0; 32]);
+        foxtrot_net::drive::fill(filled.0[ours..].as_flattened_mut())?;
+        self.items = Zeroizing::new(std::mem::take(&mut filled.0));
+        Ok(())
     }
 
     /// The number of rows.
