@@ -160,7 +160,8 @@ mod tests {
     #[test]
     fn another_coin_or_session_divides_otherwise() {
         let items = items(64);
-        let of = |sid, coin| Division::from_parts([sid; 32], [coin; 32], 16).unwrap().shards_of(&items);
+        let of =
+            |sid, coin| Division::from_parts([sid; 32], [coin; 32], 16).unwrap().shards_of(&items);
         assert_eq!(of(1, 2), of(1, 2));
         assert_ne!(of(1, 2), of(1, 3));
         assert_ne!(of(1, 2), of(3, 2));

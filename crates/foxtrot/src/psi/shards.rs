@@ -120,9 +120,10 @@ impl Ticket {
             Role::Sender => (Part::Sender, theirs, ours),
             Role::Receiver => (Part::Receiver, ours, theirs),
         };
-        let division = job.play(|io| async move {
-            Division::toss(&io, &mut cx, direction, part, shards).await
-        })?;
+        let division =
+            job.play(
+                |io| async move { Division::toss(&io, &mut cx, direction, part, shards).await },
+            )?;
         job.finish()?;
         Ok(Self { division, receivers, senders })
     }
@@ -185,8 +186,8 @@ impl std::str::FromStr for Ticket {
             lines.next().and_then(|it| it.strip_prefix(key)?.strip_prefix(' ')).ok_or(WRONG)
         };
         let (sid, coin) = (value("session")?, value("coin")?);
-        let [shards, receivers, senders] =
-            [value("shards")?, value("receiver")?, value("sender")?].map(|it| decimal(it.as_bytes()));
+        let [shards, receivers, senders] = [value("shards")?, value("receiver")?, value("sender")?]
+            .map(|it| decimal(it.as_bytes()));
         if lines.next().is_some() {
             return Err(WRONG);
         }
@@ -216,7 +217,8 @@ mod tests {
         let other = thread::spawn(move || {
             Options::new().agree_on_shards(&mut theirs, Role::Sender, 70, "none/1", shards[1])
         });
-        let ours = Options::new().agree_on_shards(&mut ours, Role::Receiver, 50, "none/1", shards[0]);
+        let ours =
+            Options::new().agree_on_shards(&mut ours, Role::Receiver, 50, "none/1", shards[0]);
         [ours, other.join().unwrap()]
     }
 
@@ -246,10 +248,16 @@ mod tests {
 
     #[test]
     fn a_shard_of_another_session_number_size_or_attempt_is_refused() {
-        let [[one, _], [other, _]] = [tickets([4, 4]), tickets([4, 4])].map(|it| it.map(Result::unwrap));
+        let [[one, _], [other, _]] =
+            [tickets([4, 4]), tickets([4, 4])].map(|it| it.map(Result::unwrap));
         let shard = |number, attempt| Shard { number, attempt };
         let larger = Ticket { senders: 700, ..one.clone() };
-        let all = [(&one, shard(1, 0)), (&one, shard(0, 1)), (&other, shard(0, 0)), (&larger, shard(0, 0))];
+        let all = [
+            (&one, shard(1, 0)),
+            (&one, shard(0, 1)),
+            (&other, shard(0, 0)),
+            (&larger, shard(0, 0)),
+        ];
         for (ticket, wrong) in all {
             let (mut ours, mut theirs) = Peer::pair();
             let options = Options::new().shard(ticket, Role::Sender, wrong).unwrap();
