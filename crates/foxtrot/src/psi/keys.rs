@@ -31,7 +31,7 @@ use foxtrot_ot::Usage;
 use zeroize::Zeroizing;
 
 use super::MAX_ITEMS;
-use crate::{Error, job::room};
+use crate::Error;
 
 pub use distinct::{AT_ONCE, Distinct};
 pub use keyer::{Item, Keyer};
@@ -179,17 +179,7 @@ impl Keys {
     /// # Errors
     /// [`Usage::BatchTooLarge`] if there are more already; [`Error::Session`] if the system has no randomness.
     pub fn fill_up_to(&mut self, n: usize) -> Result<(), Error> {
-        let ours = self.items.len();
-        if ours > n {
-            return Err(Usage::BatchTooLarge { n: ours, max: n }.into());
-        }
-        // Without growing, which would leave copies behind.
-        let mut filled = room(n)?;
-        filled.0.extend_from_slice(&self.items);
-        filled.0.resize(n, [0; 32]);
-        foxtrot_net::drive::fill(filled.0[ours..].as_flattened_mut())?;
-        self.items = Zeroizing::new(std::mem::take(&mut filled.0));
-        Ok(())
+        super::shards::fill_up_to(&mut self.items, n)
     }
 
     /// The number of rows.

@@ -44,14 +44,20 @@
 //! # Ok::<(), foxtrot::Error>(())
 //! ```
 
-use std::fmt;
+use std::{fmt, mem};
 
 use foxtrot_net::jobs::{self, decimal};
 use foxtrot_psi::shards::Role as Part;
 pub use foxtrot_psi::shards::{Division, MOST};
 
-use super::{MAX_ITEMS, Options};
-use crate::{Error, Peer, job::Role};
+use foxtrot_ot::Usage;
+use zeroize::Zeroizing;
+
+use super::{Digest, MAX_ITEMS, Options};
+use crate::{
+    Error, Peer,
+    job::{Role, room},
+};
 
 /// What both sides have agreed on for all shards of an intersection. It lets who has it take the place of a machine only as far as its
 /// keys do: with TLS it is no secret, but keep it from strangers, who could know by it what to disturb.
@@ -203,6 +209,24 @@ impl std::str::FromStr for Ticket {
             senders: size(senders)?,
         })
     }
+}
+
+/// Adds items that nobody else has to distinct ones, until there are n.
+///
+/// # Errors
+/// [`Usage::BatchTooLarge`] if there are more already; [`Error::Session`] if the system has no randomness; [`Error::OutOfMemory`].
+pub fn fill_up_to(items: &mut Zeroizing<Vec<Digest>>, n: usize) -> Result<(), Error> {
+    let ours = items.len();
+    if ours > n {
+        return Err(Usage::BatchTooLarge { n: ours, max: n }.into());
+    }
+    // Without growing, which would leave copies behind.
+    let mut filled = room(n)?;
+    filled.0.extend_from_slice(items);
+    filled.0.resize(n, [0; 32]);
+    foxtrot_net::drive::fill(filled.0[ours..].as_flattened_mut())?;
+    *items = Zeroizing::new(mem::take(&mut filled.0));
+    Ok(())
 }
 
 #[cfg(test)]

@@ -74,7 +74,11 @@ impl Fields {
 
     /// Writes the payload of an item: these columns.
     pub(super) fn write(&self, item: usize, places: &[usize], to: &mut [u8]) {
-        let fields = &self.padded[item * self.names.len() * self.slot..];
+        // What fills up a shard has no fields.
+        let Some(fields) = self.padded.get(item * self.names.len() * self.slot..) else { return };
+        if fields.is_empty() {
+            return;
+        }
         for (place, to) in places.iter().zip(to.chunks_exact_mut(self.slot)) {
             to.copy_from_slice(&fields[place * self.slot..][..self.slot]);
         }
