@@ -16,6 +16,7 @@ mod miri;
 mod msrv;
 mod package;
 mod published;
+mod python;
 mod sanitize;
 mod semver;
 mod smoke;
@@ -66,6 +67,8 @@ enum Check {
     Msrv,
     /// Package the published crates without a network, and build them from their packages
     Package(package::Arguments),
+    /// Build the Python package, install it into a fresh environment, and run its tests
+    Python(python::Arguments),
     /// Run the tests of the kernel and of `foxtrot-ot` with the address sanitizer, on every backend
     Sanitize,
     /// Compare the published crates' interfaces with the last release
@@ -94,6 +97,7 @@ fn main() -> ExitCode {
         Check::Miri => miri::run(),
         Check::Msrv => msrv::run(),
         Check::Package(arguments) => package::run(&arguments),
+        Check::Python(arguments) => python::run(&arguments),
         Check::Sanitize => sanitize::run(),
         Check::Semver => semver::run(),
         Check::Smoke(arguments) => smoke::run(&arguments),
