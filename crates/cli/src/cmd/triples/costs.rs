@@ -14,7 +14,7 @@ struct Table {
     rlwe: [u32; 4],
     lift: [u32; 4],
     gilboa: [[u32; 4]; 3],
-    /// Of bits, and of bits from silent OTs.
+    /// Bits from `softspoken-4`, and from silent OTs.
     bits: [u32; 2],
 }
 
