@@ -9,7 +9,9 @@ use std::{
     time::Duration,
 };
 
-use foxtrot::{Canceller, Ended, Error, Fingerprint, Progress, Stopper, Threads, policy::Policy};
+use foxtrot::{
+    Canceller, Ended, Error, Fingerprint, Progress, Side, Stopper, Threads, policy::Policy,
+};
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
@@ -144,6 +146,7 @@ pub(crate) struct Peer {
     address: Option<String>,
     name: Option<String>,
     fingerprint: Option<String>,
+    has_connected: bool,
 }
 
 impl Peer {
@@ -157,6 +160,7 @@ impl Peer {
             address: peer.address().map(str::to_owned),
             name: peer.name().map(str::to_owned),
             fingerprint: peer.fingerprint().map(ToString::to_string),
+            has_connected: peer.side() == Side::Initiator,
             slot: Mutex::new(Slot::Idle(Box::new(peer))),
         }
     }
@@ -220,6 +224,12 @@ impl Peer {
     #[getter]
     fn fingerprint(&self) -> Option<&str> {
         self.fingerprint.as_deref()
+    }
+
+    /// Returns true if this side connected, and the peer listened.
+    #[getter]
+    fn has_connected(&self) -> bool {
+        self.has_connected
     }
 
     /// Ends the job that another thread runs, and the connection.

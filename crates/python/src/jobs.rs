@@ -1,12 +1,12 @@
 //! Jobs with a peer.
 
-use std::{sync::Arc, thread};
+use std::{collections::HashMap, sync::Arc, thread};
 
 use foxtrot::{
-    Error,
+    Error, Side,
     extension::{silent, softspoken},
     ot,
-    psi::{self, Assumption, keys::Told},
+    psi::{self, Assumption, Count, Outcome, keys::Told},
     rot,
     triples::{self, Method, Word},
 };
@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 use crate::{
     connection::Peer,
     errors::{needs_numpy, panicked, raised, usage},
-    keys::Keys,
+    keys::{Fields, Keys, Numbers, padding_of},
     run::{Tell, run},
 };
 
@@ -71,20 +71,43 @@ fn counted(peer: &foxtrot::Peer) -> [u64; 2] {
 }
 
 #[pyfunction]
-#[pyo3(signature = (peer, keys, options, *, progress))]
+#[pyo3(signature = (peer, keys, options, *, share, progress))]
 pub(crate) fn psi_send<'py>(
     py: Python<'py>,
     peer: &Peer,
     keys: &Keys,
     options: PsiOptions,
+    share: Option<&Fields>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (keys, options) = (Arc::clone(&keys.read), options.read()?);
+    let share = share.map(|fields| Arc::clone(&fields.0));
     let (told, counters) = peer.job(py, progress, move |peer| {
-        let told = options.send_keys(peer, &keys)?;
+        let told = match share {
+            Some(fields) => options.send_keys_with(peer, &keys, &fields)?,
+            None => options.send_keys(peer, &keys)?,
+        };
         Ok((told, counted(peer)))
     })?;
     facts(py, &told, counters)
+}
+
+/// The sender's rows in common, which it also learns.
+#[pyfunction]
+#[pyo3(signature = (peer, keys, options, *, progress))]
+pub(crate) fn psi_send_both<'py>(
+    py: Python<'py>,
+    peer: &Peer,
+    keys: &Keys,
+    options: PsiOptions,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Rows<'py>, Bound<'py, PyDict>)> {
+    let (keys, options) = (Arc::clone(&keys.read), options.read()?);
+    let (common, told, counters) = peer.job(py, progress, move |peer| {
+        let (common, told) = options.send_keys_both(peer, &keys)?;
+        Ok((keys.rows_of(&common), told, counted(peer)))
+    })?;
+    Ok((rows(py, common), facts(py, &told, counters)?))
 }
 
 /// Rows as a byte for each, and as their numbers: 64 bits, in the order of the machine.
@@ -100,20 +123,100 @@ fn rows<'py>(py: Python<'py>, of: Vec<bool>) -> Rows<'py> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (peer, keys, options, *, progress))]
+#[pyo3(signature = (peer, keys, options, *, both, progress))]
 pub(crate) fn psi_receive<'py>(
     py: Python<'py>,
     peer: &Peer,
     keys: &Keys,
     options: PsiOptions,
+    both: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Rows<'py>, Bound<'py, PyDict>)> {
     let (keys, options) = (Arc::clone(&keys.read), options.read()?);
     let (common, told, counters) = peer.job(py, progress, move |peer| {
-        let (common, told) = options.receive_keys(peer, &keys)?;
+        let (common, told) = match both {
+            true => options.receive_keys_both(peer, &keys)?,
+            false => options.receive_keys(peer, &keys)?,
+        };
         Ok((keys.rows_of(&common), told, counted(peer)))
     })?;
     Ok((rows(py, common), facts(py, &told, counters)?))
+}
+
+/// Rows in common, the fields of each column in these rows, and facts.
+type Joined<'py> = (Rows<'py>, Vec<Vec<String>>, Bound<'py, PyDict>);
+
+#[pyfunction]
+#[pyo3(signature = (peer, keys, options, columns, padding, *, progress))]
+pub(crate) fn psi_join<'py>(
+    py: Python<'py>,
+    peer: &Peer,
+    keys: &Keys,
+    options: PsiOptions,
+    columns: Vec<String>,
+    padding: (usize, String),
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Joined<'py>> {
+    let (keys, options) = (Arc::clone(&keys.read), options.read()?);
+    let padding = padding_of(padding)?;
+    let (common, fields, told, counters) = peer.job(py, progress, move |peer| {
+        let (found, told) = options.receive_keys_with(peer, &keys, &columns, padding)?;
+        let of_key: HashMap<_, _> = found.into_iter().collect();
+        let of_row = |row| of_key.get(&keys.key_of(row)?);
+        let is_common = (0..keys.rows()).map(|row| of_row(row).is_some()).collect();
+        let mut by_column = vec![Vec::new(); columns.len()];
+        for fields in (0..keys.rows()).filter_map(of_row) {
+            by_column.iter_mut().zip(fields).for_each(|(column, field)| column.push(field.clone()));
+        }
+        Ok((is_common, by_column, told, counted(peer)))
+    })?;
+    Ok((rows(py, common), fields, facts(py, &told, counters)?))
+}
+
+/// The limits of a count or a sum, in a dictionary.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct CountOptions {
+    min_count: u64,
+    most_items: usize,
+    least_items: usize,
+}
+
+/// The count, and the sum; none if they are withheld.
+type Counted<'py> = (Option<u64>, Option<u64>, Bound<'py, PyDict>);
+
+/// A sum if there is a largest number. Its sender is the side with numbers; the receiver of a count is the side that
+/// connected.
+#[pyfunction]
+#[pyo3(signature = (peer, keys, options, *, numbers, largest))]
+pub(crate) fn psi_count<'py>(
+    py: Python<'py>,
+    peer: &Peer,
+    keys: &Keys,
+    options: CountOptions,
+    numbers: Option<&Numbers>,
+    largest: Option<u64>,
+) -> PyResult<Counted<'py>> {
+    let keys = Arc::clone(&keys.read);
+    let numbers = numbers.map(|it| (it.column.clone(), Arc::clone(&it.of_keys)));
+    let CountOptions { min_count, most_items, least_items } = options;
+    let count = Count::new().at_least(min_count).items(least_items, most_items);
+    let (outcome, told, counters) = peer.job(py, None, move |peer| {
+        let (outcome, told) = match (largest, numbers) {
+            (Some(largest), Some((column, numbers))) => {
+                count.send_keys_sum(peer, &keys, (column.as_deref(), &numbers), largest)?
+            }
+            (Some(largest), None) => count.receive_keys_sum(peer, &keys, largest)?,
+            (None, _) if peer.side() == Side::Initiator => count.receive_keys(peer, &keys)?,
+            (None, _) => count.send_keys(peer, &keys)?,
+        };
+        Ok((outcome, told, counted(peer)))
+    })?;
+    let (count, sum) = match outcome {
+        Outcome::Withheld => (None, None),
+        Outcome::Released { count, sum } => (Some(count), sum),
+    };
+    Ok((count, sum, facts(py, &told, counters)?))
 }
 
 /// Both parties in this process: the rows of `ours`.

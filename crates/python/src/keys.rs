@@ -12,15 +12,16 @@ use arrow_array::{
     },
 };
 use arrow_schema::{DataType, TimeUnit};
-use foxtrot::{
-    Error,
-    psi::keys::{Builder, Keyer, Keys as Read, Normaliser},
+use foxtrot::psi::{
+    fields::{self, Duplicates, Padding, Refused, decimal},
+    keys::{Builder, Keyer, Keys as Read, Normaliser},
 };
 use pyo3::{
     exceptions::PyTypeError,
     prelude::*,
     types::{PyBool, PyBytes, PyDate, PyDateTime, PyFloat, PyInt, PyList, PyString},
 };
+use zeroize::Zeroizing;
 
 use crate::{
     errors::{raised, usage},
@@ -106,80 +107,239 @@ pub(crate) fn item(parts: Vec<String>, names: Vec<String>) -> PyResult<Option<Ve
     Ok(Keyer::new(normalisers(&names)?).item(parts.into_iter().map(Cow::Owned)).map(Vec::from))
 }
 
-/// The keys of an Arrow table, in these columns.
+/// Columns of a table, or lists of Python's values, one for each part.
+#[derive(FromPyObject)]
+pub(crate) enum Rows<'py> {
+    Table(Bound<'py, Table>),
+    Lists(Vec<Bound<'py, PyList>>),
+}
+
+/// A column, and why a row's value in it is refused.
+type Why = (usize, String);
+
+/// The keys of rows; `columns` are the names of their parts, which plain values lack.
 #[pyfunction]
-pub(crate) fn keys_of_arrow(
+pub(crate) fn keys_of(
     py: Python<'_>,
-    table: &Bound<'_, Table>,
-    columns: Vec<String>,
+    rows: Rows<'_>,
+    columns: Option<Vec<String>>,
     names: Vec<String>,
     show: usize,
 ) -> PyResult<Keys> {
-    let (normalisers, table) = (normalisers(&names)?, table.get());
-    let (batches, rows) = (table.batches.clone(), table.rows());
-    let at = |name: &String| {
-        let index = table.schema.index_of(name);
-        index.map_err(|_| usage(format_args!("there is no column {name:?} in the table")))
+    let (normalisers, count) = (normalisers(&names)?, rows.count());
+    let shown = Shown::new(&normalisers, show);
+    let mut keys = Builder::new(normalisers, count).map_err(|e| raised(&e))?;
+    if let Some(columns) = &columns {
+        keys = keys.columns(columns.clone());
+    }
+    let take = |(keys, shown): &mut (Builder, Shown), _, parts: &[Cow<'_, str>]| {
+        if !shown.is_full() {
+            shown.take(parts.iter().map(ToString::to_string).collect());
+        }
+        // The command refuses it.
+        if let Some(part) = parts.iter().position(|part| part.contains('\0')) {
+            return Err((part, "a NUL byte in the key".to_owned()));
+        }
+        keys.push(parts.iter().map(|part| Cow::Borrowed(&**part)));
+        Ok(())
     };
-    let indices = columns.iter().map(at).collect::<PyResult<Vec<_>>>()?;
-    let read = run(
-        py,
-        &Tell::NOTHING,
-        || (),
-        move || {
-            let mut shown = Shown::new(&normalisers, show);
-            let mut keys = Builder::new(normalisers, rows)?.columns(columns.clone());
-            let mut row = 0;
-            for batch in &batches {
-                if let Err((column, number, why)) = push(&mut keys, &mut shown, batch, &indices) {
-                    let place = number.map(|it| format!(", row {}", row + it)).unwrap_or_default();
-                    return Ok(Err(format!("column {:?}{place}: {why}", columns[column])));
-                }
-                row += batch.num_rows();
-            }
-            Ok(Ok((keys.finish()?, shown.keys)))
-        },
-    )?;
-    let (read, shown) = read.map_err(|e: Error| raised(&e))?.map_err(usage)?;
-    Ok(Keys { read: Arc::new(read), shown })
+    let (keys, shown) = rows.each(py, columns.as_deref(), (keys, shown), take)?;
+    let read = py.detach(|| keys.finish()).map_err(|e| raised(&e))?;
+    Ok(Keys { read: Arc::new(read), shown: shown.keys })
 }
 
-/// A column, a row in the batch, and why it has no key.
-type Wrong = (usize, Option<usize>, String);
+/// Columns that go to the peer with its matches.
+#[pyclass(frozen, module = "foxtrot._core")]
+pub(crate) struct Fields(pub(crate) Arc<fields::Fields>);
 
-fn push(
-    keys: &mut Builder,
-    shown: &mut Shown,
-    batch: &RecordBatch,
-    indices: &[usize],
-) -> Result<(), Wrong> {
-    let columns = indices.iter().enumerate().map(|(number, &index)| {
-        Column::new(batch.column(index).as_ref()).map_err(|why| (number, None, why))
-    });
-    let columns = columns.collect::<Result<Vec<_>, _>>()?;
-    let mut wrong = None;
-    for row in 0..batch.num_rows() {
-        if !shown.is_full() {
-            let parts = columns.iter().map(|it| it.part(row).map(Cow::into_owned));
-            shown.take(parts.collect::<Result<_, _>>().unwrap_or_default());
+/// Reads the columns that go to the peer with its matches.
+#[pyfunction]
+pub(crate) fn fields_of(
+    py: Python<'_>,
+    rows: Rows<'_>,
+    columns: Vec<String>,
+    keys: &Keys,
+    padding: (usize, String),
+) -> PyResult<Fields> {
+    let (padding, read) = (padding_of(padding)?, rows.beside(keys)?);
+    let fields = fields::Fields::new(columns.len(), padding, read.len()).map_err(|e| raised(&e))?;
+    let take = move |fields: &mut fields::Fields, row, texts: &[Cow<'_, str>]| {
+        let Some(key) = read.key_of(row) else { return Ok(()) };
+        fields.put(key, texts).map_err(|why| match why {
+            Refused::Repeated => (0, REPEATED.to_owned()),
+            Refused::TooLong { field, len } => {
+                let room = padding.width;
+                let hint = "give a larger width= on both sides";
+                (field, format!("{len} bytes, and there is room for {room}; {hint}"))
+            }
+        })
+    };
+    let fields = rows.each(py, Some(&columns), fields, take)?;
+    Ok(Fields(Arc::new(fields.named(columns))))
+}
+
+const REPEATED: &str =
+    "an earlier row has the same key; give duplicates=\"first\" or \"last\", or remove rows";
+
+/// The form of fields, as Python has it: width, and the rule for duplicates.
+pub(crate) fn padding_of((width, rule): (usize, String)) -> PyResult<Padding> {
+    if !(1..=MOST_WIDTH).contains(&width) {
+        return Err(usage(format_args!("width is from 1 to {MOST_WIDTH}, and not {width}")));
+    }
+    Ok(Padding { width, duplicates: duplicates_of(&rule)? })
+}
+
+/// The widest field of the command.
+const MOST_WIDTH: usize = 4096;
+
+fn duplicates_of(rule: &str) -> PyResult<Duplicates> {
+    Duplicates::ALL.into_iter().find(|it| it.name() == rule).ok_or_else(|| {
+        let names = "\"refuse\", \"first\" or \"last\"";
+        usage(format_args!("duplicates is {names}, and not {rule:?}"))
+    })
+}
+
+/// A number beside each key.
+#[pyclass(frozen, module = "foxtrot._core")]
+pub(crate) struct Numbers {
+    pub(crate) of_keys: Arc<Zeroizing<Vec<u64>>>,
+    /// The name of their column.
+    pub(crate) column: Option<String>,
+}
+
+/// Reads the numbers that are added up.
+#[pyfunction]
+pub(crate) fn numbers_of(
+    py: Python<'_>,
+    rows: Rows<'_>,
+    column: Option<String>,
+    keys: &Keys,
+    largest: u64,
+    duplicates: &str,
+) -> PyResult<Numbers> {
+    let (rule, read) = (duplicates_of(duplicates)?, rows.beside(keys)?);
+    let state = (Zeroizing::new(vec![0; read.len()]), vec![false; read.len()]);
+    let take = move |state: &mut (Zeroizing<Vec<u64>>, Vec<bool>), row, texts: &[Cow<'_, str>]| {
+        let (Some(key), (numbers, seen)) = (read.key_of(row), state) else { return Ok(()) };
+        let text = texts.first().map_or("", |text| text.trim());
+        let number = decimal(text.as_bytes()).filter(|it| *it <= largest);
+        let number = number
+            .ok_or_else(|| (0, format!("no whole number from 0 to {largest}, the largest")))?;
+        if rule.takes(&mut seen[key]).map_err(|_| (0, REPEATED.to_owned()))? {
+            numbers[key] = number;
         }
-        let parts = columns.iter().enumerate().map(|(number, column)| {
-            column.part(row).and_then(checked).unwrap_or_else(|why| {
-                wrong.get_or_insert((number, Some(row), why));
-                Cow::Borrowed("")
-            })
-        });
-        keys.push(parts);
-        if let Some(wrong) = wrong.take() {
-            return Err(wrong);
+        Ok(())
+    };
+    let columns = column.as_ref().map(std::slice::from_ref);
+    let (numbers, _) = rows.each(py, columns, state, take)?;
+    Ok(Numbers { of_keys: Arc::new(numbers), column })
+}
+
+impl Rows<'_> {
+    fn count(&self) -> usize {
+        match self {
+            Self::Table(table) => table.get().rows(),
+            Self::Lists(parts) => parts.first().map_or(0, |part| part.len()),
         }
     }
-    Ok(())
+
+    /// The keys of the same rows.
+    fn beside(&self, keys: &Keys) -> PyResult<Arc<Read>> {
+        let (ours, rows) = (self.count(), keys.read.rows());
+        if ours == rows {
+            Ok(Arc::clone(&keys.read))
+        } else {
+            Err(usage(format_args!("there are {ours} values beside {rows} keys")))
+        }
+    }
+
+    /// Gives every row's values in these columns as text to `take`. Tables are read without the GIL.
+    fn each<S: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        columns: Option<&[String]>,
+        state: S,
+        take: impl Fn(&mut S, usize, &[Cow<'_, str>]) -> Result<(), Why> + Send + 'static,
+    ) -> PyResult<S> {
+        let place = |column: usize, row: Option<usize>| {
+            let row = row.map(|row| format!("row {row}"));
+            let column = columns.and_then(|it| it.get(column)).map(|it| format!("column {it:?}"));
+            [column, row].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        };
+        let refused =
+            |(column, row, why): Wrong| usage(format_args!("{}: {why}", place(column, row)));
+        match self {
+            Self::Table(table) => {
+                let table = table.get();
+                let at = |name: &String| {
+                    let index = table.schema.index_of(name);
+                    index.map_err(|_| {
+                        usage(format_args!("there is no column {name:?} in the table"))
+                    })
+                };
+                let at =
+                    columns.unwrap_or_default().iter().map(at).collect::<PyResult<Vec<_>>>()?;
+                let batches = table.batches.clone();
+                let read = move || each_of_arrow(&batches, &at, state, take);
+                run(py, &Tell::NOTHING, || (), read)?.map_err(refused)
+            }
+            Self::Lists(parts) => each_of_lists(py, parts, self.count(), state, take, refused),
+        }
+    }
 }
 
-/// Refuses what the command refuses.
-fn checked(part: Cow<'_, str>) -> Result<Cow<'_, str>, String> {
-    if part.contains('\0') { Err("a NUL byte in the key".into()) } else { Ok(part) }
+/// A column, a row, and why it is refused.
+type Wrong = (usize, Option<usize>, String);
+
+fn each_of_arrow<S>(
+    batches: &[RecordBatch],
+    at: &[usize],
+    mut state: S,
+    take: impl Fn(&mut S, usize, &[Cow<'_, str>]) -> Result<(), Why>,
+) -> Result<S, Wrong> {
+    let mut first = 0;
+    for batch in batches {
+        let columns = at.iter().enumerate().map(|(number, &index)| {
+            Column::new(batch.column(index).as_ref()).map_err(|why| (number, None, why))
+        });
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let mut values = Vec::with_capacity(columns.len());
+        for row in 0..batch.num_rows() {
+            let here = Some(first + row);
+            values.clear();
+            for (number, column) in columns.iter().enumerate() {
+                values.push(column.part(row).map_err(|why| (number, here, why))?);
+            }
+            take(&mut state, first + row, &values).map_err(|(number, why)| (number, here, why))?;
+        }
+        first += batch.num_rows();
+    }
+    Ok(state)
+}
+
+fn each_of_lists<S>(
+    py: Python<'_>,
+    parts: &[Bound<'_, PyList>],
+    rows: usize,
+    mut state: S,
+    take: impl Fn(&mut S, usize, &[Cow<'_, str>]) -> Result<(), Why>,
+    refused: impl Fn(Wrong) -> PyErr,
+) -> PyResult<S> {
+    for row in 0..rows {
+        if row % LOOK == LOOK - 1 {
+            py.check_signals()?;
+            // Other threads may have the lock of the interpreter now.
+            py.detach(std::thread::yield_now);
+        }
+        let mut values = Vec::with_capacity(parts.len());
+        for (number, part) in parts.iter().enumerate() {
+            let value = part_of(&part.get_item(row)?);
+            values.push(Cow::Owned(value.map_err(|why| refused((number, Some(row), why)))?));
+        }
+        let taken = take(&mut state, row, &values);
+        taken.map_err(|(number, why)| refused((number, Some(row), why)))?;
+    }
+    Ok(state)
 }
 
 /// A column of a batch.
@@ -216,7 +376,7 @@ impl<'a> Column<'a> {
             None => Ok(Self { array, dictionary: None }),
             Some(hint) => {
                 let is = array.data_type();
-                Err(format!("keys are text, whole numbers or dates, and these are {is}{hint}"))
+                Err(format!("values are text, whole numbers or dates, and these are {is}{hint}"))
             }
         }
     }
@@ -287,47 +447,6 @@ fn iso<'a>(time: Option<String>) -> Result<Cow<'a, str>, String> {
     }
 }
 
-/// The keys of lists of Python's values, one list for each part of a key.
-#[pyfunction]
-pub(crate) fn keys_of_lists(
-    py: Python<'_>,
-    parts: Vec<Bound<'_, PyList>>,
-    columns: Option<Vec<String>>,
-    names: Vec<String>,
-    show: usize,
-) -> PyResult<Keys> {
-    let rows = parts.first().map_or(0, |it| it.len());
-    let normalisers = normalisers(&names)?;
-    let mut shown = Shown::new(&normalisers, show);
-    let mut keys = Builder::new(normalisers, rows).map_err(|e| raised(&e))?;
-    if let Some(columns) = &columns {
-        keys = keys.columns(columns.clone());
-    }
-    for row in 0..rows {
-        if row % LOOK == LOOK - 1 {
-            py.check_signals()?;
-            // Other threads may have the lock of the interpreter now.
-            py.detach(std::thread::yield_now);
-        }
-        let mut values = Vec::with_capacity(parts.len());
-        for (number, part) in parts.iter().enumerate() {
-            let value = part.get_item(row)?;
-            let place = || match &columns {
-                Some(columns) => format!("column {:?}, row {row}", columns[number]),
-                None => format!("row {row}"),
-            };
-            let part = part_of(&value).and_then(|it| checked(it.into()));
-            values.push(part.map_err(|why| usage(format_args!("{}: {why}", place())))?);
-        }
-        if !shown.is_full() {
-            shown.take(values.iter().map(|it: &Cow<'_, str>| it.to_string()).collect());
-        }
-        keys.push(values.into_iter());
-    }
-    let read = py.detach(|| keys.finish()).map_err(|e| raised(&e))?;
-    Ok(Keys { read: Arc::new(read), shown: shown.keys })
-}
-
 /// A value as text; nothing for none. The errors do not show the value.
 fn part_of(value: &Bound<'_, PyAny>) -> Result<String, String> {
     let wrong = |e: PyErr| {
@@ -358,5 +477,5 @@ fn part_of(value: &Bound<'_, PyAny>) -> Result<String, String> {
         return iso(Some(time.map_err(wrong)?.replace('T', " "))).map(Cow::into_owned);
     }
     let is = value.get_type().name().map_or_else(|_| "?".into(), |it| it.to_string());
-    Err(format!("keys are text, whole numbers or dates, and this is {is}"))
+    Err(format!("values are text, whole numbers or dates, and this is {is}"))
 }

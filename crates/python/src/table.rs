@@ -1,11 +1,13 @@
 //! Tables by the Arrow C stream interface.
 
+use std::sync::Arc;
+
 use arrow_array::{
-    BooleanArray, RecordBatch, RecordBatchIterator, RecordBatchReader,
+    ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
     ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader},
 };
 use arrow_pyarrow::FromPyArrow;
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use pyo3::{prelude::*, types::PyCapsule};
 
@@ -64,6 +66,34 @@ impl Table {
                 batches.push(filter_record_batch(batch, &here).map_err(failed)?);
             }
             Ok(Self { schema: self.schema.clone(), batches })
+        })
+    }
+
+    /// Puts columns of text behind the others.
+    fn with_columns(&self, py: Python<'_>, columns: Vec<(String, Vec<String>)>) -> PyResult<Self> {
+        if columns.iter().any(|(_, texts)| texts.len() != self.rows()) {
+            return Err(usage("a column has another length than the table"));
+        }
+        py.detach(|| {
+            let field = |(name, _): &(String, _)| Arc::new(Field::new(name, DataType::Utf8, false));
+            let fields = self.schema.fields().iter().cloned().chain(columns.iter().map(field));
+            let schema = Schema::new_with_metadata(
+                fields.collect::<Vec<_>>(),
+                self.schema.metadata().clone(),
+            );
+            let (schema, mut first) = (Arc::new(schema), 0);
+            let mut batches = Vec::new();
+            for batch in &self.batches {
+                let rows = first..first + batch.num_rows();
+                let texts = |(_, texts): &(_, Vec<String>)| -> ArrayRef {
+                    Arc::new(StringArray::from_iter_values(&texts[rows.clone()]))
+                };
+                let all =
+                    batch.columns().iter().cloned().chain(columns.iter().map(texts)).collect();
+                batches.push(RecordBatch::try_new(Arc::clone(&schema), all).map_err(failed)?);
+                first = rows.end;
+            }
+            Ok(Self { schema, batches })
         })
     }
 

@@ -21,6 +21,9 @@ PAGES = ROOT / "docs" / "python"
 #: Pages whose examples meet.
 MEETINGS = [
     ("psi-receive", "psi-send"),
+    ("psi-join", "psi-send"),
+    ("psi-count", "psi-count"),
+    ("psi-sum", "psi-sum"),
     ("rot-receive", "rot-send"),
     ("rot-receive-correlated", "rot-send-correlated"),
     ("ot-receive", "ot-send"),
@@ -59,8 +62,11 @@ def test_an_example_of_one_process_runs(page: str, tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(("near", "far"), MEETINGS)
 def test_examples_of_two_pages_meet_by_tls(near: str, far: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    pl.DataFrame({"email": ["Ann@x.org", "bob@x.org"]}).write_parquet("a.parquet")
-    pd.DataFrame({"E-Mail": ["ann@x.org"]}).to_csv("b.csv", index=False)
+    ours_table = pl.DataFrame({"email": ["Ann@x.org", "bob@x.org"]})
+    ours_table.write_parquet("a.parquet")
+    ours_table.write_csv("a.csv")
+    theirs_table = {"E-Mail": ["ann@x.org"], "city": ["Ulm"], "plan": ["gold"], "spent": [30]}
+    pd.DataFrame(theirs_table).to_csv("b.csv", index=False)
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"127.0.0.1:{free.getsockname()[1]}"
     keys = [foxtrot.Identity.generate(), foxtrot.Identity.generate()]
@@ -72,6 +78,10 @@ def test_examples_of_two_pages_meet_by_tls(near: str, far: str, tmp_path: Path, 
         return re.sub(r"^ *me = me\n", "", code, flags=re.MULTILINE)
 
     ours, theirs = adapted(near, keys[1]), adapted(far, keys[0])
+    if near == "psi-join":
+        theirs = theirs.replace('normalize="email")', 'normalize="email", share=["city", "plan"])')
+    if near == "psi-sum":
+        ours = ours.replace("foxtrot.listen", "foxtrot.connect").replace('value="spent", ', "")
     if near == far:
         theirs = theirs.replace("foxtrot.connect", "foxtrot.listen")
     # A server has no end of its own.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import foxtrot
 import pandas as pd
 import polars as pl
 import pytest
-from conftest import EXAMPLES, address_of, example, start
+from conftest import EXAMPLES, ROOT, address_of, example, start
 
 
 def finish(process: subprocess.Popen[str]) -> str:
@@ -77,6 +78,30 @@ def test_a_dataframe_meets_the_command_on_one_wire(
     assert set(ours_record) <= set(theirs_record)
 
 
+def test_a_fresh_environment_intersects_dataframes_with_a_running_command_in_six_lines(
+    command: str, tmp_path: Path, identities: tuple[Path, Path, str, str]
+) -> None:
+    fresh = os.environ.get("FOXTROT_FRESH")
+    if fresh is None:
+        pytest.skip("FOXTROT_FRESH does not name the interpreter of a fresh environment")
+    ours, theirs, of_ours, of_theirs = identities
+    found = re.search(r"## In Python\n\n```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert found is not None
+    lines = [line for line in found[1].splitlines() if line]
+    assert len(lines) <= 6
+    (tmp_path / "foxtrot").mkdir()
+    ours.rename(tmp_path / "foxtrot" / "identity.pem")
+    pl.DataFrame({"email": ["Ann@x.org", "bob@x.org"], "n": [1, 2]}).write_parquet(tmp_path / "a.parquet")
+    (tmp_path / "b.csv").write_text("email\nann@x.org\n")
+    keys = ["--key", "email", "--normalize", "email", "--identity", theirs, "--peer", of_ours]
+    sender = start([command, "psi", "send", tmp_path / "b.csv", *keys, "--listen", "localhost:0"])
+    code = "\n".join(lines).replace("hospital-b:7000", address_of(sender)).replace("SHA256:…", of_theirs)
+    environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "PYTHONPATH": ""}
+    out = finish(start([fresh, "-c", code], cwd=tmp_path, env=environment))
+    finish(sender)
+    assert "Ann@x.org" in out and "bob" not in out
+
+
 def test_random_ots_and_messages_meet_the_command(command: str, tmp_path: Path) -> None:
     other = [command, "rot", "receive", "-n", "500", "--insecure", "--listen", "127.0.0.1:0", "-o", tmp_path / "keys"]
     receiver = start(other)
@@ -112,6 +137,7 @@ except KeyboardInterrupt:
         "foxtrot.connect('localhost:1', insecure=True, wait=60)",
         "a, b = foxtrot.pair(); foxtrot.rot.send(a, 100)",
         "keys = [str(i) for i in range(300_000)]; foxtrot.psi.local(keys, keys)",
+        "a, b = foxtrot.pair(); foxtrot.psi.count(a, ['x'])",
         "list(foxtrot.serve('localhost:0', print, insecure=True))",
     ],
 )

@@ -67,7 +67,7 @@ enum Check {
     Msrv,
     /// Package the published crates without a network, and build them from their packages
     Package(package::Arguments),
-    /// Build the Python package, install it for every Python from 3.10 on that is there, and run its tests
+    /// Build the Python package, install it into a fresh environment, and run its tests
     Python(python::Arguments),
     /// Run the tests of the kernel and of `foxtrot-ot` with the address sanitizer, on every backend
     Sanitize,

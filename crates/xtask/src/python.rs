@@ -14,6 +14,9 @@ pub(crate) struct Arguments {
     /// Build the wheel for release, and check its size and the time of its import
     #[arg(long)]
     release: bool,
+    /// Install the wheel for every Python from 3.10 on that is there, and not only for the newest
+    #[arg(long)]
+    all: bool,
 }
 
 /// The package's manifest.
@@ -41,16 +44,16 @@ print(f'import: {1000 * took:.0f} ms')
 sys.exit(took >= 0.1)
 ";
 
-/// Builds the wheel, installs it for every version of Python that is there, and runs the tests with the newest.
+/// Builds the wheel, installs it into a fresh environment, and runs the tests with the newest Python that is there.
 pub(crate) fn run(arguments: &Arguments) -> Result {
     let there = interpreters();
-    let Some(((_, newest), others)) = there.split_first() else {
+    let Some((_, newest)) = there.first() else {
         return tools::needs(false, "there is no Python from 3.10 on");
     };
     let folder = tools::target().join("python");
     let (tests, wheels) = (folder.join("tests"), folder.join("wheels"));
     environment(newest, &tests)?;
-    let mut pip = python(&tests, "-m pip install --quiet --no-compile --upgrade maturin");
+    let mut pip = python(&tests, "-m pip install --quiet --no-compile maturin");
     let reached = pip.args(FOR_TESTS.split_whitespace()).status().is_ok_and(|it| it.success());
     tools::needs(reached, "pip cannot install the packages of the tests")?;
 
@@ -61,14 +64,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
     let mut maturin = python(&tests, &options);
     tools::run(maturin.arg(MANIFEST).arg("--out").arg(&wheels))?;
     let wheel = only_file(&wheels)?;
-    for (version, python_of_version) in others {
-        let fresh = folder.join(format!("fresh-{version}"));
+    let fresh = |version: &str| folder.join(format!("fresh-{version}"));
+    let wanted = if arguments.all { there.len() } else { 1 };
+    for (version, python_of_version) in &there[..wanted] {
+        let fresh = fresh(version);
         let _ = fs::remove_dir_all(&fresh);
         environment(python_of_version, &fresh)?;
         install(&fresh, &wheel)?;
         tools::run(python(&fresh, "-c").arg(FIRST_CALL))?;
         println!("the wheel works with Python {version}");
     }
+    // The README's lines need a library of DataFrames.
+    let fresh = fresh(there[0].0);
+    tools::run(&mut python(&fresh, "-m pip install --quiet --no-compile polars"))?;
     install(&tests, &wheel)?;
     if arguments.release {
         let bytes = fs::metadata(&wheel).map_or(u64::MAX, |it| it.len());
@@ -79,11 +87,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
         tools::run(python(&tests, "-c").arg(IMPORT))?;
     }
 
-    // By the features with which CI has built all.
-    tools::run(&mut tools::cargo("build --quiet --workspace --bin foxtrot"))?;
+    // The command of the other tests, which need not be built once more.
+    tools::run(&mut tools::cargo("test --quiet --workspace --test cli --no-run"))?;
     let mut pytest =
         python(&tests, "-m pytest -q --doctest-modules crates/python/tests --pyargs foxtrot");
-    tools::run(pytest.env("FOXTROT_COMMAND", tools::target().join("debug/foxtrot")))?;
+    pytest.env("FOXTROT_COMMAND", tools::target().join("debug/foxtrot"));
+    tools::run(pytest.env("FOXTROT_FRESH", interpreter(&fresh)))?;
     tools::run(&mut python(&tests, "-m mypy"))?;
     tools::run(python(&tests, "-m pyright --pythonpath").arg(interpreter(&tests)))
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
 from . import _core
@@ -47,17 +47,44 @@ def mask_of(raw: bytes) -> Any:
     return [byte != 0 for byte in raw] if numpy is None else numpy.frombuffer(raw, dtype=numpy.bool_)
 
 
-class Source:
-    """A caller's table: its keys, and how rows of it are taken."""
+#: Names of columns, and their text in the rows that are taken.
+More = Mapping[str, "list[str]"]
 
-    __slots__ = ("columns", "keys", "take")
+
+class Source:
+    """A caller's table: its keys, other columns, and how rows of it are taken."""
+
+    __slots__ = ("_beside", "columns", "keys", "names", "take")
 
     def __init__(
-        self, keys: _core.Keys, columns: list[str] | None, take: Callable[[bytes, bytes], Any]
+        self,
+        keys: _core.Keys,
+        columns: list[str] | None,
+        take: Callable[[bytes, bytes, More], Any],
+        names: list[str] | None = None,
+        beside: Callable[[list[str]], _core.Rows] | None = None,
     ) -> None:
         self.keys = keys
         self.columns = columns
         self.take = take
+        #: The names of all columns; none for plain values.
+        self.names = names
+        self._beside = beside
+
+    def beside(self, columns: list[str], option: str) -> _core.Rows:
+        """Give other columns of the same rows."""
+        if self._beside is None or self.names is None:
+            raise UsageError(f"{option}= names columns of a table, and these are plain values")
+        for name in columns:
+            if self.names.count(name) != 1:
+                number = "no" if name not in self.names else "more than one"
+                raise UsageError(f"{option}=: the table has {number} column {name!r}; its columns are {_listed(self.names)}")
+        return self._beside(columns)
+
+
+def _pairs(indices: bytes, more: More) -> Any:
+    """Give plain values' numbers with what the peer has beside them."""
+    return list(zip(indices_of(indices).tolist(), *more.values()))
 
 
 def _columns(on: On, names: list[Any], what: str) -> list[str]:
@@ -129,9 +156,8 @@ def read(table: Any, on: On, normalize: Normalize, show: int = 0) -> Source:
     )
 
 
-def _of_arrow(stream: Any, columns: list[str], normalize: Normalize, show: int) -> _core.Keys:
-    table = stream if isinstance(stream, _core.Table) else _core.Table(stream)
-    return _core.keys_of_arrow(table, columns, normalisers(normalize, len(columns)), show)
+def _keys(rows: _core.Rows, columns: list[str] | None, normalize: Normalize, show: int) -> _core.Keys:
+    return _core.keys_of(rows, columns, normalisers(normalize, len(columns or [""])), show)
 
 
 def _pandas(table: Any, on: On, normalize: Normalize, show: int) -> Source:
@@ -141,34 +167,37 @@ def _pandas(table: Any, on: On, normalize: Normalize, show: int) -> Source:
         if on is not None and on != table.name:
             raise UsageError(f"on= names a column, and this is a series named {table.name!r}")
         name = "key" if table.name is None else str(table.name)
-        chosen: Any = table.to_frame(index=False, name=name) if isinstance(table, pandas.Index) else table.to_frame(name)
+        frame: Any = table.to_frame(index=False, name=name) if isinstance(table, pandas.Index) else table.to_frame(name)
         columns = [name]
     else:
+        frame = table
         columns = _columns(on, list(table.columns), "the DataFrame")
-        chosen = table[columns]
 
-    def take(mask: bytes, indices: bytes) -> Any:
+    def take(mask: bytes, indices: bytes, more: More) -> Any:
         rows = indices_of(indices)
-        return table[rows] if isinstance(table, pandas.Index) else table.iloc[rows]
+        if series:
+            return _pairs(indices, more) if more else table[rows] if isinstance(table, pandas.Index) else table.iloc[rows]
+        return table.iloc[rows].assign(**more) if more else table.iloc[rows]
 
-    names = [str(column) for column in columns]
-    if any(name != column for name, column in zip(names, columns)):
-        chosen = chosen.set_axis(names, axis=1)
-    if "pyarrow" in sys.modules or _pyarrow_is_there():
+    def chosen(columns: list[Any]) -> _core.Rows:
+        names, few = [str(column) for column in columns], frame[columns]
+        if any(name != column for name, column in zip(names, columns)):
+            few = few.set_axis(names, axis=1)
+        if not ("pyarrow" in sys.modules or _pyarrow_is_there()):
+            # Without pyarrow pandas has no Arrow stream.
+            return [few[name].astype(object).where(few[name].notna(), None).tolist() for name in names]
         try:
-            arrow = _core.Table(chosen.reset_index(drop=True))
+            return _core.Table(few.reset_index(drop=True))
         except Exception as error:
             if not type(error).__module__.startswith("pyarrow"):
                 raise
             # The error's text has values.
             why = "has values of several types, or a type that Arrow does not have; convert it to text first"
-            raise UsageError(f"a key column ({_listed(names)}) {why}") from None
-        keys = _core.keys_of_arrow(arrow, names, normalisers(normalize, len(names)), show)
-        return Source(keys, names, take)
-    # Without pyarrow pandas has no Arrow stream.
-    lists = [chosen[name].astype(object).where(chosen[name].notna(), None).tolist() for name in names]
-    keys = _core.keys_of_lists(lists, names, normalisers(normalize, len(names)), show)
-    return Source(keys, names, take)
+            raise UsageError(f"a column ({_listed(names)}) {why}") from None
+
+    names = [str(column) for column in columns]
+    keys = _keys(chosen(columns), names, normalize, show)
+    return Source(keys, names, take, None if series else list(table.columns), None if series else chosen)
 
 
 def _pyarrow_is_there() -> bool:
@@ -186,14 +215,21 @@ def _polars(table: Any, on: On, normalize: Normalize, show: int) -> Source:
         raise UsageError(f"on= names a column, and this is a series named {table.name!r}")
     frame = table.to_frame() if series else table
     columns = _columns(None if series else on, list(frame.columns), "the DataFrame")
-    keys = _of_arrow(frame.select(columns), columns, normalize, show)
 
-    def take(mask: bytes, indices: bytes) -> Any:
+    def take(mask: bytes, indices: bytes, more: More) -> Any:
         polars: Any = sys.modules["polars"]
+        if series and more:
+            return _pairs(indices, more)
         # An empty list would be one of columns.
-        return table[polars.Series(values=indices_of(indices), dtype=polars.Int64)]
+        rows = table[polars.Series(values=indices_of(indices), dtype=polars.Int64)]
+        texts = [polars.Series(name, texts, dtype=polars.String) for name, texts in more.items()]
+        return rows.with_columns(texts) if texts else rows
 
-    return Source(keys, columns, take)
+    def chosen(columns: list[str]) -> _core.Rows:
+        return _core.Table(frame.select(columns))
+
+    keys = _keys(chosen(columns), columns, normalize, show)
+    return Source(keys, columns, take, None if series else list(frame.columns), None if series else chosen)
 
 
 def _pyarrow(table: Any, on: On, normalize: Normalize, show: int) -> Source:
@@ -201,7 +237,7 @@ def _pyarrow(table: Any, on: On, normalize: Normalize, show: int) -> Source:
 
     is_array = isinstance(table, (pyarrow.Array, pyarrow.ChunkedArray))
 
-    def take(mask: bytes, indices: bytes) -> Any:
+    def taken(mask: bytes, indices: bytes) -> Any:
         try:
             return table.take(pyarrow.array(indices_of(indices), type=pyarrow.int64()))
         except pyarrow.ArrowNotImplementedError:
@@ -211,14 +247,31 @@ def _pyarrow(table: Any, on: On, normalize: Normalize, show: int) -> Source:
             return rows["key"].combine_chunks() if isinstance(table, pyarrow.Array) else rows["key"]
         return rows if isinstance(table, pyarrow.Table) else pyarrow.record_batch(rows.combine_chunks().to_pydict(), rows.schema)
 
+    def take(mask: bytes, indices: bytes, more: More) -> Any:
+        if is_array and more:
+            return _pairs(indices, more)
+        rows = taken(mask, indices)
+        if not more:
+            return rows
+        schema = rows.schema
+        for name in more:
+            schema = schema.append(pyarrow.field(name, pyarrow.string()))
+        texts = [pyarrow.array(texts, pyarrow.string()) for texts in more.values()]
+        return type(rows).from_arrays([*rows.columns, *texts], schema=schema)
+
     if is_array:
         if on is not None:
             raise UsageError("on= names a column, and this is an array")
-        return Source(_of_arrow(pyarrow.table({"key": table}), ["key"], normalize, show), None, take)
+        return Source(_keys(_core.Table(pyarrow.table({"key": table})), ["key"], normalize, show), None, take)
     if not isinstance(table, (pyarrow.Table, pyarrow.RecordBatch)):
         return _stream(table, on, normalize, show, False)
-    columns = _columns(on, list(table.column_names), "the table")
-    return Source(_of_arrow(table.select(columns), columns, normalize, show), columns, take)
+    names = list(table.column_names)
+    columns = _columns(on, names, "the table")
+
+    def chosen(columns: list[str]) -> _core.Rows:
+        return _core.Table(table.select(columns))
+
+    return Source(_keys(chosen(columns), columns, normalize, show), columns, take, names, chosen)
 
 
 def _stream(table: Any, on: On, normalize: Normalize, show: int, relation: bool) -> Source:
@@ -228,13 +281,14 @@ def _stream(table: Any, on: On, normalize: Normalize, show: int, relation: bool)
     except ValueError as error:
         raise UsageError(f"{type(table).__name__} gives no table: {error}") from None
     columns = _columns(on, read.column_names, "the table")
-    keys = _of_arrow(read, columns, normalize, show)
+    keys = _keys(read, columns, normalize, show)
 
-    def take(mask: bytes, indices: bytes) -> Any:
+    def take(mask: bytes, indices: bytes, more: More) -> Any:
         rows = read.filter(mask)
+        rows = rows.with_columns(list(more.items())) if more else rows
         return sys.modules["duckdb"].from_arrow(rows) if relation else rows
 
-    return Source(keys, columns, take)
+    return Source(keys, columns, take, read.column_names, lambda _: read)
 
 
 def _values(values: list[Any] | None, table: Any, on: On, normalize: Normalize, show: int) -> Source:
@@ -242,9 +296,11 @@ def _values(values: list[Any] | None, table: Any, on: On, normalize: Normalize, 
         raise UsageError("on= names a column of a table, and these are plain values")
     if values is None:
         raise UsageError(f"the array has {getattr(table, 'ndim', 0)} dimensions; keys are an array of one dimension")
-    keys = _core.keys_of_lists([values], None, normalisers(normalize, 1), show)
+    keys = _keys([values], None, normalize, show)
 
-    def take(mask: bytes, indices: bytes) -> Any:
+    def take(mask: bytes, indices: bytes, more: More) -> Any:
+        if more:
+            return _pairs(indices, more)
         rows = indices_of(indices)
         return rows if _library(table) == "numpy" else rows.tolist()
 

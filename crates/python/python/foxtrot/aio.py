@@ -253,6 +253,9 @@ class psi:
 
     send = _twin(_psi.send)
     receive = _twin(_psi.receive)
+    join = _twin(_psi.join)
+    count = _twin(_psi.count)
+    sum = _twin(_psi.sum)
 
 
 class rot:

@@ -4,6 +4,9 @@ The sender learns how many different keys the receiver compared, and the names o
 same of the sender. The protocol is secure against malicious peers, and post-quantum. The command ``foxtrot psi`` is a peer
 for these functions.
 
+:func:`join` also gives columns of the sender, with ``both=True`` both sides learn their matches, and :func:`count` and
+:func:`sum` tell numbers only.
+
 Tables are DataFrames of pandas or polars, tables of pyarrow, relations of DuckDB, or any object with
 ``__arrow_c_stream__``. Lists and NumPy arrays of keys also work. Keys are text, whole numbers or dates. A null, or empty
 text, is no key.
@@ -12,20 +15,39 @@ text, is no key.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any, Literal, TypeVar, overload
 
 from . import _core
 from ._connection import Peer
+from ._errors import UsageError
 from ._progress import Progress, shown
 from ._tables import Normalize, On, Source, has_columns, indices_of, mask_of, normalisers, read
 
-__all__ = ["Inspection", "Intersection", "LeftOut", "Report", "inspect", "local", "receive", "send"]
+__all__ = [
+    "Counted",
+    "Inspection",
+    "Intersection",
+    "Joined",
+    "LeftOut",
+    "Report",
+    "count",
+    "inspect",
+    "join",
+    "local",
+    "receive",
+    "send",
+    "sum",
+]
 
 T = TypeVar("T")
 
 #: The assumption of an intersection, beside that of the base OTs.
 Assumption = Literal["symmetric", "lpn"]
+
+#: The row of the sender that is taken of several with one key.
+Duplicates = Literal["refuse", "first", "last"]
 
 
 class LeftOut:
@@ -106,12 +128,61 @@ class Intersection(Report):
     ) -> None:
         super().__init__(source, facts, record)
         mask, indices = rows
-        self.rows_in_common: Any = source.take(mask, indices)
+        self.rows_in_common: Any = source.take(mask, indices, {})
         self.indices: Any = indices_of(indices)
         self.mask: Any = mask_of(mask)
 
     def __repr__(self) -> str:
-        return f"<foxtrot.psi.Intersection: {len(self.indices)} of {self.rows} rows in common>"
+        return f"<foxtrot.psi.{type(self).__name__}: {len(self.indices)} of {self.rows} rows in common>"
+
+
+class Joined(Intersection):
+    """The result of :func:`join` with ``details=True``.
+
+    Attributes:
+        rows_in_common: The common rows, with the peer's columns behind their own.
+        indices: Their numbers from 0: a NumPy array of int64, or without NumPy an ``array.array``.
+        mask: Whether each row is common: a NumPy array of bool, or without NumPy a list.
+        columns: The peer's columns by name: a list of ``str`` for each, as long as ``indices``.
+    """
+
+    __slots__ = ("columns",)
+
+    def __init__(
+        self,
+        source: Source,
+        rows: tuple[bytes, bytes],
+        columns: dict[str, list[str]],
+        facts: _core.Facts,
+        record: dict[str, Any],
+    ) -> None:
+        super().__init__(source, rows, facts, record)
+        self.columns = columns
+        self.rows_in_common = source.take(*rows, columns)
+
+
+class Counted(Report):
+    """The result of :func:`count` and :func:`sum`, the same on both sides.
+
+    Attributes:
+        count: The number of common keys; ``None`` if there are fewer than ``min_count``.
+        sum: The sum of the sender's numbers of these keys; ``None`` after :func:`count`, and if it is withheld.
+    """
+
+    __slots__ = ("count", "sum")
+
+    def __init__(
+        self, source: Source, found: int | None, total: int | None, facts: _core.Facts, record: dict[str, Any]
+    ) -> None:
+        super().__init__(source, facts, record)
+        self.count = found
+        self.sum = total
+
+    def __repr__(self) -> str:
+        if self.count is None:
+            return "<foxtrot.psi.Counted: withheld>"
+        total = "" if self.sum is None else f", sum {self.sum}"
+        return f"<foxtrot.psi.Counted: {self.count} keys in common{total}>"
 
 
 class Inspection:
@@ -179,12 +250,19 @@ class _Run:
     """The record of a run that has begun."""
 
     def __init__(
-        self, role: str, peer: Peer | None, source: Source, normalize: Normalize, options: _core.PsiOptions
+        self,
+        role: str,
+        peer: Peer | None,
+        source: Source,
+        normalize: Normalize,
+        options: _core.PsiOptions,
+        function: str = "intersection",
     ) -> None:
         self._role = role
         self._peer = peer
         self._source = source
         self._options = options
+        self._function = function
         self._normalize = normalisers(normalize, len(source.columns or [""]))
         self._started, self._clock = _now(), time.monotonic()
 
@@ -200,6 +278,7 @@ class _Run:
             "job": "psi",
             "role": self._role,
             "session": facts["session"],
+            "function": self._function,
             "assumption": self._options["assumption"],
             "adversary": "semi-honest" if self._options["semi_honest"] else "malicious",
             "normalize": self._source.keys.terms,
@@ -221,12 +300,54 @@ class _Run:
         return record
 
 
+@overload
 def send(
     peer: Peer,
     table: Any,
     on: On = None,
     *,
     normalize: Normalize = None,
+    share: str | Sequence[str] | None = None,
+    width: int = 64,
+    duplicates: Duplicates = "refuse",
+    both: Literal[False] = False,
+    assumption: Assumption = "symmetric",
+    semi_honest: bool = False,
+    most_items: int | None = None,
+    least_items: int = 0,
+    progress: Progress = None,
+) -> Report: ...
+
+
+@overload
+def send(
+    peer: Peer,
+    table: Any,
+    on: On = None,
+    *,
+    normalize: Normalize = None,
+    share: None = None,
+    width: int = 64,
+    duplicates: Duplicates = "refuse",
+    both: Literal[True],
+    assumption: Assumption = "symmetric",
+    semi_honest: bool = False,
+    most_items: int | None = None,
+    least_items: int = 0,
+    progress: Progress = None,
+) -> Intersection: ...
+
+
+def send(
+    peer: Peer,
+    table: Any,
+    on: On = None,
+    *,
+    normalize: Normalize = None,
+    share: str | Sequence[str] | None = None,
+    width: int = 64,
+    duplicates: Duplicates = "refuse",
+    both: bool = False,
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
     most_items: int | None = None,
@@ -249,6 +370,13 @@ def send(
         on: The key column, or several in the same order as at the peer. A table with one column needs none.
         normalize: A normaliser, as in ``"email"`` or ``"trim,lower"``. For several columns it is a list. Both sides have
             the same, except for formats of dates.
+        share: A column, or several, that the peer may read for each match. The peer calls :func:`join`, or runs
+            ``foxtrot psi receive --with``. Values are text, whole numbers or dates, which arrive as text.
+        width: The most bytes of a shared value, from 1 to 4096. Both sides have the same.
+        duplicates: The row that is shared of several with one key. ``"refuse"`` fails if there are such rows. Both sides
+            have the same.
+        both: ``True`` on both sides: this side also learns which of its rows match. A peer that cheats or ends early can
+            keep matches back.
         assumption: ``"symmetric"``, or ``"lpn"``: the fewest bytes, and a younger assumption. Both sides have the same.
         semi_honest: Accept a cheaper protocol that gives no protection against a malicious peer.
         most_items: The most keys that the peer may have, 2^24 by default. Memory grows with it.
@@ -257,19 +385,30 @@ def send(
             the unit's name.
 
     Returns:
-        A :class:`Report`: sizes, the rows that were left out, and the record of the run.
+        A :class:`Report`: sizes, the rows that were left out, and the record of the run. With ``both`` it is an
+        :class:`Intersection`.
 
     Raises:
-        UsageError: The table has no such column, or keys of a wrong type.
+        UsageError: The table has no such column, or values of a wrong type.
         AgreementError: The two sides want different things. The message has both.
         PeerError: The peer departed from the protocol. Do not retry.
     """
+    if both and share is not None:
+        raise UsageError("share= and both=True do not go together")
     source = read(table, on, normalize)
     options = _options(assumption, semi_honest, most_items, least_items)
-    run = _Run("sender", peer, source, normalize, options)
+    fields = None
+    if share is not None:
+        names = _names(share, "share")
+        fields = _core.fields_of(source.beside(names, "share"), names, source.keys, (width, duplicates))
+    function = "both" if both else "intersection" if fields is None else "join"
+    run = _Run("sender", peer, source, normalize, options, function)
     with shown(progress) as tell:
-        facts = _core.psi_send(peer._core, source.keys, options, progress=tell)
-    return Report(source, facts, run.record(facts, None))
+        if not both:
+            facts = _core.psi_send(peer._core, source.keys, options, share=fields, progress=tell)
+            return Report(source, facts, run.record(facts, None))
+        rows, facts = _core.psi_send_both(peer._core, source.keys, options, progress=tell)
+    return Intersection(source, rows, facts, run.record(facts, len(rows[1]) // 8))
 
 
 @overload
@@ -279,6 +418,7 @@ def receive(
     on: On = None,
     *,
     normalize: Normalize = None,
+    both: bool = False,
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
     most_items: int | None = None,
@@ -295,6 +435,7 @@ def receive(
     on: On = None,
     *,
     normalize: Normalize = None,
+    both: bool = False,
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
     most_items: int | None = None,
@@ -310,6 +451,7 @@ def receive(
     on: On = None,
     *,
     normalize: Normalize = None,
+    both: bool = False,
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
     most_items: int | None = None,
@@ -333,6 +475,7 @@ def receive(
         on: The key column, or several in the same order as at the peer. A table with one column needs none.
         normalize: A normaliser, as in ``"email"`` or ``"trim,lower"``. For several columns it is a list. Both sides have
             the same, except for formats of dates.
+        both: ``True`` on both sides: the peer also learns which of its rows match.
         assumption: ``"symmetric"``, or ``"lpn"``: the fewest bytes, and a younger assumption. Both sides have the same.
         semi_honest: Accept a cheaper protocol that gives no protection against a malicious peer.
         most_items: The most keys that the peer may have, 2^24 by default. Memory grows with it.
@@ -353,12 +496,253 @@ def receive(
     """
     source = read(table, on, normalize)
     options = _options(assumption, semi_honest, most_items, least_items)
-    run = _Run("receiver", peer, source, normalize, options)
+    run = _Run("receiver", peer, source, normalize, options, "both" if both else "intersection")
     with shown(progress) as tell:
-        rows, facts = _core.psi_receive(peer._core, source.keys, options, progress=tell)
+        rows, facts = _core.psi_receive(peer._core, source.keys, options, both=both, progress=tell)
     if not details:
-        return source.take(*rows)
-    return Intersection(source, rows, facts, run.record(facts, sum(rows[0])))
+        return source.take(*rows, {})
+    return Intersection(source, rows, facts, run.record(facts, len(rows[1]) // 8))
+
+
+def _names(names: str | Sequence[str], option: str) -> list[str]:
+    chosen = [names] if isinstance(names, str) else list(names)
+    if not chosen or len(set(chosen)) != len(chosen):
+        raise UsageError(f"{option}= names no column, or one twice")
+    if any(not name or "\n" in name for name in chosen):
+        raise UsageError(f"{option}=: a name of a column is empty or has a line end")
+    return chosen
+
+
+@overload
+def join(
+    peer: Peer,
+    table: T,
+    on: On = None,
+    *,
+    columns: str | Sequence[str],
+    normalize: Normalize = None,
+    width: int = 64,
+    duplicates: Duplicates = "refuse",
+    assumption: Assumption = "symmetric",
+    semi_honest: bool = False,
+    most_items: int | None = None,
+    least_items: int = 0,
+    progress: Progress = None,
+    details: Literal[False] = False,
+) -> T: ...
+
+
+@overload
+def join(
+    peer: Peer,
+    table: Any,
+    on: On = None,
+    *,
+    columns: str | Sequence[str],
+    normalize: Normalize = None,
+    width: int = 64,
+    duplicates: Duplicates = "refuse",
+    assumption: Assumption = "symmetric",
+    semi_honest: bool = False,
+    most_items: int | None = None,
+    least_items: int = 0,
+    progress: Progress = None,
+    details: Literal[True],
+) -> Joined: ...
+
+
+def join(
+    peer: Peer,
+    table: Any,
+    on: On = None,
+    *,
+    columns: str | Sequence[str],
+    normalize: Normalize = None,
+    width: int = 64,
+    duplicates: Duplicates = "refuse",
+    assumption: Assumption = "symmetric",
+    semi_honest: bool = False,
+    most_items: int | None = None,
+    least_items: int = 0,
+    progress: Progress = None,
+    details: bool = False,
+) -> Any:
+    """Find out which rows of a table the peer also has, and read the peer's columns of these rows.
+
+    Example:
+        import foxtrot, polars as pl
+
+        me = foxtrot.Identity.load()
+        with foxtrot.connect("shop-b:7000", identity=me, peers=["SHA256:…"]) as peer:
+            common = foxtrot.psi.join(peer, pl.read_csv("a.csv"), on="email", columns=["city", "plan"], normalize="email")
+        print(common)
+
+    Args:
+        peer: The connection. The other side calls :func:`send` with ``share=``, or runs ``foxtrot psi send --share``.
+        table: A table, or a list or NumPy array of keys.
+        on: The key column, or several in the same order as at the peer. A table with one column needs none.
+        columns: A column of the peer, or several. The peer shares them, by the same names.
+        normalize: A normaliser, as in ``"email"`` or ``"trim,lower"``. For several columns it is a list. Both sides have
+            the same, except for formats of dates.
+        width: The most bytes of a value, from 1 to 4096, to which all are padded. Both sides have the same.
+        duplicates: The row of the peer that is taken of several with one key. Both sides have the same.
+        assumption: ``"symmetric"``, or ``"lpn"``: the fewest bytes, and a younger assumption. Both sides have the same.
+        semi_honest: Accept a cheaper protocol that gives no protection against a malicious peer.
+        most_items: The most keys that the peer may have, 2^24 by default. Memory grows with it.
+        least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+        progress: ``True`` for a bar in terminals and notebooks. Or a function of three arguments: units done, all units,
+            the unit's name.
+        details: ``True`` gives a :class:`Joined` in place of the rows alone.
+
+    Returns:
+        The common rows as of :func:`receive`, with the peer's columns behind their own, as text. A list, array or series of
+        keys gives a list of tuples: the row's number, and a ``str`` for each column.
+
+    Raises:
+        UsageError: The table has no such key column, or has a column of the same name as the peer's.
+        AgreementError: The peer does not share such a column, or wants something else. The message has both.
+        PeerError: The peer departed from the protocol. Do not retry.
+    """
+    names = _names(columns, "columns")
+    source = read(table, on, normalize)
+    for name in names:
+        if name in (source.names or []):
+            raise UsageError(f"the table already has a column {name!r}, as columns= asks of the peer; rename it")
+    options = _options(assumption, semi_honest, most_items, least_items)
+    run = _Run("receiver", peer, source, normalize, options, "join")
+    with shown(progress) as tell:
+        rows, texts, facts = _core.psi_join(
+            peer._core, source.keys, options, names, (width, duplicates), progress=tell
+        )
+    more = dict(zip(names, texts))
+    if not details:
+        return source.take(*rows, more)
+    return Joined(source, rows, more, facts, run.record(facts, len(rows[1]) // 8))
+
+
+def _count(
+    peer: Peer,
+    source: Source,
+    normalize: Normalize,
+    role: str,
+    options: _core.CountOptions,
+    numbers: _core.Numbers | None,
+    largest: int | None,
+) -> Counted:
+    function = "count" if largest is None else "sum"
+    run = _Run(role, peer, source, normalize, _options("lpn", True, None, 0), function)
+    found, total, facts = _core.psi_count(peer._core, source.keys, options, numbers=numbers, largest=largest)
+    limits = {"min_count": options["min_count"], "largest": largest}
+    return Counted(source, found, total, facts, run.record(facts, found) | limits)
+
+
+def count(
+    peer: Peer,
+    table: Any,
+    on: On = None,
+    *,
+    normalize: Normalize = None,
+    min_count: int = 0,
+    most_items: int = 1 << 20,
+    least_items: int = 0,
+) -> Counted:
+    """Find out how many keys both sides have, and nothing else. Both sides make the same call.
+
+    Secure only if both sides follow the protocol: there is no malicious security. The result itself can tell: the count of a
+    set with one key says whether the peer has it. ``min_count`` and ``least_items`` bound that.
+
+    Example:
+        import foxtrot, pandas as pd
+
+        me = foxtrot.Identity.load()
+        with foxtrot.connect("hospital-b:7000", identity=me, peers=["SHA256:…"]) as peer:
+            learnt = foxtrot.psi.count(peer, pd.read_csv("a.csv"), on="email", normalize="email", min_count=10)
+        print(learnt.count)
+
+    Args:
+        peer: The connection. The other side makes the same call, or runs ``foxtrot psi count``.
+        table: A table, or a list or NumPy array of keys. It may have 2^20 different keys.
+        on: The key column, or several in the same order as at the peer. A table with one column needs none.
+        normalize: A normaliser, as in ``"email"`` or ``"trim,lower"``. For several columns it is a list. Both sides have
+            the same, except for formats of dates.
+        min_count: Both learn only that there are fewer common keys, if there are. Both sides have the same.
+        most_items: The most keys that the peer may have.
+        least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+
+    Returns:
+        A :class:`Counted`.
+
+    Raises:
+        UsageError: The table has no such column, or values of a wrong type.
+        AgreementError: The two sides want different things. The message has both.
+        PeerError: The peer departed from the protocol. Do not retry.
+    """
+    source = read(table, on, normalize)
+    options: _core.CountOptions = {"min_count": min_count, "most_items": most_items, "least_items": least_items}
+    role = "receiver" if peer._core.has_connected else "sender"
+    return _count(peer, source, normalize, role, options, None, None)
+
+
+def sum(
+    peer: Peer,
+    table: Any,
+    on: On = None,
+    *,
+    largest: int,
+    value: Any = None,
+    normalize: Normalize = None,
+    duplicates: Duplicates = "refuse",
+    min_count: int = 0,
+    most_items: int = 1 << 20,
+    least_items: int = 0,
+) -> Counted:
+    """Find out how many keys both sides have, and the sum of one side's numbers of these keys. Both learn both.
+
+    Secure only if both sides follow the protocol: there is no malicious security. Two sums that differ by one key tell its
+    number. ``min_count`` and ``least_items`` bound that.
+
+    Example:
+        import foxtrot, pandas as pd
+
+        me = foxtrot.Identity.load()
+        with foxtrot.listen("0.0.0.0:7000", identity=me, peers=["SHA256:…"]) as peer:
+            learnt = foxtrot.psi.sum(peer, pd.read_csv("b.csv"), on="E-Mail", value="spent", largest=10_000)
+        print(learnt.count, learnt.sum)
+
+    Args:
+        peer: The connection. The other side makes the same call, or runs ``foxtrot psi sum``. One side has ``value``.
+        table: A table, or a list or NumPy array of keys. It may have 2^20 different keys.
+        on: The key column, or several in the same order as at the peer. A table with one column needs none.
+        largest: The largest number that there may be. Both sides have the same.
+        value: The column with whole numbers from 0, on the side that has them. For plain values it is a list or array of
+            numbers, one for each.
+        normalize: A normaliser, as in ``"email"`` or ``"trim,lower"``. For several columns it is a list. Both sides have
+            the same, except for formats of dates.
+        duplicates: The row whose number is taken of several with one key. ``"refuse"`` fails if there are such rows.
+        min_count: Both learn only that there are fewer common keys, if there are. Both sides have the same.
+        most_items: The most keys that the peer may have.
+        least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+
+    Returns:
+        A :class:`Counted`.
+
+    Raises:
+        UsageError: The table has no such column, or a number is missing or too large.
+        AgreementError: The two sides want different things. The message has both.
+        PeerError: The peer departed from the protocol. Do not retry.
+    """
+    source = read(table, on, normalize)
+    numbers = None
+    if isinstance(value, str):
+        numbers = _core.numbers_of(source.beside([value], "value"), value, source.keys, largest, duplicates)
+    elif value is not None:
+        if source.names is not None:
+            raise UsageError("value= is the name of a column of the table")
+        plain = value.tolist() if hasattr(value, "tolist") else list(value)
+        numbers = _core.numbers_of([plain], None, source.keys, largest, duplicates)
+    options: _core.CountOptions = {"min_count": min_count, "most_items": most_items, "least_items": least_items}
+    role = "receiver" if numbers is None else "sender"
+    return _count(peer, source, normalize, role, options, numbers, largest)
 
 
 @overload
@@ -434,8 +818,8 @@ def local(
     run = _Run("receiver", None, ours, normalize, options)
     rows, facts = _core.psi_local(ours.keys, theirs.keys, options)
     if not details:
-        return ours.take(*rows)
-    return Intersection(ours, rows, facts, run.record(facts, sum(rows[0])))
+        return ours.take(*rows, {})
+    return Intersection(ours, rows, facts, run.record(facts, len(rows[1]) // 8))
 
 
 def inspect(table: Any, on: On = None, *, normalize: Normalize = None, show: int = 0) -> Inspection:
