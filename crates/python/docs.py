@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import foxtrot
-from foxtrot import aio, ot, psi, rot, triples
+from foxtrot import aio, ot, psi, ray, rot, triples
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "python"
 
@@ -25,12 +25,14 @@ PAGES: dict[str, tuple[Any, list[type]]] = {
     "bind": (foxtrot.bind, [foxtrot.Listener]),
     "serve": (foxtrot.serve, [foxtrot.Server, foxtrot.Ended]),
     "pair": (foxtrot.pair, []),
+    "gateway": (foxtrot.gateway, [foxtrot.Gateway]),
     "psi.receive": (psi.receive, [psi.Intersection]),
     "psi.send": (psi.send, [psi.Report, psi.LeftOut]),
     "psi.join": (psi.join, [psi.Joined]),
     "psi.count": (psi.count, [psi.Counted]),
     "psi.sum": (psi.sum, []),
     "psi.local": (psi.local, []),
+    "psi.agree_on_shards": (psi.agree_on_shards, [psi.Ticket]),
     "psi.inspect": (psi.inspect, [psi.Inspection]),
     "rot.send": (rot.send, [rot.Sent]),
     "rot.receive": (rot.receive, [rot.Received]),
@@ -40,6 +42,7 @@ PAGES: dict[str, tuple[Any, list[type]]] = {
     "ot.receive": (ot.receive, [ot.Messages]),
     "triples.generate": (triples.generate, [triples.Triples]),
     "aio": (aio, [aio.Peer, aio.Server]),
+    "ray": (ray, [ray.Report, ray.Intersection]),
 }
 
 SECTIONS = ("Args", "Attributes", "Example", "Raises", "Returns")
@@ -55,6 +58,8 @@ def targets() -> dict[tuple[str, str], str]:
     for name, (thing, classes) in PAGES.items():
         if not inspect.ismodule(thing):
             found[thing.__module__, thing.__name__] = file_of(name)
+        elif thing is ray:
+            found |= {(thing.__name__, it): f"{file_of(name)}#{it}" for it in thing.__all__ if it.islower()}
         for kind in classes:
             found[kind.__module__, kind.__name__] = f"{file_of(name)}#{kind.__name__.lower()}"
     return found
@@ -166,13 +171,24 @@ def page(name: str) -> str:
     if inspect.isclass(thing):
         made.append(members(thing, links, this))
     if inspect.ismodule(thing):
-        made.append(twins())
+        made += [twins()] if thing is aio else functions(thing, links, this)
     for kind in classes:
         parts = sections(kind.__doc__)
         made += [f"## {kind.__name__}", markdown(parts[""], kind.__module__, links, this)]
         made += described(kind, links, this)
         made.append(members(kind, links, this))
     return "\n\n".join(it for it in made if it) + "\n"
+
+
+def functions(module: Any, links: dict[tuple[str, str], str], this: str) -> list[str]:
+    """Describe the functions of a module on its page."""
+    made = []
+    for name in sorted(it for it in module.__all__ if inspect.isfunction(getattr(module, it))):
+        thing = getattr(module, name)
+        line = signature(f"{module.__name__}.{name}", thing)
+        made += [f"## {name}", markdown(sections(thing.__doc__)[""], module.__name__, links, this), f"```text\n{line}\n```"]
+        made += described(thing, links, this)
+    return made
 
 
 def twins() -> str:

@@ -138,8 +138,8 @@ pub use foxtrot_ot::{
 #[cfg(feature = "net")]
 pub mod net {
     pub use foxtrot_net::{
-        ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::Role,
-        listen::Limits, printable,
+        ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, gateway,
+        hello::Role, listen::Limits, printable,
     };
 }
 

@@ -10,7 +10,9 @@ use std::{
 };
 
 use foxtrot::{
-    Canceller, Ended, Error, Fingerprint, Progress, Side, Stopper, Threads, policy::Policy,
+    Canceller, Ended, Error, Fingerprint, Progress, Side, Stopper, Threads,
+    net::gateway::{self, MOST_NAME, is_name},
+    policy::Policy,
 };
 use pyo3::{prelude::*, types::PyDict};
 
@@ -70,7 +72,7 @@ fn seconds(name: &str, value: f64) -> PyResult<Duration> {
 impl Config {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "the settings of a connection")]
-    #[pyo3(signature = (identity, peers, *, timeout, wait, session_timeout, application, threads, sessions, sessions_per_peer, max_memory, policy))]
+    #[pyo3(signature = (identity, peers, *, timeout, wait, session_timeout, application, threads, sessions, sessions_per_peer, max_memory, policy, route))]
     fn new(
         identity: Option<&Identity>,
         peers: Vec<(String, Option<String>)>,
@@ -83,6 +85,7 @@ impl Config {
         sessions_per_peer: Option<usize>,
         max_memory: Option<u64>,
         policy: Option<&str>,
+        route: Option<&str>,
     ) -> PyResult<Self> {
         let mut config = match identity {
             None => foxtrot::Config::insecure(),
@@ -125,6 +128,14 @@ impl Config {
         }
         if let Some(text) = policy {
             config = config.policy(&Policy::parse(text).map_err(usage)?);
+        }
+        if let Some(route) = route {
+            if !is_name(route) {
+                return Err(usage(format_args!(
+                    "a route has up to {MOST_NAME} letters, digits and ._:-, unlike {route:?}"
+                )));
+            }
+            config = config.route(route);
         }
         Ok(Self(config))
     }
@@ -308,20 +319,25 @@ impl Attempt {
     }
 }
 
-/// Connects to a peer that listens.
+/// Connects to a peer that listens, or to the inner port of a gateway.
 #[pyfunction]
+#[pyo3(signature = (address, config, attempt, *, behind))]
 pub(crate) fn connect(
     py: Python<'_>,
     address: String,
     config: &Config,
     attempt: &Attempt,
+    behind: bool,
 ) -> PyResult<Peer> {
     let (ours, config) = (attempt.0.clone(), config.0.clone());
     let connected = run(
         py,
         &Tell::NOTHING,
         || attempt.0.cancel(),
-        move || config.connect_while(&address, &ours),
+        move || match behind {
+            true => config.connect_behind_while(&address, &ours),
+            false => config.connect_while(&address, &ours),
+        },
     );
     connected?.map(Peer::new).map_err(|e| raised(&e))
 }
@@ -331,6 +347,48 @@ pub(crate) fn connect(
 pub(crate) fn pair(py: Python<'_>) -> (Peer, Peer) {
     let (ours, theirs) = py.detach(foxtrot::Peer::pair);
     (Peer::new(ours), Peer::new(theirs))
+}
+
+/// One port for many machines.
+#[pyclass(frozen, module = "foxtrot._core")]
+pub(crate) struct Gateway {
+    gateway: Mutex<Option<gateway::Gateway>>,
+    addresses: [String; 2],
+}
+
+#[pymethods]
+impl Gateway {
+    #[new]
+    #[pyo3(signature = (outside, inside, *, wait, routes))]
+    fn new(
+        py: Python<'_>,
+        outside: &str,
+        inside: &str,
+        wait: f64,
+        routes: usize,
+    ) -> PyResult<Self> {
+        let limits =
+            gateway::Limits { waiting: routes, joined: routes, wait: seconds("wait", wait)? };
+        let open = || gateway::Gateway::open(outside, inside, limits, |_| ());
+        let gateway = py.detach(open).map_err(|e| raised(&e.into()))?;
+        let addresses = [gateway.outside(), gateway.inside()].map(|it| it.to_string());
+        Ok(Self { gateway: Mutex::new(Some(gateway)), addresses })
+    }
+
+    #[getter]
+    fn outside(&self) -> &str {
+        &self.addresses[0]
+    }
+
+    #[getter]
+    fn inside(&self) -> &str {
+        &self.addresses[1]
+    }
+
+    /// Closes both ports.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| drop(lock(&self.gateway).take()));
+    }
 }
 
 /// A port on which peers are awaited.

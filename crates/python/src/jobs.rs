@@ -5,8 +5,9 @@ use std::{collections::HashMap, sync::Arc, thread};
 use foxtrot::{
     Error, Side,
     extension::{silent, softspoken},
+    job::Role,
     ot,
-    psi::{self, Assumption, Count, Outcome, keys::Told},
+    psi::{self, Assumption, Count, Outcome, keys::Told, shards::Shard},
     rot,
     triples::{self, Method, Word},
 };
@@ -22,6 +23,7 @@ use crate::{
     errors::{needs_numpy, panicked, raised, usage},
     keys::{Fields, Keys, Numbers, padding_of},
     run::{Tell, run},
+    shards::Ticket,
 };
 
 /// Bytes of a key.
@@ -35,10 +37,11 @@ pub(crate) struct PsiOptions {
     assumption: String,
     most_items: Option<usize>,
     least_items: usize,
+    shard: Option<(Py<Ticket>, u32, u32)>,
 }
 
 impl PsiOptions {
-    fn read(&self) -> PyResult<psi::Options> {
+    pub(crate) fn read(&self, role: Role) -> PyResult<psi::Options> {
         let assumption = match self.assumption.as_str() {
             "symmetric" => Assumption::Symmetric,
             "lpn" => Assumption::Lpn,
@@ -49,7 +52,10 @@ impl PsiOptions {
         };
         let options = psi::Options::new().assumption(assumption).least_items(self.least_items);
         let options = if self.semi_honest { options.semi_honest() } else { options };
-        Ok(self.most_items.map_or(options, |most| options.most_items(most)))
+        let options = self.most_items.map_or(options, |most| options.most_items(most));
+        let Some((ticket, number, attempt)) = &self.shard else { return Ok(options) };
+        let shard = Shard { number: *number, attempt: *attempt };
+        options.shard(&ticket.get().0, role, shard).map_err(|e| raised(&e))
     }
 }
 
@@ -80,7 +86,7 @@ pub(crate) fn psi_send<'py>(
     share: Option<&Fields>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (keys, options) = (Arc::clone(&keys.read), options.read()?);
+    let (keys, options) = (Arc::clone(&keys.read), options.read(Role::Sender)?);
     let share = share.map(|fields| Arc::clone(&fields.0));
     let (told, counters) = peer.job(py, progress, move |peer| {
         let told = match share {
@@ -102,7 +108,7 @@ pub(crate) fn psi_send_both<'py>(
     options: PsiOptions,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Rows<'py>, Bound<'py, PyDict>)> {
-    let (keys, options) = (Arc::clone(&keys.read), options.read()?);
+    let (keys, options) = (Arc::clone(&keys.read), options.read(Role::Sender)?);
     let (common, told, counters) = peer.job(py, progress, move |peer| {
         let (common, told) = options.send_keys_both(peer, &keys)?;
         Ok((keys.rows_of(&common), told, counted(peer)))
@@ -132,7 +138,7 @@ pub(crate) fn psi_receive<'py>(
     both: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Rows<'py>, Bound<'py, PyDict>)> {
-    let (keys, options) = (Arc::clone(&keys.read), options.read()?);
+    let (keys, options) = (Arc::clone(&keys.read), options.read(Role::Receiver)?);
     let (common, told, counters) = peer.job(py, progress, move |peer| {
         let (common, told) = match both {
             true => options.receive_keys_both(peer, &keys)?,
@@ -157,7 +163,7 @@ pub(crate) fn psi_join<'py>(
     padding: (usize, String),
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Joined<'py>> {
-    let (keys, options) = (Arc::clone(&keys.read), options.read()?);
+    let (keys, options) = (Arc::clone(&keys.read), options.read(Role::Receiver)?);
     let padding = padding_of(padding)?;
     let (common, fields, told, counters) = peer.job(py, progress, move |peer| {
         let (found, told) = options.receive_keys_with(peer, &keys, &columns, padding)?;
@@ -229,7 +235,7 @@ pub(crate) fn psi_local<'py>(
     options: PsiOptions,
 ) -> PyResult<(Rows<'py>, Bound<'py, PyDict>)> {
     let (ours, theirs) = (Arc::clone(&ours.read), Arc::clone(&theirs.read));
-    let options = options.read()?.most_items(psi::MAX_ITEMS);
+    let options = options.read(Role::Receiver)?.most_items(psi::MAX_ITEMS);
     let (mut receiver, mut sender) = py.detach(foxtrot::Peer::pair);
     let canceller = receiver.canceller();
     let ran = run(

@@ -33,7 +33,7 @@ use crate::{
 const LOOK: usize = 1 << 16;
 
 /// The keys of a table's rows.
-#[pyclass(frozen, module = "foxtrot._core")]
+#[pyclass(module = "foxtrot._core")]
 pub(crate) struct Keys {
     pub(crate) read: Arc<Read>,
     shown: Vec<[Vec<String>; 2]>,
@@ -86,6 +86,19 @@ impl Keys {
     #[getter]
     fn shown(&self) -> Vec<(Vec<String>, Vec<String>)> {
         self.shown.iter().cloned().map(|[before, after]| (before, after)).collect()
+    }
+
+    /// Adds keys that nobody else has.
+    fn fill_up_to(&mut self, py: Python<'_>, n: usize) -> PyResult<()> {
+        let len = self.read.len();
+        if len > n {
+            let hint = "has the table changed since the ticket was made?";
+            return Err(usage(format_args!("the shard has {len} keys, and room for {n}; {hint}")));
+        }
+        let Some(keys) = Arc::get_mut(&mut self.read) else {
+            return Err(usage("a job uses these keys"));
+        };
+        py.detach(|| keys.fill_up_to(n)).map_err(|e| raised(&e))
     }
 
     fn __len__(&self) -> usize {

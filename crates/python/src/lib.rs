@@ -6,6 +6,7 @@ mod errors;
 mod jobs;
 mod keys;
 mod run;
+mod shards;
 mod table;
 
 use pyo3::prelude::*;
@@ -16,6 +17,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<connection::Attempt>()?;
     module.add_class::<connection::Config>()?;
+    module.add_class::<connection::Gateway>()?;
     module.add_class::<connection::Identity>()?;
     module.add_class::<connection::Listener>()?;
     module.add_class::<connection::Peer>()?;
@@ -23,6 +25,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<keys::Fields>()?;
     module.add_class::<keys::Keys>()?;
     module.add_class::<keys::Numbers>()?;
+    module.add_class::<shards::Ticket>()?;
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(connection::connect, module)?)?;
     module.add_function(wrap_pyfunction!(connection::pair, module)?)?;
@@ -30,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(keys::keys_of, module)?)?;
     module.add_function(wrap_pyfunction!(keys::numbers_of, module)?)?;
     module.add_function(wrap_pyfunction!(keys::item, module)?)?;
+    module.add_function(wrap_pyfunction!(shards::agree_on_shards, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::psi_send, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::psi_send_both, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::psi_receive, module)?)?;

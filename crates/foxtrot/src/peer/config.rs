@@ -348,8 +348,16 @@ impl Config {
     /// # Errors
     /// [`Error::Config`] without a route; [`Error::Session`].
     pub fn connect_behind(&self, address: &str) -> Result<Peer, Error> {
+        self.connect_behind_while(address, &Attempt::default())
+    }
+
+    /// [`connect_behind`](Self::connect_behind), unless another thread ends the attempt.
+    ///
+    /// # Errors
+    /// [`Error::Config`] without a route; [`Error::Session`]: also for an attempt that was ended.
+    pub fn connect_behind_while(&self, address: &str, attempt: &Attempt) -> Result<Peer, Error> {
         match self.route {
-            Some(_) => self.reach(address, &Attempt::default(), Side::Responder),
+            Some(_) => self.reach(address, attempt, Side::Responder),
             None => Err(Error::Config("a gateway needs the name of a route")),
         }
     }

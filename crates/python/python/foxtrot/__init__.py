@@ -15,7 +15,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import ot, psi, rot, triples
-from ._connection import Ended, Identity, Listener, Peer, Server, bind, connect, listen, pair, serve
+from ._connection import (
+    Ended,
+    Gateway,
+    Identity,
+    Listener,
+    Peer,
+    Server,
+    bind,
+    connect,
+    gateway,
+    listen,
+    pair,
+    serve,
+)
 from ._core import Table, __version__
 from ._errors import (
     AgreementError,
@@ -28,7 +41,7 @@ from ._errors import (
 )
 
 if TYPE_CHECKING:
-    from . import aio
+    from . import aio, ray
 
 __all__ = [
     "AgreementError",
@@ -36,6 +49,7 @@ __all__ = [
     "ConnectionError",
     "Ended",
     "FoxtrotError",
+    "Gateway",
     "Identity",
     "Listener",
     "Peer",
@@ -48,10 +62,12 @@ __all__ = [
     "aio",
     "bind",
     "connect",
+    "gateway",
     "listen",
     "ot",
     "pair",
     "psi",
+    "ray",
     "rot",
     "serve",
     "triples",
@@ -60,8 +76,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Importing asyncio takes longer than all the rest.
-    if name == "aio":
+    if name in ("aio", "ray"):
         from importlib import import_module
 
-        return import_module(".aio", __name__)
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

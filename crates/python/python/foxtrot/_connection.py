@@ -13,7 +13,20 @@ from typing import Union
 from . import _core
 from ._errors import UsageError
 
-__all__ = ["Ended", "Identity", "Listener", "Peer", "Server", "bind", "connect", "listen", "pair", "serve"]
+__all__ = [
+    "Ended",
+    "Gateway",
+    "Identity",
+    "Listener",
+    "Peer",
+    "Server",
+    "bind",
+    "connect",
+    "gateway",
+    "listen",
+    "pair",
+    "serve",
+]
 
 #: Fingerprints of peers, or names of peers with their fingerprints.
 Peers = Union[Iterable[str], Mapping[str, str]]
@@ -172,6 +185,7 @@ def config(
     sessions_per_peer: int | None = None,
     max_memory: int | None = None,
     policy: Policy = None,
+    route: str | None = None,
 ) -> _core.Config:
     if isinstance(peers, str):
         peers = [peers]
@@ -199,7 +213,14 @@ def config(
         sessions_per_peer=sessions_per_peer,
         max_memory=max_memory,
         policy=None if policy is None else Path(policy).read_text(encoding="utf-8"),
+        route=route,
     )
+
+
+def routed(route: str | None, behind: bool) -> str | None:
+    if behind and route is None:
+        raise UsageError("behind=True needs route=, the name by which the gateway finds the peer")
+    return route
 
 
 def connect(
@@ -213,6 +234,8 @@ def connect(
     application: str | None = None,
     policy: Policy = None,
     threads: int = 1,
+    route: str | None = None,
+    behind: bool = False,
 ) -> Peer:
     """Connect to a peer that listens, by TLS 1.3 with a post-quantum key exchange and pinned keys.
 
@@ -233,6 +256,9 @@ def connect(
         application: A name that both sides have to give alike.
         policy: A file with rules that both sides have agreed on. What it forbids is refused.
         threads: The number of threads that compute.
+        route: The address is a gateway's, and the peer meets us there on this route: up to 128 letters, digits and
+            ``._:-``.
+        behind: The address is the inner one of our own :func:`gateway`. The peer connects to the outer one.
 
     Returns:
         A :class:`Peer`. Use it in ``with``.
@@ -241,9 +267,82 @@ def connect(
         ConnectionError: There is no peer, or one with another key.
     """
     settings = config(
-        identity, peers, insecure, timeout=timeout, wait=wait, application=application, policy=policy, threads=threads
+        identity,
+        peers,
+        insecure,
+        timeout=timeout,
+        wait=wait,
+        application=application,
+        policy=policy,
+        threads=threads,
+        route=routed(route, behind),
     )
-    return Peer(_core.connect(address, settings, _core.Attempt()), "tcp" if insecure else "tls")
+    return Peer(_core.connect(address, settings, _core.Attempt(), behind=behind), "tcp" if insecure else "tls")
+
+
+class Gateway:
+    """One port for many machines; :func:`gateway` makes it. ``with`` closes its ports."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.Gateway) -> None:
+        self._core = core
+
+    @property
+    def outside(self) -> str:
+        """The address for the other company, also where port 0 let the system choose."""
+        return self._core.outside
+
+    @property
+    def inside(self) -> str:
+        """The address for our own machines."""
+        return self._core.inside
+
+    def close(self) -> None:
+        """Close both ports."""
+        self._core.close()
+
+    def __enter__(self) -> Gateway:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<foxtrot.Gateway on {self.outside}, inside on {self.inside}>"
+
+
+def gateway(listen: str, inside: str, *, wait: float = 600.0, routes: int = 1024) -> Gateway:
+    """Let many machines meet the other company's on one port, as ``foxtrot psi gateway`` does.
+
+    A connection from outside and one from inside that name the same route are joined. The gateway only copies bytes: TLS
+    begins and ends at the two machines, and the gateway has no keys.
+
+    Example:
+        import foxtrot, threading
+
+        with foxtrot.gateway("localhost:0", "localhost:0") as gateway:
+            def worker():
+                with foxtrot.connect(gateway.inside, route="march", behind=True, insecure=True) as peer:
+                    foxtrot.psi.send(peer, ["bob", "cid"])
+
+            threading.Thread(target=worker).start()
+            with foxtrot.connect(gateway.outside, route="march", insecure=True) as peer:
+                print(foxtrot.psi.receive(peer, ["ann", "bob"]))
+
+    Args:
+        listen: Host and port for the other company.
+        inside: Host and port for our own machines. Nobody else should reach it.
+        wait: The longest wait of a connection for its other end, in seconds.
+        routes: The most connections that are joined at once, and of each side that wait.
+
+    Returns:
+        A :class:`Gateway`. Use it in ``with``.
+
+    Raises:
+        ConnectionError: An address cannot be listened on.
+    """
+    return Gateway(_core.Gateway(listen, inside, wait=wait, routes=routes))
 
 
 class Listener:

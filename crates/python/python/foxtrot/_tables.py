@@ -41,6 +41,12 @@ def indices_of(raw: bytes) -> Any:
     return array("q", raw) if numpy is None else numpy.frombuffer(raw, dtype=numpy.int64)
 
 
+def numbers_of(raw: bytes) -> Any:
+    """Make numbers of shards: a NumPy array of int32, or without NumPy an ``array.array``."""
+    numpy = _numpy()
+    return array("i", raw) if numpy is None else numpy.frombuffer(raw, dtype=numpy.int32)
+
+
 def mask_of(raw: bytes) -> Any:
     """Make a mask of rows: a NumPy array of bool, or without NumPy a list."""
     numpy = _numpy()

@@ -130,13 +130,23 @@ async def connect(
     application: str | None = None,
     policy: _connection.Policy = None,
     threads: int = 1,
+    route: str | None = None,
+    behind: bool = False,
 ) -> Peer:
     """:func:`foxtrot.connect` for asyncio, with the same arguments."""
     config = _connection.config(
-        identity, peers, insecure, timeout=timeout, wait=wait, application=application, policy=policy, threads=threads
+        identity,
+        peers,
+        insecure,
+        timeout=timeout,
+        wait=wait,
+        application=application,
+        policy=policy,
+        threads=threads,
+        route=_connection.routed(route, behind),
     )
     attempt = _core.Attempt()
-    core = await _on_thread(lambda: _core.connect(address, config, attempt), attempt.cancel)
+    core = await _on_thread(lambda: _core.connect(address, config, attempt, behind=behind), attempt.cancel)
     return Peer(_connection.Peer(core, "tcp" if insecure else "tls"))
 
 
@@ -254,6 +264,7 @@ class psi:
     send = _twin(_psi.send)
     receive = _twin(_psi.receive)
     join = _twin(_psi.join)
+    agree_on_shards = _twin(_psi.agree_on_shards)
     count = _twin(_psi.count)
     sum = _twin(_psi.sum)
 

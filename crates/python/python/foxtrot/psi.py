@@ -17,13 +17,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import datetime, timezone
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, Union, overload
 
 from . import _core
 from ._connection import Peer
 from ._errors import UsageError
 from ._progress import Progress, shown
-from ._tables import Normalize, On, Source, has_columns, indices_of, mask_of, normalisers, read
+from ._tables import Normalize, On, Source, has_columns, indices_of, mask_of, normalisers, numbers_of, read
 
 __all__ = [
     "Counted",
@@ -32,6 +32,8 @@ __all__ = [
     "Joined",
     "LeftOut",
     "Report",
+    "Ticket",
+    "agree_on_shards",
     "count",
     "inspect",
     "join",
@@ -42,6 +44,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+#: The side of an intersection.
+Role = Literal["receiver", "sender"]
 
 #: The assumption of an intersection, beside that of the base OTs.
 Assumption = Literal["symmetric", "lpn"]
@@ -185,6 +190,65 @@ class Counted(Report):
         return f"<foxtrot.psi.Counted: {self.count} keys in common{total}>"
 
 
+class Ticket:
+    """What both sides have agreed on for all shards of an intersection; :func:`agree_on_shards` makes it.
+
+    ``str(ticket)`` is the text of the command's ``--ticket`` file, and ``Ticket(text)`` reads it. It has no keys of rows.
+    Do not show it to strangers, who could disturb the run by it.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, text: str) -> None:
+        self._core = _core.Ticket.parse(text)
+
+    @property
+    def shards(self) -> int:
+        """The number of shards."""
+        return self._core.shards
+
+    def keys(self, role: Role) -> int:
+        """Return the number of keys that the side of this role has declared."""
+        return self._core.keys(_is_sender(role))
+
+    def load(self, role: Role) -> int:
+        """Return the number of keys in each shard of this side, with those that fill it up."""
+        return self._core.load(_is_sender(role))
+
+    def route(self, name: str, shard: int, attempt: int = 0) -> str:
+        """Return the route on which the workers of a shard meet, as of the command with ``--route name``."""
+        return name + self._core.route(shard, attempt)
+
+    def shards_of(self, table: Any, on: On = None, *, normalize: Normalize = None) -> Any:
+        """Find the shard of each row.
+
+        Returns:
+            Numbers from 0, and -1 for a row without a key: a NumPy array of int32, or without NumPy an ``array.array``.
+        """
+        return numbers_of(self._core.shards_of(read(table, on, normalize).keys))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ticket, (str(self),)
+
+    def __str__(self) -> str:
+        return self._core.text()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ticket) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __repr__(self) -> str:
+        return f"<foxtrot.psi.Ticket of {self.shards} shards>"
+
+
+def _is_sender(role: Role) -> bool:
+    if role not in ("receiver", "sender"):
+        raise UsageError(f'a role is "receiver" or "sender", and not {role!r}')
+    return role == "sender"
+
+
 class Inspection:
     """The keys of a table as they would be compared; :func:`inspect` makes it.
 
@@ -231,15 +295,31 @@ class Inspection:
         return "\n".join(lines)
 
 
+_Shard = Union[tuple[_core.Ticket, int, int], None]
+
+
 def _options(
-    assumption: str, semi_honest: bool, most_items: int | None, least_items: int
+    assumption: str, semi_honest: bool, most_items: int | None, least_items: int, shard: _Shard = None
 ) -> _core.PsiOptions:
     return {
         "assumption": assumption,
         "semi_honest": semi_honest,
         "most_items": most_items,
         "least_items": least_items,
+        "shard": shard,
     }
+
+
+def _fill(source: Source, ticket: Ticket | None, shard: int | None, attempt: int, is_sender: bool) -> _Shard:
+    """Fill up the keys of a shard, and name the shard."""
+    if (ticket is None) != (shard is None):
+        raise UsageError("ticket= and shard= go together")
+    if ticket is None or shard is None:
+        return None
+    if not (0 <= shard < ticket.shards and 0 <= attempt < 1 << 16):
+        raise UsageError(f"there are shards 0 to {ticket.shards - 1}, not {shard}, and attempts from 0")
+    source.keys.fill_up_to(ticket._core.load(is_sender))
+    return ticket._core, shard, attempt
 
 
 def _now() -> str:
@@ -300,6 +380,57 @@ class _Run:
         return record
 
 
+def agree_on_shards(
+    peer: Peer,
+    role: Role,
+    keys: int,
+    *,
+    shards: int,
+    normalize: str | Sequence[str] = "none",
+    assumption: Assumption = "symmetric",
+    semi_honest: bool = False,
+    most_items: int | None = None,
+    least_items: int = 0,
+) -> Ticket:
+    """Agree with the peer on the shards of one intersection on many machines. Both sides make this call, or run the command.
+
+    Each side then divides its rows by :meth:`Ticket.shards_of`. A machine of each side intersects a shard by :func:`send`,
+    :func:`receive` or :func:`join` with ``ticket=`` and ``shard=``, on a connection of its own.
+
+    Example:
+        import foxtrot
+
+        me = foxtrot.Identity.load()
+        with foxtrot.connect("b.example.org:7000", identity=me, peers=["SHA256:…"], route="march") as peer:
+            ticket = foxtrot.psi.agree_on_shards(peer, "receiver", 1_000_000_000, shards=64, normalize="email")
+        print(ticket.load("receiver"), "keys in each shard")
+
+    Args:
+        peer: The connection. The other side makes the same call with the other role, or runs ``foxtrot psi --shards``.
+        role: ``"receiver"`` or ``"sender"``.
+        keys: The number of different keys of this side, or a larger number, which hides it.
+        shards: The number of shards, from 1 to 65536. Both sides have the same.
+        normalize: A normaliser, or a list of one for each key column. Both sides have the same.
+        assumption: As of :func:`receive`. Both sides have the same, also for all shards.
+        semi_honest: As of :func:`receive`. Both sides have the same, also for all shards.
+        most_items: The most keys that the peer may have, 2^24 by default, up to 2^30.
+        least_items: The fewest keys that the peer may have.
+
+    Returns:
+        A :class:`Ticket`, the same for both sides.
+
+    Raises:
+        AgreementError: The two sides want different things. The message has both.
+    """
+    if keys < 0 or not 1 <= shards <= 1 << 16:
+        raise UsageError("keys is at least 0, and shards from 1 to 65536")
+    names = [normalize] if isinstance(normalize, str) else list(normalize)
+    terms = _core.keys_of([[] for _ in names], None, names, 0).terms
+    options = _options(assumption, semi_honest, most_items, least_items)
+    core = _core.agree_on_shards(peer._core, _is_sender(role), keys, terms, shards, options)
+    return Ticket(core.text())
+
+
 @overload
 def send(
     peer: Peer,
@@ -315,6 +446,9 @@ def send(
     semi_honest: bool = False,
     most_items: int | None = None,
     least_items: int = 0,
+    ticket: Ticket | None = None,
+    shard: int | None = None,
+    attempt: int = 0,
     progress: Progress = None,
 ) -> Report: ...
 
@@ -334,6 +468,9 @@ def send(
     semi_honest: bool = False,
     most_items: int | None = None,
     least_items: int = 0,
+    ticket: Ticket | None = None,
+    shard: int | None = None,
+    attempt: int = 0,
     progress: Progress = None,
 ) -> Intersection: ...
 
@@ -352,6 +489,9 @@ def send(
     semi_honest: bool = False,
     most_items: int | None = None,
     least_items: int = 0,
+    ticket: Ticket | None = None,
+    shard: int | None = None,
+    attempt: int = 0,
     progress: Progress = None,
 ) -> Report:
     """Let the peer find out which of its rows are also in this table.
@@ -381,6 +521,10 @@ def send(
         semi_honest: Accept a cheaper protocol that gives no protection against a malicious peer.
         most_items: The most keys that the peer may have, 2^24 by default. Memory grows with it.
         least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+        ticket: What :func:`agree_on_shards` gave: the table has the rows of one shard, and is filled up with keys that
+            nobody else has.
+        shard: The number of this shard, from 0.
+        attempt: How often this shard was tried before. Both sides have the same.
         progress: ``True`` for a bar in terminals and notebooks. Or a function of three arguments: units done, all units,
             the unit's name.
 
@@ -396,7 +540,7 @@ def send(
     if both and share is not None:
         raise UsageError("share= and both=True do not go together")
     source = read(table, on, normalize)
-    options = _options(assumption, semi_honest, most_items, least_items)
+    options = _options(assumption, semi_honest, most_items, least_items, _fill(source, ticket, shard, attempt, True))
     fields = None
     if share is not None:
         names = _names(share, "share")
@@ -423,6 +567,9 @@ def receive(
     semi_honest: bool = False,
     most_items: int | None = None,
     least_items: int = 0,
+    ticket: Ticket | None = None,
+    shard: int | None = None,
+    attempt: int = 0,
     progress: Progress = None,
     details: Literal[False] = False,
 ) -> T: ...
@@ -440,6 +587,9 @@ def receive(
     semi_honest: bool = False,
     most_items: int | None = None,
     least_items: int = 0,
+    ticket: Ticket | None = None,
+    shard: int | None = None,
+    attempt: int = 0,
     progress: Progress = None,
     details: Literal[True],
 ) -> Intersection: ...
@@ -456,6 +606,9 @@ def receive(
     semi_honest: bool = False,
     most_items: int | None = None,
     least_items: int = 0,
+    ticket: Ticket | None = None,
+    shard: int | None = None,
+    attempt: int = 0,
     progress: Progress = None,
     details: bool = False,
 ) -> Any:
@@ -480,6 +633,10 @@ def receive(
         semi_honest: Accept a cheaper protocol that gives no protection against a malicious peer.
         most_items: The most keys that the peer may have, 2^24 by default. Memory grows with it.
         least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+        ticket: What :func:`agree_on_shards` gave: the table has the rows of one shard, and is filled up with keys that
+            nobody else has.
+        shard: The number of this shard, from 0.
+        attempt: How often this shard was tried before. Both sides have the same.
         progress: ``True`` for a bar in terminals and notebooks. Or a function of three arguments: units done, all units,
             the unit's name.
         details: ``True`` gives an :class:`Intersection` in place of the rows alone.
@@ -495,7 +652,7 @@ def receive(
         PeerError: The peer departed from the protocol. Do not retry.
     """
     source = read(table, on, normalize)
-    options = _options(assumption, semi_honest, most_items, least_items)
+    options = _options(assumption, semi_honest, most_items, least_items, _fill(source, ticket, shard, attempt, False))
     run = _Run("receiver", peer, source, normalize, options, "both" if both else "intersection")
     with shown(progress) as tell:
         rows, facts = _core.psi_receive(peer._core, source.keys, options, both=both, progress=tell)
@@ -527,6 +684,9 @@ def join(
     semi_honest: bool = False,
     most_items: int | None = None,
     least_items: int = 0,
+    ticket: Ticket | None = None,
+    shard: int | None = None,
+    attempt: int = 0,
     progress: Progress = None,
     details: Literal[False] = False,
 ) -> T: ...
@@ -546,6 +706,9 @@ def join(
     semi_honest: bool = False,
     most_items: int | None = None,
     least_items: int = 0,
+    ticket: Ticket | None = None,
+    shard: int | None = None,
+    attempt: int = 0,
     progress: Progress = None,
     details: Literal[True],
 ) -> Joined: ...
@@ -564,6 +727,9 @@ def join(
     semi_honest: bool = False,
     most_items: int | None = None,
     least_items: int = 0,
+    ticket: Ticket | None = None,
+    shard: int | None = None,
+    attempt: int = 0,
     progress: Progress = None,
     details: bool = False,
 ) -> Any:
@@ -590,6 +756,10 @@ def join(
         semi_honest: Accept a cheaper protocol that gives no protection against a malicious peer.
         most_items: The most keys that the peer may have, 2^24 by default. Memory grows with it.
         least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+        ticket: What :func:`agree_on_shards` gave: the table has the rows of one shard, and is filled up with keys that
+            nobody else has.
+        shard: The number of this shard, from 0.
+        attempt: How often this shard was tried before. Both sides have the same.
         progress: ``True`` for a bar in terminals and notebooks. Or a function of three arguments: units done, all units,
             the unit's name.
         details: ``True`` gives a :class:`Joined` in place of the rows alone.
@@ -608,7 +778,7 @@ def join(
     for name in names:
         if name in (source.names or []):
             raise UsageError(f"the table already has a column {name!r}, as columns= asks of the peer; rename it")
-    options = _options(assumption, semi_honest, most_items, least_items)
+    options = _options(assumption, semi_honest, most_items, least_items, _fill(source, ticket, shard, attempt, False))
     run = _Run("receiver", peer, source, normalize, options, "join")
     with shown(progress) as tell:
         rows, texts, facts = _core.psi_join(

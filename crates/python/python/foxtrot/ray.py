@@ -1,0 +1,728 @@
+"""One intersection on two Ray clusters: each company has its own, and workers of both meet in pairs on one port.
+
+The drivers agree on a ticket by :func:`foxtrot.psi.agree_on_shards`. Each side divides its rows into shards, and a worker of
+each side intersects a shard in a session of its own. A shard that fails is tried again by both sides; finished shards are
+kept. The package is installed on all machines of the cluster: ``pip install 'foxtrot-mpc[ray]'``.
+
+Example:
+    import foxtrot, ray
+
+    rows = ray.data.read_parquet("s3://ours/customers/")
+    common = foxtrot.ray.psi_receive(rows, "email", connect="b.example.org:7000", peers=["SHA256:…"], normalize="email")
+    common.write_parquet("s3://ours/common/")
+
+The other company calls ``foxtrot.ray.psi_send(rows, "mail", listen="0.0.0.0:7000", peers=["SHA256:…"], normalize="email")``.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar, Union
+
+from . import _connection, _core, psi
+from ._connection import Identity, Peers
+from ._errors import ConnectionError, RetryError, UsageError
+from ._progress import Progress, Tell, shown
+from ._tables import Normalize, normalisers
+
+__all__ = ["Intersection", "Report", "psi_join", "psi_receive", "psi_send"]
+
+T = TypeVar("T")
+
+#: A key of ours, or a file with it on every machine.
+Key = Union[Identity, str, "os.PathLike[str]", None]
+
+#: The column of row numbers in pieces of shards.
+_ROW = "__foxtrot_row"
+
+#: Seconds between two looks at workers.
+_LOOK = 0.5
+
+#: Seconds in which bytes of the last meeting pass a gateway of ours before it is closed.
+_LINGER = 1.0
+
+#: Bytes of memory of a worker: for itself, and for each key of its shard on both sides.
+_WORKER_BYTES, _KEY_BYTES = 256 << 20, 300
+
+
+def _import_ray() -> Any:
+    try:
+        import_module("ray.data")
+        return import_module("ray")
+    except ImportError as error:
+        raise ImportError("foxtrot.ray needs Ray: pip install 'foxtrot-mpc[ray]'") from error
+
+
+class Report:
+    """Facts about a run on a cluster.
+
+    Attributes:
+        rows: The number of rows of this side's dataset.
+        shards: The number of shards.
+        load, peer_load: The number of keys in each shard of this side, and of the peer, with those that fill it up.
+        workers: The number of shards that both sides intersected at once.
+        retries: For each shard that was tried again: its number, the attempt that failed, and why.
+        bytes_sent, bytes_received: Bytes of the protocol in all shards that this side finished, without TLS.
+        seconds: The time of the run.
+    """
+
+    def __init__(self, rows: int, ticket: psi.Ticket, role: psi.Role) -> None:
+        other: psi.Role = "sender" if role == "receiver" else "receiver"
+        self.rows = rows
+        self.shards = ticket.shards
+        self.load = ticket.load(role)
+        self.peer_load = ticket.load(other)
+        self.workers = 0
+        self.retries: list[tuple[int, int, str]] = []
+        self.bytes_sent = 0
+        self.bytes_received = 0
+        self.seconds = 0.0
+
+    def __repr__(self) -> str:
+        kind = f"foxtrot.ray.{type(self).__name__}"
+        return f"<{kind}: {self.rows} rows in {self.shards} shards, {len(self.retries)} tried again>"
+
+
+class Intersection(Report):
+    """The result of :func:`psi_receive` and :func:`psi_join` with ``details=True``.
+
+    Attributes:
+        rows_in_common: The common rows, a Ray Dataset.
+    """
+
+    rows_in_common: Any
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How machines of this side meet the peer's."""
+
+    address: str
+    behind: bool
+    gateway: Any
+    name: str
+    key: bytes | str | None = field(repr=False)
+    peers: Any
+    insecure: bool
+    timeout: float
+    wait: float
+    threads: int
+
+    def _identity(self) -> Identity | None:
+        if self.insecure:
+            return None
+        if isinstance(self.key, bytes):
+            return Identity(_core.Identity.of_pem(self.key))
+        return Identity.load(self.key)
+
+    def meet(self, route: str, wait: float) -> _connection.Peer:
+        """Meet the peer on a route. A gateway that is started again is found again."""
+        deadline = time.monotonic() + wait
+        while True:
+            try:
+                address = self.address
+                if self.gateway is not None:
+                    address = _import_ray().get(self.gateway.inside.remote(), timeout=max(wait, 1.0))
+                return _connection.connect(
+                    address,
+                    identity=self._identity(),
+                    peers=self.peers,
+                    insecure=self.insecure,
+                    timeout=self.timeout,
+                    wait=max(deadline - time.monotonic(), 1.0),
+                    threads=self.threads,
+                    route=self.name + route,
+                    behind=self.behind,
+                )
+            except ConnectionError:
+                if time.monotonic() + 1.0 > deadline:
+                    raise
+                time.sleep(0.2)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is the same for all shards."""
+
+    role: psi.Role
+    on: list[str]
+    normalize: list[str]
+    #: Columns that the sender shares, or for which the receiver asks.
+    columns: list[str] | None
+    width: int
+    duplicates: psi.Duplicates
+    assumption: psi.Assumption
+    semi_honest: bool
+
+    @property
+    def own(self) -> list[str]:
+        """The columns of ours that shards have."""
+        shared = self.columns if self.columns is not None and self.role == "sender" else []
+        return list(dict.fromkeys([*self.on, *shared]))
+
+
+def _partition(block: Any, job: _Job, ticket: psi.Ticket) -> Any:
+    """Divide a block: for each shard its rows, with their numbers in the block."""
+    import numpy
+    import pyarrow
+
+    of = ticket.shards_of(block, job.on, normalize=job.normalize)
+    order = numpy.argsort(of, kind="stable")
+    bounds = numpy.searchsorted(of[order], numpy.arange(ticket.shards + 1))
+    numbers = pyarrow.array(numpy.arange(block.num_rows, dtype=numpy.int64))
+    table = block.select(job.own).append_column(_ROW, numbers)
+    pieces = [table.take(pyarrow.array(order[first:end])) for first, end in zip(bounds, bounds[1:])]
+    return pieces[0] if len(pieces) == 1 else tuple(pieces)
+
+
+def _size(block: Any) -> tuple[int, list[str]]:
+    return block.num_rows, list(block.column_names)
+
+
+def _rows(block: Any, *found: Any) -> Any:
+    """Take the common rows of a block, in order, with columns of the peer behind them."""
+    import pyarrow
+
+    more = pyarrow.concat_tables(found).sort_by(_ROW)
+    rows = block.take(more[_ROW])
+    for name in more.column_names[1:]:
+        rows = rows.append_column(name, more[name])
+    return rows
+
+
+class _Gateway:
+    """The gateway of a company, an actor on the head node."""
+
+    def __init__(self, listen: str, inside: str) -> None:
+        deadline = time.monotonic() + 30.0
+        while True:
+            try:
+                self._gateway = _connection.gateway(listen, inside)
+                return
+            except ConnectionError:
+                # The former actor's port may not be free yet.
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+
+    def inside(self) -> str:
+        return self._gateway.inside
+
+
+class _Worker:
+    """An actor that intersects shards, one after another."""
+
+    def __init__(self, way: _Way, job: _Job, ticket: psi.Ticket) -> None:
+        self._way, self._job, self._ticket = way, job, ticket
+
+    def ready(self) -> bool:
+        return True
+
+    def intersect(self, shard: int, attempt: int, *pieces: Any) -> Any:
+        """Intersect a shard whose rows are in pieces, one of each block: its end, and for the receiver rows of each block."""
+        results = len(pieces) if self._job.role == "receiver" else 0
+        try:
+            peer = self._way.meet(self._ticket.route("", shard, attempt), self._way.wait)
+        except ConnectionError as error:
+            return _results({"state": "absent", "error": str(error)}, [None] * results)
+        try:
+            with peer:
+                facts, found = self._run(peer, shard, attempt, pieces)
+        except (ConnectionError, RetryError) as error:
+            return _results({"state": "failed", "error": str(error)}, [None] * results)
+        return _results({"state": "done", **facts}, found)
+
+    def _run(
+        self, peer: _connection.Peer, shard: int, attempt: int, pieces: Sequence[Any]
+    ) -> tuple[dict[str, Any], list[Any]]:
+        import numpy
+        import pyarrow
+
+        job, some = self._job, [piece for piece in pieces if piece.num_rows]
+        empty: Any = pyarrow.table({name: pyarrow.array([], pyarrow.string()) for name in job.own})
+        table: Any = pyarrow.concat_tables(some).select(job.own) if some else empty
+        options: Any = {
+            "normalize": job.normalize,
+            "assumption": job.assumption,
+            "semi_honest": job.semi_honest,
+            "ticket": self._ticket,
+            "shard": shard,
+            "attempt": attempt,
+        }
+        payload: Any = {"width": job.width, "duplicates": job.duplicates}
+        if job.role == "sender":
+            shared: Any = {} if job.columns is None else {"share": job.columns, **payload}
+            return _bytes(psi.send(peer, table, job.on, **options, **shared)), []
+        more: dict[str, list[str]] = {}
+        if job.columns is None:
+            done = psi.receive(peer, table, job.on, **options, details=True)
+        else:
+            done = psi.join(peer, table, job.on, columns=job.columns, **options, **payload, details=True)
+            more = done.columns
+        # The rows of a block stand side by side.
+        ends = numpy.cumsum([0, *(piece.num_rows for piece in pieces)])
+        bounds = numpy.searchsorted(done.indices, ends)
+        found = []
+        for piece, start, first, end in zip(pieces, ends, bounds, bounds[1:]):
+            rows = piece[_ROW].combine_chunks().to_numpy()[done.indices[first:end] - start]
+            columns = {name: pyarrow.array(texts[first:end], pyarrow.string()) for name, texts in more.items()}
+            found.append(pyarrow.table({_ROW: pyarrow.array(rows, pyarrow.int64()), **columns}))
+        return _bytes(done), found
+
+
+def _bytes(report: psi.Report) -> dict[str, Any]:
+    return {"bytes_sent": report.bytes_sent, "bytes_received": report.bytes_received}
+
+
+def _results(end: dict[str, Any], found: list[Any]) -> Any:
+    return (end, *found) if found else end
+
+
+class _Crew:
+    """The workers of this side, and the shards that they have finished."""
+
+    def __init__(self, ray: Any, way: _Way, job: _Job, ticket: psi.Ticket, report: Report, tell: Tell | None) -> None:
+        self._ray, self._way, self._job, self._ticket = ray, way, job, ticket
+        self._report, self._tell = report, tell
+        self._workers: list[Any] = []
+        self._idle: list[Any] = []
+        #: Workers that Ray starts again.
+        self._starting: dict[Any, Any] = {}
+        #: What finished shards have found, by blocks.
+        self.found: dict[int, list[Any]] = {}
+
+    def hire(self, workers: int, cpus: int, memory: int) -> None:
+        """Start workers, and keep those for which the cluster has room."""
+        options = {"num_cpus": cpus, "memory": memory, "max_restarts": -1, "max_task_retries": 0}
+        actor = self._ray.remote(_Worker).options(**options)
+        self._workers = [actor.remote(self._way, self._job, self._ticket) for _ in range(workers)]
+        ready = {worker.ready.remote(): worker for worker in self._workers}
+        # One is needed. The others come soon after it, or there is no room for them.
+        there, _ = self._ray.wait(list(ready), num_returns=1, timeout=self._way.wait)
+        if not there:
+            raise UsageError(f"the cluster has no room for a worker: {cpus} CPUs and {memory} bytes of memory")
+        there, absent = self._ray.wait(list(ready), num_returns=len(ready), timeout=10.0)
+        self._ray.get(there)
+        self._idle = [ready[it] for it in there]
+        for it in absent:
+            self._dismiss(ready[it])
+
+    def _dismiss(self, worker: Any) -> None:
+        self._workers.remove(worker)
+        self._ray.kill(worker)
+
+    def dismiss(self) -> None:
+        for worker in list(self._workers):
+            self._dismiss(worker)
+
+    def __len__(self) -> int:
+        return len(self._workers)
+
+    def round(self, shards: list[int], attempt: int, window: int, pieces: list[list[Any]]) -> None:
+        """Intersect shards in order, with ``window`` of them at once. Failures are left for the next round."""
+        queue, running = list(shards), dict[Any, tuple[int, Any, list[Any]]]()
+        while queue or running:
+            while queue and self._idle and len(running) < window:
+                shard, worker = queue.pop(0), self._idle.pop(0)
+                of_blocks = [block[shard] for block in pieces]
+                results = 1 + (len(of_blocks) if self._job.role == "receiver" else 0)
+                refs = worker.intersect.options(num_returns=results).remote(shard, attempt, *of_blocks)
+                end, *found = refs if results > 1 else [refs]
+                running[end] = shard, worker, found
+            if not running and not self._starting:
+                raise RetryError("no worker is left")
+            limit = _LOOK if running else self._way.wait
+            ready, _ = self._ray.wait([*running, *self._starting], num_returns=1, timeout=limit)
+            if not ready and not running:
+                # Ray has no room any more for workers that have died.
+                return
+            for it in ready:
+                if it in self._starting:
+                    self._has_started(it)
+                elif not self._has_ended(it, *running.pop(it), attempt):
+                    # The peer has left the round: so do we, as soon as running shards have ended.
+                    queue.clear()
+            if self._tell is not None:
+                self._tell(len(self.found), self._ticket.shards, "shards")
+
+    def _has_started(self, ready: Any) -> None:
+        worker = self._starting.pop(ready)
+        try:
+            self._ray.get(ready)
+            self._idle.append(worker)
+        except self._ray.exceptions.RayActorError:
+            self._starting[worker.ready.remote()] = worker
+
+    def _has_ended(self, end: Any, shard: int, worker: Any, found: list[Any], attempt: int) -> bool:
+        """Take a shard's end. Returns false if the peer has not come."""
+        try:
+            facts = self._ray.get(end)
+        except self._ray.exceptions.RayActorError:
+            self._starting[worker.ready.remote()] = worker
+            self._report.retries.append((shard, attempt, "the worker has died"))
+            return True
+        except self._ray.exceptions.RayTaskError as error:
+            # A peer that departs from the protocol is not asked again.
+            raise (error.cause if isinstance(error.cause, Exception) else error) from None
+        self._idle.append(worker)
+        if facts["state"] != "done":
+            self._report.retries.append((shard, attempt, facts["error"]))
+            return bool(facts["state"] == "failed")
+        self._report.bytes_sent += facts["bytes_sent"]
+        self._report.bytes_received += facts["bytes_received"]
+        self.found[shard] = found
+        return True
+
+
+def _tried(attempts: int, action: Callable[[], T]) -> T:
+    """Run an action that a lost connection may end, some times."""
+    for attempt in range(attempts):
+        try:
+            return action()
+        except (ConnectionError, RetryError):
+            if attempt + 1 == attempts:
+                raise
+    raise UsageError("attempts is at least 1")
+
+
+def _common(way: _Way, job: _Job, route: str, facts: list[str], wait: float) -> set[str]:
+    """Meet the other driver, and find the facts that both have: by an intersection of which both learn the result."""
+    with way.meet(route, wait) as peer:
+        if job.role == "receiver":
+            common: list[int] = psi.receive(peer, facts, both=True)
+        else:
+            common = psi.send(peer, facts, both=True).rows_in_common
+    return {facts[place] for place in common}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where machines of both sides meet, as callers say it."""
+
+    connect: str | None
+    listen: str | None
+    gateway: str | None
+    inside: str | None
+    route: str
+    identity: Key
+    peers: Peers
+    insecure: bool
+    timeout: float
+    wait: float
+
+    def way(self, ray: Any, threads: int) -> tuple[_Way, Any]:
+        """Start the gateway, if it is ours to start."""
+        if sum(it is not None for it in (self.connect, self.listen, self.gateway)) != 1:
+            raise UsageError("give one of connect= (the peer's gateway), listen= (our own) and gateway= (ours, which runs)")
+        key = self.identity
+        way = _Way(
+            address=self.connect or self.gateway or "",
+            behind=self.connect is None,
+            gateway=None,
+            name=self.route,
+            key=key._core.pem() if isinstance(key, Identity) else None if key is None else str(Path(key)),
+            peers=self.peers if isinstance(self.peers, (str, dict)) else list(self.peers),
+            insecure=self.insecure,
+            timeout=self.timeout,
+            wait=self.wait,
+            threads=threads,
+        )
+        # Mistakes of keys are known before anything is started.
+        _connection.config(
+            way._identity(), way.peers, way.insecure, timeout=1.0, wait=None, application=None, threads=1
+        )
+        if self.listen is None:
+            return way, None
+        inside = self.inside or f"{ray.util.get_node_ip_address()}:0"
+        # On the head node, and back there with the same port if it dies.
+        options = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": -1}
+        actor = ray.remote(_Gateway).options(**options, resources={"node:__internal_head__": 0.001})
+        gateway = actor.remote(self.listen, inside)
+        try:
+            ray.get(gateway.inside.remote())
+        except ray.exceptions.RayActorError as error:
+            ray.kill(gateway)
+            raise ConnectionError(f"the gateway does not start: {error}") from None
+        return _Way(**{**way.__dict__, "gateway": gateway}), gateway
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """Numbers of a run."""
+
+    shards: int
+    workers: int | None
+    cpus: int
+    memory: int | None
+    attempts: int
+    most_items: int
+    least_items: int
+
+
+def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Progress) -> Report:
+    """Run one side."""
+    ray, began = _import_ray(), time.monotonic()
+    if min(bounds.attempts, bounds.cpus, 1 if bounds.workers is None else bounds.workers) < 1:
+        raise UsageError("attempts, cpus and workers are at least 1")
+    blocks = dataset.materialize().to_arrow_refs()
+    size, partition = ray.remote(_size), ray.remote(_partition)
+    sizes = ray.get([size.remote(block) for block in blocks])
+    blocks = [block for block, (rows, _) in zip(blocks, sizes) if rows]
+    rows = sum(rows for rows, _ in sizes)
+    for names in [names for rows, names in sizes if rows][:1]:
+        for name in job.own:
+            if names.count(name) != 1:
+                raise UsageError(f"the dataset has no column {name!r}, or two; its columns are {', '.join(names)}")
+        if job.role == "receiver" and (clash := set(names) & {_ROW, *(job.columns or [])}):
+            raise UsageError(f"the dataset already has a column {min(clash)!r}; rename it")
+    way, gateway = place.way(ray, bounds.cpus)
+    crew: _Crew | None = None
+    try:
+
+        def agree() -> psi.Ticket:
+            with way.meet("", way.wait) as peer:
+                return psi.agree_on_shards(
+                    peer,
+                    job.role,
+                    rows,
+                    shards=bounds.shards,
+                    normalize=job.normalize,
+                    assumption=job.assumption,
+                    semi_honest=job.semi_honest,
+                    most_items=bounds.most_items,
+                    least_items=bounds.least_items,
+                )
+
+        ticket = _tried(bounds.attempts, agree)
+        # Both drivers have the same ticket: its name tells this run's meetings from those of others.
+        ours = ticket.route("", 0).rpartition(":")[2]
+        report = Intersection(rows, ticket, job.role) if job.role == "receiver" else Report(rows, ticket, job.role)
+        divide = partition.options(num_returns=ticket.shards)
+        divided = [divide.remote(block, job, ticket) for block in blocks]
+        pieces: list[list[Any]] = [[it] if ticket.shards == 1 else list(it) for it in divided]
+        # Workers hold their CPUs, which this needs.
+        waiting = [of_block[0] for of_block in pieces]
+        while waiting:
+            done, waiting = ray.wait(waiting, num_returns=len(waiting), timeout=_LOOK, fetch_local=False)
+            try:
+                ray.get(done[:1] and done)
+            except ray.exceptions.RayTaskError as error:
+                raise (error.cause if isinstance(error.cause, Exception) else error) from None
+        with shown(progress) as tell:
+            crew = _Crew(ray, way, job, ticket, report, tell)
+            memory = bounds.memory or _WORKER_BYTES + _KEY_BYTES * (report.load + report.peer_load)
+            workers = bounds.workers or int(ray.available_resources().get("CPU", 1)) // bounds.cpus
+            crew.hire(max(1, min(workers, ticket.shards)), bounds.cpus, memory)
+            facts = [f"worker {number}" for number in range(len(crew))]
+            both = _tried(bounds.attempts, lambda: _common(way, job, f":start:{ours}", facts, 2 * way.wait))
+            report.workers = len(both)
+            pending = list(range(ticket.shards))
+            for attempt in range(bounds.attempts):
+                crew.round(pending, attempt, report.workers, pieces)
+                facts = [f"attempt {attempt}", *(f"shard {shard}" for shard in crew.found)]
+                route = f":round:{attempt}:{ours}"
+                both = _tried(bounds.attempts, lambda route=route, facts=facts: _common(way, job, route, facts, 2 * way.wait))
+                pending = [shard for shard in range(ticket.shards) if f"shard {shard}" not in both]
+                for shard in pending:
+                    # The peer has no result, so both try once more.
+                    crew.found.pop(shard, None)
+                if not pending:
+                    break
+            else:
+                why = report.retries[-1][2] if report.retries else "the peer has not finished them"
+                shards = ", ".join(map(str, pending[:10]))
+                raise RetryError(f"{len(pending)} shards ({shards}) failed {bounds.attempts} times: {why}")
+        if isinstance(report, Intersection):
+            take = ray.remote(_rows)
+            taken = [
+                take.remote(block, *(crew.found[shard][number] for shard in range(ticket.shards)))
+                for number, block in enumerate(blocks)
+            ]
+            report.rows_in_common = ray.data.from_arrow_refs(taken) if taken else dataset.limit(0)
+            if taken:
+                ray.wait(taken, num_returns=len(taken), fetch_local=False)
+        report.seconds = time.monotonic() - began
+        return report
+    finally:
+        # The peer's workers notice that connections have ended.
+        if crew is not None:
+            crew.dismiss()
+        if gateway is not None:
+            time.sleep(_LINGER)
+            ray.kill(gateway)
+
+
+def _listed(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def psi_receive(
+    dataset: Any,
+    on: str | Sequence[str],
+    *,
+    connect: str | None = None,
+    listen: str | None = None,
+    gateway: str | None = None,
+    inside: str | None = None,
+    route: str = "foxtrot",
+    identity: Key = None,
+    peers: Peers = (),
+    insecure: bool = False,
+    normalize: Normalize = None,
+    shards: int = 64,
+    workers: int | None = None,
+    cpus: int = 1,
+    memory: int | None = None,
+    attempts: int = 3,
+    wait: float = 600.0,
+    timeout: float = 30.0,
+    assumption: psi.Assumption = "symmetric",
+    semi_honest: bool = False,
+    most_items: int = 1 << 30,
+    least_items: int = 0,
+    progress: Progress = None,
+    details: bool = False,
+) -> Any:
+    """Find out which rows of a Ray Dataset the peer also has. The peer calls :func:`psi_send` on its own cluster.
+
+    Args:
+        dataset: A Ray Dataset, of which each row is kept until the end.
+        on: The key column, or several in the same order as at the peer.
+        connect: Host and port of the peer's gateway. One of the two companies connects, and the other listens.
+        listen: Host and port of our gateway, which runs on the head node until the end.
+        gateway: The inner address of a gateway of ours that already runs, as ``foxtrot psi gateway`` does.
+        inside: With ``listen``: the inner address, by default a free port of the head node.
+        route: A name for this run. Both sides have the same. Two runs at once on one gateway have different names.
+        identity: Our key: a file that all machines have, or an :class:`foxtrot.Identity`, which Ray sends to our workers.
+        peers: Fingerprints of accepted peers.
+        insecure: Plain TCP without keys, for tests on one machine only.
+        normalize: A normaliser, or a list of one for each key column. Both sides have the same.
+        shards: The number of shards. Both sides have the same. About a million keys in a shard are a good number.
+        workers: The most shards at once, by default one for each free CPU. The side with fewer workers decides.
+        cpus: CPUs of a worker, and its threads.
+        memory: Bytes of memory that Ray reserves for a worker. By default 256 MiB and 300 bytes for each key of a shard.
+        attempts: How often a shard is tried. Both sides have the same.
+        wait: The longest wait for the peer, or for its worker of a shard, in seconds. It is longer than a shard takes.
+        timeout: The longest single wait for bytes of the peer, in seconds.
+        assumption, semi_honest: As of :func:`foxtrot.psi.receive`. Both sides have the same.
+        most_items, least_items: The most and fewest rows that the peer may have.
+        progress: ``True`` for a bar, or a function of three arguments: shards done, all shards, ``"shards"``.
+        details: ``True`` gives an :class:`Intersection` in place of the dataset alone.
+
+    Returns:
+        A Ray Dataset of the common rows, including duplicates, in the order of the dataset.
+
+    Raises:
+        UsageError: The dataset has no such column, or the cluster has no room for a worker.
+        AgreementError: The two sides want different things. The message has both.
+        ConnectionError: The peer did not come, or left.
+        PeerError: The peer departed from the protocol. Do not retry.
+        RetryError: A shard failed in all attempts.
+    """
+    keys = _listed(on)
+    job = _Job(
+        "receiver", keys, normalisers(normalize, len(keys)), None, 64, "refuse", assumption, semi_honest
+    )
+    place = _Place(connect, listen, gateway, inside, route, identity, peers, insecure, timeout, wait)
+    bounds = _Bounds(shards, workers, cpus, memory, attempts, most_items, least_items)
+    found = _play(dataset, job, place, bounds, progress)
+    return found if details else found.rows_in_common  # type: ignore[attr-defined]
+
+
+def psi_join(
+    dataset: Any,
+    on: str | Sequence[str],
+    *,
+    columns: str | Sequence[str],
+    width: int = 64,
+    duplicates: psi.Duplicates = "refuse",
+    connect: str | None = None,
+    listen: str | None = None,
+    gateway: str | None = None,
+    inside: str | None = None,
+    route: str = "foxtrot",
+    identity: Key = None,
+    peers: Peers = (),
+    insecure: bool = False,
+    normalize: Normalize = None,
+    shards: int = 64,
+    workers: int | None = None,
+    cpus: int = 1,
+    memory: int | None = None,
+    attempts: int = 3,
+    wait: float = 600.0,
+    timeout: float = 30.0,
+    assumption: psi.Assumption = "symmetric",
+    semi_honest: bool = False,
+    most_items: int = 1 << 30,
+    least_items: int = 0,
+    progress: Progress = None,
+    details: bool = False,
+) -> Any:
+    """Find out which rows of a Ray Dataset the peer also has, and read the peer's columns of these rows.
+
+    The peer calls :func:`psi_send` with ``share=``. ``columns``, ``width`` and ``duplicates`` are as of
+    :func:`foxtrot.psi.join`, the other arguments as of :func:`psi_receive`.
+
+    Returns:
+        A Ray Dataset as of :func:`psi_receive`, with the peer's columns behind its own, as text.
+    """
+    keys = _listed(on)
+    job = _Job(
+        "receiver", keys, normalisers(normalize, len(keys)), _listed(columns), width, duplicates, assumption, semi_honest
+    )
+    place = _Place(connect, listen, gateway, inside, route, identity, peers, insecure, timeout, wait)
+    bounds = _Bounds(shards, workers, cpus, memory, attempts, most_items, least_items)
+    found = _play(dataset, job, place, bounds, progress)
+    return found if details else found.rows_in_common  # type: ignore[attr-defined]
+
+
+def psi_send(
+    dataset: Any,
+    on: str | Sequence[str],
+    *,
+    share: str | Sequence[str] | None = None,
+    width: int = 64,
+    duplicates: psi.Duplicates = "refuse",
+    connect: str | None = None,
+    listen: str | None = None,
+    gateway: str | None = None,
+    inside: str | None = None,
+    route: str = "foxtrot",
+    identity: Key = None,
+    peers: Peers = (),
+    insecure: bool = False,
+    normalize: Normalize = None,
+    shards: int = 64,
+    workers: int | None = None,
+    cpus: int = 1,
+    memory: int | None = None,
+    attempts: int = 3,
+    wait: float = 600.0,
+    timeout: float = 30.0,
+    assumption: psi.Assumption = "symmetric",
+    semi_honest: bool = False,
+    most_items: int = 1 << 30,
+    least_items: int = 0,
+    progress: Progress = None,
+) -> Report:
+    """Let the peer find out which of its rows are also in this Ray Dataset. The peer calls :func:`psi_receive`.
+
+    ``share``, ``width`` and ``duplicates`` are as of :func:`foxtrot.psi.send`: with ``share`` the peer calls :func:`psi_join`.
+    The other arguments are as of :func:`psi_receive`.
+
+    Returns:
+        A :class:`Report`.
+    """
+    keys = _listed(on)
+    job = _Job(
+        "sender", keys, normalisers(normalize, len(keys)), None if share is None else _listed(share), width, duplicates, assumption, semi_honest
+    )
+    place = _Place(connect, listen, gateway, inside, route, identity, peers, insecure, timeout, wait)
+    bounds = _Bounds(shards, workers, cpus, memory, attempts, most_items, least_items)
+    return _play(dataset, job, place, bounds, progress)

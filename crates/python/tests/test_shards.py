@@ -1,0 +1,122 @@
+"""One intersection in shards, and the gateway at which machines meet."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import foxtrot
+import numpy as np
+import polars as pl
+import pytest
+from conftest import two_parties
+from foxtrot.psi import Ticket
+
+
+def agreed(receivers: int, senders: int, shards: int = 4, **options: Any) -> Ticket:
+    ours, theirs = two_parties(
+        lambda peer: foxtrot.psi.agree_on_shards(peer, "receiver", receivers, shards=shards, **options),
+        lambda peer: foxtrot.psi.agree_on_shards(peer, "sender", senders, shards=shards, **options),
+    )
+    assert ours == theirs and hash(ours) == hash(theirs)
+    return ours
+
+
+def test_shards_together_give_the_rows_of_one_run() -> None:
+    emails = [f"Name{i % 150}@example.org" for i in range(200)] + ["", "n/a"]
+    ours = pl.DataFrame({"row": range(202), "email": emails})
+    theirs = pl.DataFrame({"mail": [f"name{i}@EXAMPLE.org" for i in range(100, 300)], "city": [f"c{i}" for i in range(100, 300)]})
+    ticket = agreed(202, 200, normalize="email")
+    of_ours = ticket.shards_of(ours, "email", normalize="email")
+    of_theirs = ticket.shards_of(theirs, "mail", normalize="email")
+    assert of_ours.dtype == np.int32 and set(of_ours[200:]) == {-1} and set(of_ours[:200]) == {0, 1, 2, 3}
+    assert list(of_ours[:50]) == list(of_ours[150:200])
+    received, joined = [], []
+    for shard in range(4):
+        mine, other = ours.filter(pl.Series(of_ours == shard)), theirs.filter(pl.Series(of_theirs == shard))
+        options: dict[str, Any] = {"normalize": "email", "ticket": ticket, "shard": shard, "attempt": 2}
+        common, sent = two_parties(
+            lambda peer: foxtrot.psi.receive(peer, mine, "email", **options),
+            lambda peer: foxtrot.psi.send(peer, other, "mail", **options),
+        )
+        received += common["row"].to_list()
+        assert (sent.keys, sent.peer_keys) == (ticket.load("sender"), ticket.load("receiver"))
+        common, _ = two_parties(
+            lambda peer: foxtrot.psi.join(peer, mine, "email", columns="city", **options),
+            lambda peer: foxtrot.psi.send(peer, other, "mail", share="city", **options),
+        )
+        joined += common.select("row", "city").rows()
+    expected = [row for row in range(200) if row % 150 >= 100]
+    assert sorted(received) == expected
+    assert sorted(joined) == [(row, f"c{row % 150}") for row in expected]
+
+
+def test_a_ticket_is_kept_as_text() -> None:
+    ticket = agreed(1_000_000, 70, shards=16)
+    assert Ticket(str(ticket)) == ticket
+    assert (ticket.shards, ticket.keys("receiver"), ticket.keys("sender")) == (16, 1_000_000, 70)
+    assert ticket.load("receiver") == 64_485
+    assert ticket.route("march", 3, 1).startswith("march:3:1:")
+    assert ticket.route("march", 3, 1) != ticket.route("march", 4, 1)
+    with pytest.raises(foxtrot.UsageError):
+        Ticket(str(ticket).replace("shards 16", "shards 0"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda ticket: {"ticket": ticket, "shard": 1},
+        lambda ticket: {"ticket": ticket, "shard": 0, "attempt": 1},
+        lambda ticket: {"ticket": agreed(50, 70), "shard": 0},
+        lambda ticket: {"ticket": Ticket(str(ticket).replace("sender 70", "sender 700")), "shard": 0},
+        lambda ticket: {},
+    ],
+    ids=["number", "attempt", "session", "size", "none"],
+)
+def test_another_shard_is_refused(other: Callable[[Ticket], dict[str, Any]]) -> None:
+    ticket = agreed(50, 70)
+    options = other(ticket)
+    with pytest.raises(foxtrot.AgreementError):
+        two_parties(
+            lambda peer: foxtrot.psi.receive(peer, ["a"], ticket=ticket, shard=0),
+            lambda peer: foxtrot.psi.send(peer, ["a"], **options),
+        )
+
+
+def test_mistakes_with_shards_are_named() -> None:
+    ticket = agreed(50, 70)
+    peer, _ = foxtrot.pair()
+    for wrong in ({"ticket": ticket}, {"shard": 1}, {"ticket": ticket, "shard": 4}, {"ticket": ticket, "shard": -1}):
+        with pytest.raises(foxtrot.UsageError, match="shard"):
+            foxtrot.psi.receive(peer, ["a"], **wrong)
+    with pytest.raises(foxtrot.UsageError, match="room for"):
+        foxtrot.psi.receive(peer, [f"{i}" for i in range(100)], ticket=ticket, shard=0)
+    with pytest.raises(foxtrot.UsageError):
+        foxtrot.psi.agree_on_shards(peer, "neither", 1, shards=1)  # type: ignore[arg-type]
+
+
+def test_machines_of_two_companies_meet_at_a_gateway(identities: Any) -> None:
+    ours, theirs, of_ours, of_theirs = identities
+    found: dict[str, Any] = {}
+
+    def worker(route: str, inside: str) -> None:
+        key = foxtrot.Identity.load(theirs)
+        with foxtrot.connect(inside, identity=key, peers=[of_ours], route=route, behind=True) as peer:
+            foxtrot.psi.send(peer, [route, "cid"])
+
+    with foxtrot.gateway("localhost:0", "localhost:0") as gateway:
+        threads = [threading.Thread(target=worker, args=(route, gateway.inside)) for route in ("march:0", "march:1")]
+        for thread in threads:
+            thread.start()
+        for route in ("march:1", "march:0"):
+            key = foxtrot.Identity.load(ours)
+            with foxtrot.connect(gateway.outside, identity=key, peers=[of_theirs], route=route) as peer:
+                found[route] = foxtrot.psi.receive(peer, ["march:0", "march:1"])
+        for thread in threads:
+            thread.join()
+    assert found == {"march:0": [0], "march:1": [1]}
+    with pytest.raises(foxtrot.UsageError, match="route"):
+        foxtrot.connect("localhost:1", insecure=True, behind=True)
+    with pytest.raises(foxtrot.UsageError, match="route"):
+        foxtrot.connect("localhost:1", insecure=True, route="two words")
