@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_and_loads_are_those_of_the_schoolbook() {
+    fn shards_and_loads_match_the_schoolbook() {
         let (items, shards) = (items(300), 7);
         let division = Division::from_parts([5; 32], [6; 32], shards).unwrap();
         let book = schoolbook::Protocol {
