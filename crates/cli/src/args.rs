@@ -125,7 +125,7 @@ pub(crate) enum OtCommand {
         hex: bool,
         /// Answer all peers concurrently until interrupted. Each session transfers one message of each
         /// pair, so a peer that connects twice may get both
-        #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "behind", "shards", "wait"])]
+        #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "behind", "wait"])]
         serve: bool,
         #[command(flatten)]
         most: MostSessions,

@@ -1,8 +1,8 @@
 //! One port for many machines: a gateway joins a connection from outside with one from inside that names the same route, and
 //! copies bytes between them. `docs/wire/shards.md`, section 27.4.
 //!
-//! The gateway holds no keys: TLS begins behind it, between the two machines. Whoever knows the name of a route can disturb it, and no
-//! more.
+//! The gateway holds no keys: TLS begins behind it, between the two machines. A stranger who knows the name of a
+//! route can disturb it, and no more.
 //!
 //! ```
 //! use std::{thread, time::Duration};
@@ -68,7 +68,7 @@ pub struct Limits {
     pub wait: Duration,
 }
 
-/// What has happened.
+/// An event at a gateway.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// Both ends of a route, and where the outer one comes from.

@@ -144,7 +144,7 @@ pub struct Shard {
     pub of: u32,
     /// The number of this one, from 0.
     pub number: u32,
-    /// How often it was tried before.
+    /// The number of earlier attempts.
     pub attempt: u32,
 }
 

@@ -137,6 +137,8 @@ impl fmt::Debug for Division {
 mod tests {
     use alloc::vec::Vec;
 
+    use foxtrot_reference::paxos as schoolbook;
+
     use super::*;
 
     fn items(n: u32) -> Vec<Digest> {
@@ -154,6 +156,24 @@ mod tests {
             assert_eq!(loads.iter().sum::<usize>(), n as usize);
             let most = loads.into_iter().max().unwrap();
             assert!(most <= division.load(n as usize), "{n} {shards}: {most}");
+        }
+    }
+
+    #[test]
+    fn shards_and_loads_match_the_schoolbook() {
+        let (items, shards) = (items(300), 7);
+        let division = Division::from_parts([5; 32], [6; 32], shards).unwrap();
+        let book = schoolbook::Protocol {
+            id: [5; 32],
+            checked: true,
+            receiver_items: 300,
+            sender_items: 300,
+            buckets: shards as usize,
+        };
+        let of = |item: &Digest| u32::try_from(book.bucket_of(&[6; 32], item)).unwrap();
+        assert_eq!(division.shards_of(&items), items.iter().map(of).collect::<Vec<_>>());
+        for n in [0, 1, 300, 1_000_000] {
+            assert_eq!(division.load(n), schoolbook::load(n, shards as usize));
         }
     }
 

@@ -18,10 +18,10 @@ pub(crate) struct Sharding {
     /// Intersect shard I, from 0, by the ticket. Rows of other shards are not compared
     #[arg(long, value_name = "I", requires = "shards", value_parser = shard)]
     pub(crate) shard: Option<u32>,
-    /// What both sides have agreed on for all shards: written without --shard, read with it
+    /// File with the agreement on all shards: written without --shard, read with it
     #[arg(long, value_name = "FILE", requires = "shards")]
     pub(crate) ticket: Option<PathBuf>,
-    /// How often this shard was tried before (must be the same on both sides)
+    /// Number of earlier attempts at this shard (must be the same on both sides)
     #[arg(long, value_name = "N", requires = "shard", default_value_t = 0, value_parser = attempt)]
     pub(crate) attempt: u32,
 }
@@ -29,10 +29,10 @@ pub(crate) struct Sharding {
 /// Ports and bounds of a gateway.
 #[derive(ClapArgs)]
 pub(crate) struct GatewayArgs {
-    /// Where the other company connects, HOST:PORT
+    /// Address to which the other company connects, HOST:PORT
     #[arg(long, value_name = "ADDR", value_parser = super::values::address)]
     pub(crate) listen: String,
-    /// Where our machines connect with --behind, HOST:PORT; an address that nobody else can reach
+    /// Address to which our machines connect with --behind, HOST:PORT; nobody else may reach it
     #[arg(long, value_name = "ADDR", value_parser = super::values::address)]
     pub(crate) inside: String,
     /// Connections that are joined at once

@@ -59,8 +59,8 @@ use crate::{
     job::{Role, room},
 };
 
-/// What both sides have agreed on for all shards of an intersection. It lets who has it take the place of a machine only as far as its
-/// keys do: with TLS it is no secret, but keep it from strangers, who could know by it what to disturb.
+/// The agreement of both sides on all shards of an intersection. With TLS it is no secret; keep it from strangers, who could know by it what to
+/// disturb.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
     division: Division,
@@ -73,7 +73,7 @@ pub struct Ticket {
 pub struct Shard {
     /// Its number, from 0.
     pub number: u32,
-    /// How often it was tried before. Both sides have to mean the same.
+    /// The number of earlier attempts. Both sides have to mean the same.
     pub attempt: u32,
 }
 

@@ -140,8 +140,9 @@ impl<'a> Gates<'a> {
     pub(super) async fn release(&mut self, numbers: &[u64]) -> Result<Secret<u64>, Error> {
         let sums = self.add(numbers).await?;
         let mask = (sums[0] >> 63).wrapping_neg() ^ self.constant(u64::MAX);
-        // Not `vec!`, which asks whether a value is zero.
-        let masks = Secret(sums.iter().map(|_| mask).collect());
+        // Not by `vec!`, which looks whether the value is 0.
+        let mut masks = Secret::zeroed(sums.len());
+        masks.fill(mask);
         let masked = self.and(&masks, &sums).await?;
         let mut released = Secret(Vec::with_capacity(1 + masked.len()));
         released.0.push(mask);

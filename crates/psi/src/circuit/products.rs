@@ -16,7 +16,7 @@ pub(super) fn offer<const M: usize>(
     let mut share = [0_u64; M];
     let mut message = Vec::with_capacity(8 * M * pairs.len());
     for (i, pair) in pairs.iter().enumerate() {
-        let (bit, flip) = (mask(bits, i), mask(flips, i));
+        let [bit, flip] = [bits, flips].map(|bits| mask(bits, i));
         let numbers = numbers(i);
         for (j, number) in numbers.into_iter().enumerate() {
             let [zero, one] = [word(&pair[0], j), word(&pair[1], j)];
@@ -47,7 +47,7 @@ pub(super) fn accept<const M: usize>(keys: &[Block], bits: &[u64], message: &[u8
     share
 }
 
-/// Ones if bit i is 1, else zeros. The compiler does not know that there are only two values, by which it would branch.
+/// All ones if bit i is 1, else 0. The compiler must not see that it is one of two, or it may branch.
 fn mask(bits: &[u64], i: usize) -> u64 {
     black_box((bits[i / 64] >> (i % 64) & 1).wrapping_neg())
 }
