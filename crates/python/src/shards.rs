@@ -13,7 +13,7 @@ use crate::{
     keys::Keys,
 };
 
-/// What both sides have agreed on for all shards.
+/// The agreement of both sides on all shards.
 #[pyclass(frozen, module = "foxtrot._core")]
 pub(crate) struct Ticket(pub(crate) shards::Ticket);
 

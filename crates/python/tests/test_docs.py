@@ -53,7 +53,7 @@ def test_the_pages_are_the_docstrings() -> None:
     subprocess.run([sys.executable, script, "--check"], check=True)
 
 
-@pytest.mark.parametrize("page", ["psi-local", "psi-inspect", "pair", "identity"])
+@pytest.mark.parametrize("page", ["psi-local", "psi-inspect", "pair", "gateway", "identity"])
 def test_an_example_of_one_process_runs(page: str, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     runs(example(page))

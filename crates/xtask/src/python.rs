@@ -14,7 +14,7 @@ pub(crate) struct Arguments {
     /// Build the wheel for release, and check its size and the time of its import
     #[arg(long)]
     release: bool,
-    /// Install the wheel for every Python from 3.10 on that is there, and not only for the newest
+    /// Install the wheel for every Python from 3.10 on that is there, and not only for the newest; run all tests with Ray
     #[arg(long)]
     all: bool,
 }
@@ -56,6 +56,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
     let mut pip = python(&tests, "-m pip install --quiet --no-compile maturin");
     let reached = pip.args(FOR_TESTS.split_whitespace()).status().is_ok_and(|it| it.success());
     tools::needs(reached, "pip cannot install the packages of the tests")?;
+    let mut pip = python(&tests, "-m pip install --quiet --no-compile ray[data]");
+    if !pip.status().is_ok_and(|it| it.success()) {
+        println!("pip cannot install Ray; its tests are skipped");
+    }
 
     // An older wheel would be taken for the new one.
     let _ = fs::remove_dir_all(&wheels);
@@ -92,6 +96,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
     let mut pytest =
         python(&tests, "-m pytest -q --doctest-modules crates/python/tests --pyargs foxtrot");
     pytest.env("FOXTROT_COMMAND", tools::target().join("debug/foxtrot"));
+    if arguments.all {
+        pytest.env("FOXTROT_ALL", "1");
+    }
     tools::run(pytest.env("FOXTROT_FRESH", interpreter(&fresh)))?;
     tools::run(&mut python(&tests, "-m mypy"))?;
     tools::run(python(&tests, "-m pyright --pythonpath").arg(interpreter(&tests)))

@@ -78,7 +78,7 @@ class Report:
 
     Attributes:
         rows: The number of rows of this side's table.
-        keys: The number of its different keys.
+        keys: The number of its different keys, with those that fill up a shard.
         left_out: The rows that bring no key of their own.
         peer_keys: The number of the peer's different keys.
         peer_columns: The names of the peer's key columns as it told them, if they have names.

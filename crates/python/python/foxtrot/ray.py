@@ -169,7 +169,7 @@ class _Job:
 def _partition(block: Any, job: _Job, ticket: psi.Ticket) -> Any:
     """Divide a block: for each shard its rows, with their numbers in the block."""
     import numpy
-    import pyarrow
+    pyarrow: Any = import_module("pyarrow")
 
     of = ticket.shards_of(block, job.on, normalize=job.normalize)
     order = numpy.argsort(of, kind="stable")
@@ -186,7 +186,7 @@ def _size(block: Any) -> tuple[int, list[str]]:
 
 def _rows(block: Any, *found: Any) -> Any:
     """Take the common rows of a block, in order, with columns of the peer behind them."""
-    import pyarrow
+    pyarrow: Any = import_module("pyarrow")
 
     more = pyarrow.concat_tables(found).sort_by(_ROW)
     rows = block.take(more[_ROW])
@@ -217,62 +217,61 @@ class _Gateway:
 class _Worker:
     """An actor that intersects shards, one after another."""
 
-    def __init__(self, way: _Way, job: _Job, ticket: psi.Ticket) -> None:
-        self._way, self._job, self._ticket = way, job, ticket
-
     def ready(self) -> bool:
         return True
 
-    def intersect(self, shard: int, attempt: int, *pieces: Any) -> Any:
+    def intersect(self, same: tuple[_Way, _Job, psi.Ticket], shard: int, attempt: int, *pieces: Any) -> Any:
         """Intersect a shard whose rows are in pieces, one of each block: its end, and for the receiver rows of each block."""
-        results = len(pieces) if self._job.role == "receiver" else 0
+        way, job, ticket = same
+        results = len(pieces) if job.role == "receiver" else 0
         try:
-            peer = self._way.meet(self._ticket.route("", shard, attempt), self._way.wait)
+            peer = way.meet(ticket.route("", shard, attempt), way.wait)
         except ConnectionError as error:
             return _results({"state": "absent", "error": str(error)}, [None] * results)
         try:
             with peer:
-                facts, found = self._run(peer, shard, attempt, pieces)
+                facts, found = _intersect(peer, job, ticket, (shard, attempt), pieces)
         except (ConnectionError, RetryError) as error:
             return _results({"state": "failed", "error": str(error)}, [None] * results)
         return _results({"state": "done", **facts}, found)
 
-    def _run(
-        self, peer: _connection.Peer, shard: int, attempt: int, pieces: Sequence[Any]
-    ) -> tuple[dict[str, Any], list[Any]]:
-        import numpy
-        import pyarrow
 
-        job, some = self._job, [piece for piece in pieces if piece.num_rows]
-        empty: Any = pyarrow.table({name: pyarrow.array([], pyarrow.string()) for name in job.own})
-        table: Any = pyarrow.concat_tables(some).select(job.own) if some else empty
-        options: Any = {
-            "normalize": job.normalize,
-            "assumption": job.assumption,
-            "semi_honest": job.semi_honest,
-            "ticket": self._ticket,
-            "shard": shard,
-            "attempt": attempt,
-        }
-        payload: Any = {"width": job.width, "duplicates": job.duplicates}
-        if job.role == "sender":
-            shared: Any = {} if job.columns is None else {"share": job.columns, **payload}
-            return _bytes(psi.send(peer, table, job.on, **options, **shared)), []
-        more: dict[str, list[str]] = {}
-        if job.columns is None:
-            done = psi.receive(peer, table, job.on, **options, details=True)
-        else:
-            done = psi.join(peer, table, job.on, columns=job.columns, **options, **payload, details=True)
-            more = done.columns
-        # The rows of a block stand side by side.
-        ends = numpy.cumsum([0, *(piece.num_rows for piece in pieces)])
-        bounds = numpy.searchsorted(done.indices, ends)
-        found = []
-        for piece, start, first, end in zip(pieces, ends, bounds, bounds[1:]):
-            rows = piece[_ROW].combine_chunks().to_numpy()[done.indices[first:end] - start]
-            columns = {name: pyarrow.array(texts[first:end], pyarrow.string()) for name, texts in more.items()}
-            found.append(pyarrow.table({_ROW: pyarrow.array(rows, pyarrow.int64()), **columns}))
-        return _bytes(done), found
+def _intersect(
+    peer: _connection.Peer, job: _Job, ticket: psi.Ticket, shard: tuple[int, int], pieces: Sequence[Any]
+) -> tuple[dict[str, Any], list[Any]]:
+    import numpy
+    pyarrow: Any = import_module("pyarrow")
+
+    some = [piece for piece in pieces if piece.num_rows]
+    empty: Any = pyarrow.table({name: pyarrow.array([], pyarrow.string()) for name in job.own})
+    table: Any = pyarrow.concat_tables(some).select(job.own) if some else empty
+    options: Any = {
+        "normalize": job.normalize,
+        "assumption": job.assumption,
+        "semi_honest": job.semi_honest,
+        "ticket": ticket,
+        "shard": shard[0],
+        "attempt": shard[1],
+    }
+    payload: Any = {"width": job.width, "duplicates": job.duplicates}
+    if job.role == "sender":
+        shared: Any = {} if job.columns is None else {"share": job.columns, **payload}
+        return _bytes(psi.send(peer, table, job.on, **options, **shared)), []
+    more: dict[str, list[str]] = {}
+    if job.columns is None:
+        done = psi.receive(peer, table, job.on, **options, details=True)
+    else:
+        done = psi.join(peer, table, job.on, columns=job.columns, **options, **payload, details=True)
+        more = done.columns
+    # The rows of a block stand side by side.
+    ends = numpy.cumsum([0, *(piece.num_rows for piece in pieces)])
+    bounds = numpy.searchsorted(done.indices, ends)
+    found = []
+    for piece, start, first, end in zip(pieces, ends, bounds, bounds[1:]):
+        rows = piece[_ROW].combine_chunks().to_numpy()[done.indices[first:end] - start]
+        columns = {name: pyarrow.array(texts[first:end], pyarrow.string()) for name, texts in more.items()}
+        found.append(pyarrow.table({_ROW: pyarrow.array(rows, pyarrow.int64()), **columns}))
+    return _bytes(done), found
 
 
 def _bytes(report: psi.Report) -> dict[str, Any]:
@@ -289,6 +288,8 @@ class _Crew:
     def __init__(self, ray: Any, way: _Way, job: _Job, ticket: psi.Ticket, report: Report, tell: Tell | None) -> None:
         self._ray, self._way, self._job, self._ticket = ray, way, job, ticket
         self._report, self._tell = report, tell
+        #: Once for all shards.
+        self._same = ray.put((way, job, ticket))
         self._workers: list[Any] = []
         self._idle: list[Any] = []
         #: Workers that Ray starts again.
@@ -300,7 +301,7 @@ class _Crew:
         """Start workers, and keep those for which the cluster has room."""
         options = {"num_cpus": cpus, "memory": memory, "max_restarts": -1, "max_task_retries": 0}
         actor = self._ray.remote(_Worker).options(**options)
-        self._workers = [actor.remote(self._way, self._job, self._ticket) for _ in range(workers)]
+        self._workers = [actor.remote() for _ in range(workers)]
         ready = {worker.ready.remote(): worker for worker in self._workers}
         # One is needed. The others come soon after it, or there is no room for them.
         there, _ = self._ray.wait(list(ready), num_returns=1, timeout=self._way.wait)
@@ -331,7 +332,7 @@ class _Crew:
                 shard, worker = queue.pop(0), self._idle.pop(0)
                 of_blocks = [block[shard] for block in pieces]
                 results = 1 + (len(of_blocks) if self._job.role == "receiver" else 0)
-                refs = worker.intersect.options(num_returns=results).remote(shard, attempt, *of_blocks)
+                refs = worker.intersect.options(num_returns=results).remote(self._same, shard, attempt, *of_blocks)
                 end, *found = refs if results > 1 else [refs]
                 running[end] = shard, worker, found
             if not running and not self._starting:
@@ -390,14 +391,23 @@ def _tried(attempts: int, action: Callable[[], T]) -> T:
     raise UsageError("attempts is at least 1")
 
 
-def _common(way: _Way, job: _Job, route: str, facts: list[str], wait: float) -> set[str]:
+def _common(way: _Way, job: _Job, route: str, facts: list[str], attempts: int) -> set[str]:
     """Meet the other driver, and find the facts that both have: by an intersection of which both learn the result."""
-    with way.meet(route, wait) as peer:
+
+    def meet() -> set[str]:
+        # The peer may still wait for a worker that does not come.
+        with way.meet(route, 2 * way.wait) as peer:
+            return common(peer)
+
+    def common(peer: _connection.Peer) -> set[str]:
         if job.role == "receiver":
-            common: list[int] = psi.receive(peer, facts, both=True)
+            table: Any = facts
+            places: list[int] = psi.receive(peer, table, both=True)
         else:
-            common = psi.send(peer, facts, both=True).rows_in_common
-    return {facts[place] for place in common}
+            places = psi.send(peer, facts, both=True).rows_in_common
+        return {facts[place] for place in places}
+
+    return _tried(attempts, meet)
 
 
 @dataclass(frozen=True)
@@ -519,14 +529,14 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
             workers = bounds.workers or int(ray.available_resources().get("CPU", 1)) // bounds.cpus
             crew.hire(max(1, min(workers, ticket.shards)), bounds.cpus, memory)
             facts = [f"worker {number}" for number in range(len(crew))]
-            both = _tried(bounds.attempts, lambda: _common(way, job, f":start:{ours}", facts, 2 * way.wait))
+            both = _common(way, job, f":start:{ours}", facts, bounds.attempts)
             report.workers = len(both)
             pending = list(range(ticket.shards))
             for attempt in range(bounds.attempts):
                 crew.round(pending, attempt, report.workers, pieces)
                 facts = [f"attempt {attempt}", *(f"shard {shard}" for shard in crew.found)]
                 route = f":round:{attempt}:{ours}"
-                both = _tried(bounds.attempts, lambda route=route, facts=facts: _common(way, job, route, facts, 2 * way.wait))
+                both = _common(way, job, route, facts, bounds.attempts)
                 pending = [shard for shard in range(ticket.shards) if f"shard {shard}" not in both]
                 for shard in pending:
                     # The peer has no result, so both try once more.
