@@ -1,6 +1,7 @@
 //! The command line, as `clap` reads it.
 
 mod agreeing;
+mod browsers;
 mod examples;
 mod keys;
 mod peer;
@@ -21,6 +22,7 @@ use foxtrot_ot::Backend;
 use foxtrot_psi::method::Assumption;
 
 pub(crate) use agreeing::{Agreeing, Duplicates, Joining, Padding, Sharing};
+pub(crate) use browsers::Browsers;
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
 pub(crate) use serving::{MostSessions, Standing};
@@ -438,7 +440,7 @@ impl RestsOn {
 pub(crate) struct Resume {
     /// Keep base OTs in this directory for the next session with the same peer, which has to do the same. Saves
     /// about 0.4 MB in later sessions. The sender's secret then stays on disk between sessions
-    #[arg(help_heading = heading::SECURITY, id = "resume_base", long = "resume-base", value_name = "DIR", conflicts_with = "insecure")]
+    #[arg(help_heading = heading::SECURITY, id = "resume_base", long = "resume-base", value_name = "DIR", conflicts_with_all = ["insecure", "websocket"])]
     pub(crate) base: Option<PathBuf>,
 }
 
@@ -464,7 +466,7 @@ pub(crate) enum Format {
 /// Options that say how to reach the peer.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::CONNECTION)]
-#[command(group(ArgGroup::new("address").required(true).args(["listen", "connect", "serial"])))]
+#[command(group(ArgGroup::new("address").required(true).args(["listen", "connect", "serial", "websocket"])))]
 pub(crate) struct Transport {
     /// Wait for the peer at this address, HOST:PORT; port 0 picks a free one
     #[arg(long, value_name = "ADDR", value_parser = address)]
@@ -472,6 +474,12 @@ pub(crate) struct Transport {
     /// Connect to the peer at this address, HOST:PORT
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) connect: Option<String>,
+    /// Wait for a browser at this address, HOST:PORT, over WebSocket. What goes over the network is not encrypted
+    /// here: let a proxy with TLS stand before it, or use it on one machine
+    #[arg(long, value_name = "ADDR", value_parser = address, conflicts_with_all = ["identity", "peer", "insecure"])]
+    pub(crate) websocket: Option<String>,
+    #[command(flatten)]
+    pub(crate) browsers: Browsers,
     /// Reach a device over this serial line: a device file, or the UNIX socket of an emulator. `ot` and `rot`
     /// without extension only
     #[arg(long, value_name = "DEVICE|SOCKET", requires = "psk", conflicts_with_all = ["identity", "peer", "insecure"])]

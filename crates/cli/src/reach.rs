@@ -44,7 +44,8 @@ impl<'a> Way<'a> {
         under: Option<Under<'_>>,
     ) -> Result<Self, Failure> {
         let security = Security::new(transport, under)?;
-        let address = match (&transport.listen, &transport.connect) {
+        let listen = transport.listen.as_ref().or(transport.websocket.as_ref());
+        let address = match (listen, &transport.connect) {
             _ if transport.serial.is_some() => Address::Serial(serial::Way::prepare(transport)?),
             (Some(address), _) => {
                 // Peers that come now would wait until the file is read: the port is given back.
@@ -128,7 +129,7 @@ impl<'a> Way<'a> {
                 Host { security, hello, output }.all_peers(address, most, service, done)
             }
             Address::Connect(_) | Address::Serial(_) => {
-                Err(Failure::usage("--serve needs --listen"))
+                Err(Failure::usage("--serve needs --listen or --websocket"))
             }
         }
     }

@@ -11,7 +11,6 @@ mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod records;
-mod scan;
 mod source;
 #[cfg(test)]
 mod tests;
