@@ -21,7 +21,7 @@ use clap_complete::Shell;
 use foxtrot_ot::Backend;
 use foxtrot_psi::method::Assumption;
 
-pub(crate) use agreeing::{Agreeing, Duplicates, Joining, Padding, Sharing};
+pub(crate) use agreeing::{Agreeing, Duplicates, Joining, Sharing};
 pub(crate) use browsers::Browsers;
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};

@@ -5,9 +5,11 @@ mod agreement;
 
 use std::path::Path;
 
+use foxtrot::psi::fields::{self, Duplicates, Fields, Padding};
+
 use crate::{
     args::SetOptions,
-    cmd::{psi, triples},
+    cmd::triples,
     failure::Failure,
     lines,
     table::{Row, Set},
@@ -83,13 +85,18 @@ pub fn read_triples(place: &Path) -> (Result<(), String>, [Result<u64, String>; 
 /// Reads the fields of a payload as `psi receive --with` does.
 #[must_use]
 pub fn read_columns(payload: &[u8], width: usize) -> Option<Vec<String>> {
-    psi::columns::read(payload, width)
+    fields::read(payload, Padding { width, duplicates: Duplicates::Refuse })
 }
 
 /// Writes fields as `psi send --share` does.
 #[must_use]
 pub fn write_columns(fields: &[String], width: usize) -> Option<Vec<u8>> {
-    psi::columns::write(fields, width)
+    let padding = Padding { width, duplicates: Duplicates::Refuse };
+    let mut all = Fields::new(fields.len(), padding, 1).ok()?;
+    all.put(0, fields).ok()?;
+    let mut payload = vec![0; fields.len() * padding.slot()];
+    all.write(0, &(0..fields.len()).collect::<Vec<_>>(), &mut payload);
+    Some(payload)
 }
 
 fn told(failure: Failure) -> String {

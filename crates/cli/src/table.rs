@@ -8,8 +8,6 @@ mod columns;
 mod findings;
 mod more;
 mod options;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod records;
 mod source;
 #[cfg(test)]
@@ -41,7 +39,7 @@ pub(crate) struct Set {
     rows: Vec<Row>,
     findings: Findings,
     shown: Vec<Shown>,
-    content: Content,
+    text: Text,
 }
 
 /// A key as it is in the file, and as it is compared.
@@ -51,13 +49,6 @@ pub(crate) struct Shown {
     pub(crate) before: Vec<String>,
     /// An empty part makes it no key.
     pub(crate) after: Vec<String>,
-}
-
-/// The file, open for the output.
-enum Content {
-    Text(Text),
-    #[cfg(feature = "parquet")]
-    Parquet(parquet::Parquet),
 }
 
 /// The place of a row in its file, and its item.
@@ -82,17 +73,9 @@ const NO_ITEM: u32 = u32::MAX;
 impl Set {
     /// Reads a file, or standard input for `-`.
     pub(crate) fn read(path: &Path, options: &SetOptions) -> Result<Self, Failure> {
-        match options.format_of(path) {
+        match options.format_of(path)? {
             Format::Csv => Text::read(path, options.csv(path), options),
             Format::Lines => Text::read(path, options.lines(path)?, options),
-            #[cfg(feature = "parquet")]
-            Format::Parquet => parquet::Parquet::read(path, options),
-            #[cfg(not(feature = "parquet"))]
-            Format::Parquet => Err(Failure::usage(format!(
-                "{} is a Parquet file, and this program is built without them",
-                path.display()
-            ))
-            .hint("build it with `--features parquet`, or give a CSV file")),
         }
     }
 
@@ -123,38 +106,22 @@ impl Set {
 
     /// Describes the form of the file.
     pub(crate) fn form(&self) -> String {
-        match &self.content {
-            Content::Text(text) => text.form(),
-            #[cfg(feature = "parquet")]
-            Content::Parquet(_) => "Parquet".into(),
-        }
+        self.text.form()
     }
 
     /// The names of the columns, if it is a table.
     pub(crate) fn columns(&self) -> Option<&[String]> {
-        self.table().map(Columns::names)
+        self.text.columns().map(Columns::names)
     }
 
     /// The names of the key columns, if it is a table.
     pub(crate) fn key_columns(&self) -> Option<Vec<&str>> {
-        self.table().map(|columns| columns.key_names().collect())
+        self.text.columns().map(|columns| columns.key_names().collect())
     }
 
     /// Returns the normalisation of the parts of a key, in the form in which both sides compare it.
     pub(crate) fn terms(&self) -> String {
-        match &self.content {
-            Content::Text(text) => text.terms(),
-            #[cfg(feature = "parquet")]
-            Content::Parquet(parquet) => parquet.terms(),
-        }
-    }
-
-    fn table(&self) -> Option<&Columns> {
-        match &self.content {
-            Content::Text(text) => text.columns(),
-            #[cfg(feature = "parquet")]
-            Content::Parquet(parquet) => Some(parquet.columns()),
-        }
+        self.text.terms()
     }
 
     /// The rows that are wanted, in the order of the file. `wanted` is asked with the number of a
@@ -170,13 +137,9 @@ impl Set {
         self.rows.iter().filter(is_wanted).copied().collect()
     }
 
-    /// Returns the most bytes that [`Self::write`] gives; for Parquet about.
+    /// Returns the most bytes that [`Self::write`] gives.
     pub(crate) fn written_len(&self, rows: &[Row]) -> u64 {
-        match &self.content {
-            Content::Text(text) => text.written_len(rows),
-            #[cfg(feature = "parquet")]
-            Content::Parquet(parquet) => parquet.written_len(),
-        }
+        self.text.written_len(rows)
     }
 
     /// Writes rows as they are in the file, below its header if it has one. Reads them once more,
@@ -186,11 +149,7 @@ impl Set {
         rows: &[Row],
         to: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        match &mut self.content {
-            Content::Text(text) => text.write(rows, &self.items, None, to),
-            #[cfg(feature = "parquet")]
-            Content::Parquet(parquet) => parquet.write(rows, to),
-        }
+        self.text.write(rows, &self.items, None, to)
     }
 
     /// [`write`](Self::write) with columns behind those of the file, which is CSV.
@@ -200,19 +159,12 @@ impl Set {
         more: &More<'_>,
         to: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        match &mut self.content {
-            Content::Text(text) => text.write(rows, &self.items, Some(more), to),
-            #[cfg(feature = "parquet")]
-            Content::Parquet(_) => Err(not_csv()),
-        }
+        self.text.write(rows, &self.items, Some(more), to)
     }
 
     /// Fails unless columns can be written behind those of the file.
     pub(crate) fn check_csv(&self) -> Result<(), Failure> {
-        match &self.content {
-            Content::Text(text) if text.columns().is_some() => Ok(()),
-            _ => Err(not_csv()),
-        }
+        if self.text.columns().is_some() { Ok(()) } else { Err(not_csv()) }
     }
 
     /// Reads the file, which is CSV, once more, and gives the fields of these columns of every row. Returns the columns'
@@ -222,11 +174,7 @@ impl Set {
         wanted: &[Column],
         take: impl FnMut(usize, &[Cow<'_, str>]) -> Result<(), Failure>,
     ) -> Result<Vec<String>, Failure> {
-        match &self.content {
-            Content::Text(text) => text.fields(&self.rows, wanted, take),
-            #[cfg(feature = "parquet")]
-            Content::Parquet(_) => Err(not_csv()),
-        }
+        self.text.fields(&self.rows, wanted, take)
     }
 
     /// The number of each row's item, if the row has one.
@@ -345,10 +293,10 @@ impl Builder {
     }
 
     /// Ends the set when there are no more rows.
-    fn finish(mut self, content: impl FnOnce(Keyer) -> Content) -> Set {
+    fn finish(mut self, text: impl FnOnce(Keyer) -> Text) -> Set {
         self.look_up();
         let Self { keyer, distinct, rows, mut findings, shown, .. } = self;
         findings.rows = rows.len();
-        Set { items: distinct.into_items(), rows, findings, shown, content: content(keyer) }
+        Set { items: distinct.into_items(), rows, findings, shown, text: text(keyer) }
     }
 }

@@ -33,6 +33,12 @@ pub enum Error {
     Threads(String),
     /// The configuration does not fit the call; nothing was sent.
     Config(&'static str),
+    /// The two sides want other columns: [`psi::Options::send_keys_with`](crate::psi::Options::send_keys_with). The text names them.
+    #[cfg(feature = "keys")]
+    Columns(String),
+    /// The peer sent fields of columns that are not text.
+    #[cfg(feature = "keys")]
+    NotText,
     /// Base OTs of an earlier session cannot be taken up, with the reason.
     Ticket(String),
     /// A handler of a [`Server`](crate::Server) panicked, with these words.
@@ -105,6 +111,10 @@ impl Error {
             Self::Full(_) => Blame::Agreement,
             #[cfg(feature = "policy")]
             Self::Forbidden(_) => Blame::Agreement,
+            #[cfg(feature = "keys")]
+            Self::Columns(_) => Blame::Agreement,
+            #[cfg(feature = "keys")]
+            Self::NotText => Blame::Peer,
             Self::Usage(_) | Self::Sink(_) | Self::Cancelled | Self::OutOfMemory { .. } => {
                 Blame::Caller
             }
@@ -125,6 +135,10 @@ impl fmt::Display for Error {
             Self::Full(e) => e.fmt(f),
             #[cfg(feature = "policy")]
             Self::Forbidden(e) => e.fmt(f),
+            #[cfg(feature = "keys")]
+            Self::Columns(why) => f.write_str(why),
+            #[cfg(feature = "keys")]
+            Self::NotText => f.write_str("the peer sent fields of columns that are not text"),
             Self::Limits(why) => f.write_str(why),
             Self::Sink(e) => write!(f, "the caller's sink failed: {e}"),
             Self::Cancelled => f.write_str("cancelled by the caller"),

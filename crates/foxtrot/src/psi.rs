@@ -44,6 +44,8 @@ pub use foxtrot_psi::{
 };
 use zeroize::Zeroizing;
 
+#[cfg(feature = "keys")]
+pub mod fields;
 mod function;
 #[cfg(feature = "keys")]
 pub mod keys;

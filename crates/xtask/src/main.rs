@@ -18,6 +18,7 @@ mod msrv;
 mod npm;
 mod package;
 mod published;
+mod python;
 mod sanitize;
 mod semver;
 mod smoke;
@@ -72,6 +73,8 @@ enum Check {
     Npm,
     /// Package the published crates without a network, and build them from their packages
     Package(package::Arguments),
+    /// Build the Python package, install it into a fresh environment, and run its tests
+    Python(python::Arguments),
     /// Run the tests of the kernel and of `foxtrot-ot` with the address sanitizer, on every backend
     Sanitize,
     /// Compare the published crates' interfaces with the last release
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
         Check::Msrv => msrv::run(),
         Check::Npm => npm::run(),
         Check::Package(arguments) => package::run(&arguments),
+        Check::Python(arguments) => python::run(&arguments),
         Check::Sanitize => sanitize::run(),
         Check::Semver => semver::run(),
         Check::Smoke(arguments) => smoke::run(&arguments),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
+use foxtrot::psi::fields;
 
 use super::{Column, KeyColumns, heading, values::width};
 
@@ -109,13 +110,20 @@ impl Sharing {
     }
 }
 
+impl Padding {
+    /// The form of fields.
+    pub(crate) fn of_fields(self) -> fields::Padding {
+        fields::Padding { width: self.width, duplicates: self.duplicates.rule() }
+    }
+}
+
 impl Duplicates {
-    /// The name in hellos.
-    pub(crate) fn name(self) -> &'static str {
+    /// The rule for rows.
+    pub(crate) fn rule(self) -> fields::Duplicates {
         match self {
-            Self::Refuse => "refuse",
-            Self::First => "first",
-            Self::Last => "last",
+            Self::Refuse => fields::Duplicates::Refuse,
+            Self::First => fields::Duplicates::First,
+            Self::Last => fields::Duplicates::Last,
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct SetOptions {
     /// several key columns (must be the same on both sides, except for the format of dates)
     #[arg(long, value_name = "NAMES")]
     pub(crate) normalize: Vec<Normaliser>,
-    /// Format of the file [default: csv, tsv or parquet by the file's name, otherwise lines]
+    /// Format of the file [default: csv for names in .csv or .tsv, otherwise lines]
     #[arg(long, value_enum)]
     pub(crate) format: Option<SetFormat>,
     /// The file has no header row
@@ -96,8 +96,6 @@ pub(crate) enum SetFormat {
     Csv,
     /// Each line is a key
     Lines,
-    /// Apache Parquet
-    Parquet,
 }
 
 /// A column with keys.

@@ -2,7 +2,7 @@
 
 mod agreement;
 mod circuit;
-pub(crate) mod columns;
+mod columns;
 mod inspect;
 mod party;
 mod result;
@@ -14,13 +14,16 @@ use std::{
     sync::Arc,
 };
 
-use foxtrot::{policy::Policy, psi::Function};
+use foxtrot::{
+    policy::Policy,
+    psi::{Function, fields::Fields},
+};
 use foxtrot_net::{Reason, hello::Role, jobs::SET};
 use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Agreeing, Column, Common, OtherOptions, Padding, PsiCommand, RowsOut, SetOptions},
+    args::{Agreeing, Column, Common, OtherOptions, PsiCommand, RowsOut, SetOptions},
     confirm::confirm,
     failure::Failure,
     link::Link,
@@ -33,7 +36,6 @@ use crate::{
     workers::Workers,
 };
 use agreement::{Agreed, Columns, Terms};
-use columns::Fields;
 use party::{Found, Party};
 use serve::Server;
 use shelf::{Shelf, Stock};
@@ -98,9 +100,10 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let way = way.resuming(resume.base.as_deref());
             let sets = read_all(set, &options.with(or_keys)?, Output::new(common))?;
             result::check(&sets, joining.with().is_some(), out)?;
-            let columns = joining
-                .with()
-                .map(|names| Columns { names: names.to_vec(), padding: joining.padding });
+            let columns = joining.with().map(|names| Columns {
+                names: names.to_vec(),
+                padding: joining.padding.of_fields(),
+            });
             let function = function(columns.is_some(), joining.both);
             let terms =
                 Terms::new(common, rests.assumption(), &sets, most.keys)?.at_least(most.least);
@@ -129,15 +132,15 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let policy = read_policy(agreeing)?;
             let way = Way::under(transport, under(policy.as_deref(), Role::Sender))?;
             let way = way.resuming(resume.base.as_deref());
-            let (share, padding) = (sharing.share().map(<[_]>::to_vec), sharing.padding);
+            let share = sharing.share().map(<[_]>::to_vec);
+            let padding = sharing.padding.of_fields();
             let function = function(share.is_some(), sharing.both);
             let fields = move |sets: &[Set]| {
-                let Padding { width, duplicates } = padding;
-                let of = |share: &Vec<Column>| Fields::of(&sets[0], share, width, duplicates);
+                let of = |share: &Vec<Column>| columns::fields(&sets[0], share, padding);
                 share.as_ref().map(of).transpose()
             };
             let columns = move |fields: Option<&Fields>| {
-                fields.map(|fields| Columns { names: fields.names.clone(), padding })
+                fields.map(|fields| Columns { names: fields.names().to_vec(), padding })
             };
             let limits = serve::limits(standing)?;
             let way = limits.into_iter().fold(way, Way::per_day);

@@ -16,6 +16,9 @@ pub(super) const LOOKED_AT: usize = 16;
 const UNPACK: &str = "unpack the archive first";
 const SAVE_AS_CSV: &str = "save an Excel file as CSV UTF-8, or unpack the archive";
 
+pub(super) const PARQUET: &str =
+    "write it as CSV, or intersect it from Python; docs/psi-files.md has both ways";
+
 /// First bytes of what is no text, what it is, and what to do.
 const OTHERS: [(&[u8], &str, &str); 10] = [
     (b"\x1f\x8b", "compressed with gzip", "unpack it with `gunzip`"),
@@ -25,7 +28,7 @@ const OTHERS: [(&[u8], &str, &str); 10] = [
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACK),
     (b"PK\x03\x04", "an Excel file (.xlsx) or another ZIP archive", SAVE_AS_CSV),
     (b"\xd0\xcf\x11\xe0", "an Excel file (.xls) or another one of Office", SAVE_AS_CSV),
-    (b"PAR1\x15", "a Parquet file", "read it with --format parquet"),
+    (b"PAR1\x15", "a Parquet file", PARQUET),
     (b"\xff\xfe", "UTF-16", ENCODING),
     (b"\xfe\xff", "UTF-16", ENCODING),
 ];
@@ -71,7 +74,7 @@ mod tests {
                 b"PK\x03\x04\x14",
                 "a.csv is an Excel file (.xlsx) or another ZIP archive; save an Excel file as CSV",
             ),
-            (b"PAR1\x15", "a.csv is a Parquet file; read it with --format parquet"),
+            (b"PAR1\x15", "a.csv is a Parquet file; write it as CSV"),
             (b"i\0d\0,\0", "a.csv is UTF-16; save the file as UTF-8"),
             (b"\0i\0d\0,", "a.csv is UTF-16; save the file as UTF-8"),
             (b"\xff\xfei\0", "a.csv is UTF-16; save the file as UTF-8"),

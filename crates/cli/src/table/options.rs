@@ -9,6 +9,8 @@ use crate::{
     failure::Failure,
 };
 
+use super::beginning::PARQUET;
+
 const AS_CSV: &str = "read it as CSV with --format csv";
 
 /// The plan for reading a text file.
@@ -44,11 +46,10 @@ impl SetOptions {
             delimiter: delimiter_b,
             ..Self::default()
         };
-        let is = options.format_of(path);
-        if is != Format::Lines && options.key.is_empty() {
-            options.key.clone_from(&self.key);
-        }
-        if is == Format::Csv {
+        if options.format_of(path).is_ok_and(|it| it == Format::Csv) {
+            if options.key.is_empty() {
+                options.key.clone_from(&self.key);
+            }
             options.delimiter = options.delimiter.or(self.delimiter);
             options.no_header = self.no_header;
         }
@@ -85,12 +86,15 @@ impl SetOptions {
     }
 
     /// Returns the format of the file.
-    pub(super) fn format_of(&self, path: &Path) -> Format {
-        self.format.unwrap_or_else(|| match extension(path).as_str() {
-            "csv" | "tsv" => Format::Csv,
-            "parquet" => Format::Parquet,
-            _ => Format::Lines,
-        })
+    pub(super) fn format_of(&self, path: &Path) -> Result<Format, Failure> {
+        match (self.format, extension(path).as_str()) {
+            (Some(format), _) => Ok(format),
+            (None, "csv" | "tsv") => Ok(Format::Csv),
+            (None, "parquet") => {
+                Err(Failure::usage(format!("{} is a Parquet file", path.display())).hint(PARQUET))
+            }
+            (None, _) => Ok(Format::Lines),
+        }
     }
 
     /// Makes the plan for CSV.
@@ -103,29 +107,16 @@ impl SetOptions {
 
     /// Makes the plan for plain lines, which have no columns to choose from.
     pub(super) fn lines(&self, path: &Path) -> Result<Plan, Failure> {
-        self.without_csv(path)?;
+        let given = [(self.no_header, "--no-header"), (self.delimiter.is_some(), "--delimiter")];
+        if let Some((_, option)) = given.iter().find(|(given, _)| *given) {
+            let why = format!("{option} needs CSV; {} is read as lines", path.display());
+            return Err(Failure::usage(why).hint(AS_CSV));
+        }
         if !self.key.is_empty() {
             let why = format!("--key needs a table; {} is read as lines", path.display());
             return Err(Failure::usage(why).hint(AS_CSV));
         }
         Ok(Plan { grammar: Grammar::Lines, chosen: None, header: false })
-    }
-
-    /// Fails if there are options that only CSV takes.
-    pub(super) fn without_csv(&self, path: &Path) -> Result<(), Failure> {
-        let given = [(self.no_header, "--no-header"), (self.delimiter.is_some(), "--delimiter")];
-        match given.iter().find(|(given, _)| *given) {
-            None => Ok(()),
-            Some((_, option)) => {
-                let form = match self.format_of(path) {
-                    Format::Csv => "CSV",
-                    Format::Lines => "lines",
-                    Format::Parquet => "Parquet",
-                };
-                let why = format!("{option} needs CSV; {} is read as {form}", path.display());
-                Err(Failure::usage(why).hint(AS_CSV))
-            }
-        }
     }
 
     /// The normalisers that are given, with the formats of dates.

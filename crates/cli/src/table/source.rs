@@ -52,12 +52,6 @@ impl Source {
         &self.path
     }
 
-    /// Returns the length in bytes.
-    #[cfg(feature = "parquet")]
-    pub(super) fn len(&self) -> u64 {
-        self.found.len
-    }
-
     /// Returns the file at its beginning.
     pub(super) fn rewound(&self) -> Result<&File, Failure> {
         (&self.file).rewind().map_err(|e| Failure::reading(&self.path, &e))?;

@@ -18,7 +18,7 @@ use crate::{
 };
 
 use super::{
-    Builder, Content, Item, NO_ITEM, NUL, Row, Set,
+    Builder, Item, NO_ITEM, NUL, Row, Set,
     columns::Columns,
     more::{More, extend},
     options::Plan,
@@ -103,8 +103,7 @@ impl Text {
             return Err(Failure::usage(format!("{} {is}", source.path().display())));
         };
         builder.findings.blank = blank;
-        let text =
-            |keyer| Content::Text(Self { source, grammar, columns, has_header, above, keyer });
+        let text = |keyer| Self { source, grammar, columns, has_header, above, keyer };
         Ok(builder.finish(text))
     }
 

@@ -6,6 +6,7 @@ use foxtrot::{
     Config, Identity, Peer, ot,
     psi::{
         self,
+        fields::{Duplicates, Fields, Padding},
         keys::{Builder, Normaliser},
     },
     rot, triples,
@@ -145,4 +146,46 @@ fn triples_of_library_and_command_fit() {
         assert_eq!((ours.len(), theirs.len()), (24 * n, 24 * n));
         assert_eq!(wrong_records(64, &ours, &theirs).next(), None);
     }
+}
+
+#[test]
+fn columns_counts_and_matches_for_both_go_between_library_and_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = file(folder.path(), "set.csv", "mail,city,n\nann@x,Bonn,3\nbob@x,,4\n");
+    let of_set = ["--key", "mail", "--normalize", "email"];
+    let mut ours = Builder::new(vec!["email".parse().unwrap()], 3).unwrap();
+    for mail in ["eve@x", "Ann@x", "ann@x"] {
+        ours.push([Cow::Borrowed(mail)].into_iter());
+    }
+    let ours = ours.finish().unwrap();
+    assert_eq!([0, 1, 2].map(|row| ours.key_of(row)), [Some(0), Some(1), Some(1)]);
+    let (options, padding) =
+        (psi::Options::new(), Padding { width: 64, duplicates: Duplicates::Refuse });
+    let call = |job: &[&'static str]| [&["psi", job[0], &set], &of_set[..], &job[1..]].concat();
+
+    let send = call(&["send", "--share", "n,city"]);
+    let columns = ["city".to_owned(), "n".to_owned()];
+    let ((matches, told), _) =
+        against(&send, |peer| options.receive_keys_with(peer, &ours, &columns, padding).unwrap());
+    assert_eq!(matches, [(1, vec!["Bonn".to_owned(), "3".to_owned()])]);
+    assert_eq!((told.keys, told.columns.as_deref()), (2, Some("mail")));
+
+    let mut fields = Fields::new(1, padding, ours.len()).unwrap().named(vec!["plan".into()]);
+    fields.put(0, &["basic"]).unwrap();
+    fields.put(1, &["gold"]).unwrap();
+    let receive = call(&["receive", "--with", "plan"]);
+    let (_, rows) = against(&receive, |peer| options.send_keys_with(peer, &ours, &fields).unwrap());
+    assert_eq!(rows, "mail,city,n,plan\nann@x,Bonn,3,gold\n");
+
+    let both = call(&["send", "--both"]);
+    let ((common, _), rows) =
+        against(&both, |peer| options.receive_keys_both(peer, &ours).unwrap());
+    assert_eq!((common, rows.as_str()), (vec![1], "mail,city,n\nann@x,Bonn,3\n"));
+
+    let sum = call(&["sum", "--value", "n", "--largest", "9"]);
+    let count = psi::Count::new();
+    let ((outcome, _), words) =
+        against(&sum, |peer| count.receive_keys_sum(peer, &ours, 9).unwrap());
+    assert_eq!(outcome, psi::Outcome::Released { count: 1, sum: Some(3) });
+    assert_eq!(words, "1 3\n");
 }

@@ -193,6 +193,15 @@ impl Keys {
         &self.terms
     }
 
+    /// The number of a row's key, by which results name it; none for a row without a key.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn key_of(&self, row: usize) -> Option<usize> {
+        Some(self.rows[row]).filter(|&item| item != NO_ITEM).map(|item| item as usize)
+    }
+
     /// Tells of every row whether its key has one of these numbers.
     ///
     /// # Panics

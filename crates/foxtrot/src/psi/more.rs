@@ -9,7 +9,7 @@ use foxtrot_net::{
 };
 use foxtrot_ot::{
     Usage,
-    base::{Adversary, BaseOt},
+    base::Adversary,
     erase::Secret,
     protocol::{Purpose, suits},
 };
@@ -24,12 +24,12 @@ use foxtrot_psi::{
 };
 
 use super::{
-    Assumption, Function, Options,
+    Assumption, Digest, Function, Options,
     peer::{Set, steps},
 };
 use crate::{
     Error, Peer,
-    job::{Agreed, Answer, Role, refused},
+    job::{Agreed, Answer, Job, Role, refused},
 };
 
 /// The term of the bytes of a payload.
@@ -140,12 +140,22 @@ impl Options {
         peer: &mut Peer,
         set: &Set,
         (function, terms): (Function, Terms),
-        mut payload: impl FnMut(usize, &mut [u8]) + Send,
+        payload: impl FnMut(usize, &mut [u8]) + Send,
     ) -> Result<Vec<usize>, Error> {
-        let mut items = set.items()?;
+        let items = set.items()?;
         let hello = self.hello_of(Role::Sender, items.len(), function, terms)?;
         let (agreed, receivers) = self.negotiate(peer, Role::Sender, hello, items.len())?;
-        let mut job = peer.job(agreed);
+        self.send_joined(peer.job(agreed), receivers, items, terms, payload)
+    }
+
+    fn send_joined(
+        &self,
+        mut job: Job<'_>,
+        receivers: usize,
+        mut items: Secret<Digest>,
+        terms: Terms,
+        mut payload: impl FnMut(usize, &mut [u8]) + Send,
+    ) -> Result<Vec<usize>, Error> {
         let base = self.base_of(&mut job, [receivers, items.len()])?;
         let (mut cx, tell) = (job.context()?, steps(job.teller("steps")));
         let plan = self.plan(job.direction(), [receivers, items.len()], base.ot())?;
@@ -161,17 +171,26 @@ impl Options {
         Ok(common)
     }
 
-    /// The numbers of common items, and their payloads.
     fn receive_join(
         &self,
         peer: &mut Peer,
         set: &Set,
         (function, terms): (Function, Terms),
     ) -> Result<(Vec<usize>, Vec<Vec<u8>>), Error> {
-        let mut items = set.items()?;
+        let items = set.items()?;
         let hello = self.hello_of(Role::Receiver, items.len(), function, terms)?;
         let (agreed, senders) = self.negotiate(peer, Role::Receiver, hello, items.len())?;
-        let mut job = peer.job(agreed);
+        self.receive_joined(peer.job(agreed), senders, items, terms)
+    }
+
+    /// The numbers of common items, and their payloads.
+    fn receive_joined(
+        &self,
+        mut job: Job<'_>,
+        senders: usize,
+        mut items: Secret<Digest>,
+        terms: Terms,
+    ) -> Result<(Vec<usize>, Vec<Vec<u8>>), Error> {
         let base = self.base_of(&mut job, [items.len(), senders])?;
         let (mut cx, tell) = (job.context()?, steps(job.teller("steps")));
         let plan = self.plan(job.direction(), [items.len(), senders], base.ot())?;
@@ -309,15 +328,21 @@ impl Count {
         largest: Option<u64>,
         numbers: Secret<u64>,
     ) -> Result<Outcome, Error> {
-        let mut items = set.items()?;
-        if items.len() > circuit::MAX_ITEMS {
-            let (n, max) = (items.len(), circuit::MAX_ITEMS);
-            return Err(Usage::BatchTooLarge { n, max }.into());
-        }
+        let items = set.items()?;
+        let hello = self.hello(role, "none/1", items.len(), largest)?;
+        let (agreed, parameters) = self.agree(peer, hello, items.len(), largest)?;
+        self.play(peer.job(agreed), parameters, items, numbers)
+    }
+
+    fn play(
+        &self,
+        job: Job<'_>,
+        parameters: Parameters,
+        mut items: Secret<Digest>,
+        numbers: Secret<u64>,
+    ) -> Result<Outcome, Error> {
         let base = self.options.method.base;
-        let (agreed, parameters) = self.agree(peer, role, items.len(), largest, base)?;
-        let job = peer.job(agreed);
-        let (mut cx, direction) = (job.context()?, job.direction());
+        let (mut cx, role, direction) = (job.context()?, job.agreement().role, job.direction());
         let plan = CircuitPlan { parameters, base, direction, counter: 0 };
         let outcome = job.play(|io| async move {
             let items = mem::take(&mut items.0);
@@ -330,23 +355,34 @@ impl Count {
         outcome.ok_or(Error::Config("both sides learn the result"))
     }
 
-    fn agree(
+    fn hello(
         &self,
-        peer: &mut Peer,
         role: Role,
+        normalize: &str,
         ours: usize,
         largest: Option<u64>,
-        base: &'static dyn BaseOt,
-    ) -> Result<(Agreed, Parameters), Error> {
+    ) -> Result<Hello, Error> {
+        if ours > circuit::MAX_ITEMS {
+            return Err(Usage::BatchTooLarge { n: ours, max: circuit::MAX_ITEMS }.into());
+        }
         let (assumption, adversary) = (Assumption::Lpn, Adversary::SemiHonest);
-        suits(base.info(), Some(&PROTOCOL), Purpose::Messages, adversary)
+        suits(self.options.method.base.info(), Some(&PROTOCOL), Purpose::Messages, adversary)
             .map_err(Usage::Incompatible)?;
         let options = self.options.assumption(assumption).semi_honest();
         let function = if largest.is_some() { Function::Sum } else { Function::Count };
-        let hello = options.hello(role, "none/1", ours)?;
+        let hello = options.hello(role, normalize, ours)?;
         let hello = hello.term(FUNCTION, function).term(MIN_COUNT, self.at_least);
-        let hello = largest.into_iter().fold(hello, |hello, it| hello.term(LARGEST, it));
-        let (most, least) = (options.most, options.least);
+        Ok(largest.into_iter().fold(hello, |hello, it| hello.term(LARGEST, it)))
+    }
+
+    fn agree(
+        &self,
+        peer: &mut Peer,
+        hello: Hello,
+        ours: usize,
+        largest: Option<u64>,
+    ) -> Result<(Agreed, Parameters), Error> {
+        let (role, most, least) = (hello.role(), self.options.most, self.options.least);
         peer.negotiate_by(hello, |details| {
             let theirs = peers_keys(details, most).map_err(refused)?;
             check_least_keys(theirs, least).map_err(refused)?;
@@ -367,5 +403,219 @@ impl Count {
 impl Default for Count {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// Calls for keys of rows.
+#[cfg(feature = "keys")]
+mod of_keys {
+    use foxtrot_net::{
+        jobs::{COLUMNS, DUPLICATES, VALUE, WIDTH, key_columns},
+        printable,
+    };
+
+    use super::{
+        super::{
+            fields::{self, Fields, Matches, Padding},
+            keys::{Keys, Told},
+            peer::{items_of, told},
+        },
+        *,
+    };
+    use crate::job::room;
+
+    impl Options {
+        /// [`send_both`](Self::send_both) for keys of rows: the numbers of the common keys.
+        ///
+        /// # Errors
+        /// [`Error`].
+        pub fn send_keys_both(
+            &self,
+            peer: &mut Peer,
+            keys: &Keys,
+        ) -> Result<(Vec<usize>, Told), Error> {
+            let (function, terms) = (Function::Both, Terms::NONE.both());
+            let hello = self.keys_hello(Role::Sender, keys)?.term(FUNCTION, function);
+            let (agreed, theirs) = self.negotiate(peer, Role::Sender, hello, keys.len())?;
+            let (told, items) = (told(&agreed, theirs), items_of(keys)?);
+            Ok((self.send_joined(peer.job(agreed), theirs, items, terms, |_, _| ())?, told))
+        }
+
+        /// [`receive_both`](Self::receive_both) for keys of rows: the numbers of the common keys.
+        ///
+        /// # Errors
+        /// [`Error`].
+        pub fn receive_keys_both(
+            &self,
+            peer: &mut Peer,
+            keys: &Keys,
+        ) -> Result<(Vec<usize>, Told), Error> {
+            let (function, terms) = (Function::Both, Terms::NONE.both());
+            let hello = self.keys_hello(Role::Receiver, keys)?.term(FUNCTION, function);
+            let (agreed, theirs) = self.negotiate(peer, Role::Receiver, hello, keys.len())?;
+            let (told, items) = (told(&agreed, theirs), items_of(keys)?);
+            Ok((self.receive_joined(peer.job(agreed), theirs, items, terms)?.0, told))
+        }
+
+        /// Lets the peer find out which of its keys are among these, and read the columns of each match that it asks for. The
+        /// peer calls [`receive_keys_with`](Self::receive_keys_with), or runs `foxtrot psi receive --with`.
+        ///
+        /// # Errors
+        /// [`Error::Columns`] if the peer asks for other columns; [`Error`].
+        pub fn send_keys_with(
+            &self,
+            peer: &mut Peer,
+            keys: &Keys,
+            fields: &Fields,
+        ) -> Result<Told, Error> {
+            if fields.keys() != keys.len() {
+                return Err(Error::Config("the fields are of other keys"));
+            }
+            let (shared, padding) = (fields.names(), fields.padding());
+            let hello = with_columns(self.keys_hello(Role::Sender, keys)?, shared, padding);
+            let (agreed, receivers) = self.negotiate(peer, Role::Sender, hello, keys.len())?;
+            let (told, items) = (told(&agreed, receivers), items_of(keys)?);
+            // A job that is dropped gives up.
+            let job = peer.job(agreed);
+            let asked = peers_columns(&job)?;
+            let places = fields.places(&asked).map_err(|column| {
+                let (column, all) = (printable(&column), printable(&shared.join(", ")));
+                Error::Columns(format!("the peer asks for column {column}; this side shares {all}"))
+            })?;
+            let too_long = |_| Error::Columns("the peer asks for columns too long together".into());
+            let terms = terms_of(&asked, padding).map_err(too_long)?;
+            let payload = |item: usize, to: &mut [u8]| fields.write(item, &places, to);
+            self.send_joined(job, receivers, items, terms, payload)?;
+            Ok(told)
+        }
+
+        /// Finds out which of these keys the peer also has: their numbers in order, each with the fields of these columns. The
+        /// peer calls [`send_keys_with`](Self::send_keys_with), or runs `foxtrot psi send
+        /// --share`.
+        ///
+        /// # Errors
+        /// [`Error::Columns`] if the peer does not share such columns, or sends fields that are no text; [`Error`].
+        pub fn receive_keys_with(
+            &self,
+            peer: &mut Peer,
+            keys: &Keys,
+            columns: &[String],
+            padding: Padding,
+        ) -> Result<(Matches, Told), Error> {
+            let terms = terms_of(columns, padding)?;
+            let hello = with_columns(self.keys_hello(Role::Receiver, keys)?, columns, padding);
+            let (agreed, senders) = self.negotiate(peer, Role::Receiver, hello, keys.len())?;
+            let (told, items) = (told(&agreed, senders), items_of(keys)?);
+            let job = peer.job(agreed);
+            let shared = peers_columns(&job)?;
+            if let Some(column) = columns.iter().find(|&column| !shared.contains(column)) {
+                let (column, all) = (printable(column), printable(&shared.join(", ")));
+                let why = format!("the peer does not share column {column}; it shares {all}");
+                return Err(Error::Columns(why));
+            }
+            let (mut common, payloads) = self.receive_joined(job, senders, items, terms)?;
+            // Payloads are in this order.
+            common.sort_unstable();
+            let both = common.into_iter().zip(&payloads);
+            let read = both.map(|(key, payload)| Some((key, fields::read(payload, padding)?)));
+            Ok((read.collect::<Option<_>>().ok_or(Error::NotText)?, told))
+        }
+
+        fn keys_hello(&self, role: Role, keys: &Keys) -> Result<Hello, Error> {
+            let hello = self.hello(role, &keys.terms, keys.len())?;
+            Ok(key_columns(hello, keys.columns.as_deref()))
+        }
+    }
+
+    impl Count {
+        /// [`send`](Self::send) for keys of rows.
+        ///
+        /// # Errors
+        /// [`Error`].
+        pub fn send_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<(Outcome, Told), Error> {
+            self.run_keys(peer, Role::Sender, keys, None, (None, Secret::default()))
+        }
+
+        /// [`receive`](Self::receive) for keys of rows.
+        ///
+        /// # Errors
+        /// [`Error`].
+        pub fn receive_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<(Outcome, Told), Error> {
+            self.run_keys(peer, Role::Receiver, keys, None, (None, Secret::default()))
+        }
+
+        /// [`send_sum`](Self::send_sum) for keys of rows: a number of each key, by the key's number, of a column with this
+        /// name.
+        ///
+        /// # Errors
+        /// [`Error::Usage`] for a larger number, and if the sum could be 2^64; [`Error`].
+        pub fn send_keys_sum(
+            &self,
+            peer: &mut Peer,
+            keys: &Keys,
+            (column, numbers): (Option<&str>, &[u64]),
+            largest: u64,
+        ) -> Result<(Outcome, Told), Error> {
+            if numbers.len() != keys.len() {
+                return Err(Error::Config("there is not a number for each key"));
+            }
+            if numbers.iter().any(|number| *number > largest) {
+                return Err(Usage::NumberTooLarge { largest }.into());
+            }
+            let mut copied = room(numbers.len())?;
+            copied.0.extend_from_slice(numbers);
+            self.run_keys(peer, Role::Sender, keys, Some(largest), (column, copied))
+        }
+
+        /// [`receive_sum`](Self::receive_sum) for keys of rows.
+        ///
+        /// # Errors
+        /// [`Error`].
+        pub fn receive_keys_sum(
+            &self,
+            peer: &mut Peer,
+            keys: &Keys,
+            largest: u64,
+        ) -> Result<(Outcome, Told), Error> {
+            self.run_keys(peer, Role::Receiver, keys, Some(largest), (None, Secret::default()))
+        }
+
+        fn run_keys(
+            &self,
+            peer: &mut Peer,
+            role: Role,
+            keys: &Keys,
+            largest: Option<u64>,
+            (column, numbers): (Option<&str>, Secret<u64>),
+        ) -> Result<(Outcome, Told), Error> {
+            let hello = self.hello(role, &keys.terms, keys.len(), largest)?;
+            let hello = key_columns(hello, keys.columns.as_deref());
+            let hello = column.into_iter().fold(hello, |hello, name| hello.detail(VALUE, name));
+            let (agreed, parameters) = self.agree(peer, hello, keys.len(), largest)?;
+            let theirs = match role {
+                Role::Receiver => parameters.sender_items(),
+                Role::Sender => parameters.receiver_items(),
+            };
+            let (told, items) = (told(&agreed, theirs), items_of(keys)?);
+            Ok((self.play(peer.job(agreed), parameters, items, numbers)?, told))
+        }
+    }
+
+    fn with_columns(hello: Hello, names: &[String], padding: Padding) -> Hello {
+        hello
+            .term(FUNCTION, Function::Join)
+            .term(WIDTH, padding.width)
+            .term(DUPLICATES, padding.duplicates.name())
+            .detail(COLUMNS, names.join("\n"))
+    }
+
+    fn peers_columns(job: &Job<'_>) -> Result<Vec<String>, Error> {
+        let told = job.agreement().peer_details.get(COLUMNS);
+        let told = told.ok_or_else(|| Error::Columns("the peer names no columns".into()))?;
+        Ok(told.split('\n').map(str::to_owned).collect())
+    }
+
+    fn terms_of(columns: &[String], padding: Padding) -> Result<Terms, Error> {
+        payload(columns.len().saturating_mul(padding.slot()))
     }
 }

@@ -233,6 +233,9 @@ impl Options {
     }
 }
 
+#[cfg(feature = "keys")]
+pub(super) use of_keys::{items_of, told};
+
 /// Calls for keys of rows.
 #[cfg(feature = "keys")]
 mod of_keys {
@@ -276,12 +279,20 @@ mod of_keys {
             let hello = self.hello(role, &keys.terms, keys.items.len())?;
             let hello = jobs::key_columns(hello, keys.columns.as_deref());
             let (agreed, theirs) = self.negotiate(peer, role, hello, keys.items.len())?;
-            let columns = agreed.peer_details.get(KEY_COLUMNS).cloned();
-            let told = Told { keys: theirs, columns, session: *agreed.sid.as_bytes() };
-            let mut items = room(keys.items.len())?;
-            items.0.extend_from_slice(&keys.items);
+            let (told, items) = (told(&agreed, theirs), items_of(keys)?);
             Ok((peer.job(agreed), told, items))
         }
+    }
+
+    pub(crate) fn told(agreed: &Agreed, keys: usize) -> Told {
+        let columns = agreed.peer_details.get(KEY_COLUMNS).cloned();
+        Told { keys, columns, session: *agreed.sid.as_bytes() }
+    }
+
+    pub(crate) fn items_of(keys: &Keys) -> Result<Secret<Digest>, Error> {
+        let mut items = room(keys.items.len())?;
+        items.0.extend_from_slice(&keys.items);
+        Ok(items)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use foxtrot::{policy::Policy, psi::Function};
+use foxtrot::{
+    policy::Policy,
+    psi::{Function, fields::Padding},
+};
 use foxtrot_net::{
     Reason,
     hello::{Agreement, Hello, Role, Table, numbered},
@@ -16,9 +19,8 @@ use foxtrot_psi::{
 };
 use serde_json::{Map, Value, json};
 
-use super::columns::slot;
 use crate::{
-    args::{Common, Name, Padding},
+    args::{Common, Name},
     failure::Failure,
     link::{Cost, Link},
     method,
@@ -522,7 +524,7 @@ impl Agreed {
 impl Columns {
     /// Bytes of the payload of a row.
     fn payload(&self) -> usize {
-        self.names.len() * slot(self.padding.width)
+        self.names.len() * self.padding.slot()
     }
 
     /// The columns that the receiver gets: those that it asks for, if the sender shares them.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use foxtrot::psi::Function;
+use foxtrot::psi::{Function, fields::Duplicates};
 use foxtrot_net::{
     hello::{Hello, Role},
     jobs::{self, LARGEST, MIN_COUNT, VALUE},
@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 
 use super::{OUR_NORMALIZE, agreement::Terms, read, read_policy, under};
 use crate::{
-    args::{Column, Counting, Duplicates, Summing},
+    args::{Column, Counting, Summing},
     confirm::confirm,
     failure::Failure,
     link::{Cost, Link},
@@ -55,7 +55,7 @@ pub(super) fn sum(options: &Counting, summing: &Summing) -> Result<(), Failure> 
     let largest = Some(summing.largest);
     let side = Side { function: Function::Sum, role, options, largest };
     side.run(|set| match &summing.value {
-        Some(value) => numbers(set, value, summing.largest, summing.duplicates),
+        Some(value) => numbers(set, value, summing.largest, summing.duplicates.rule()),
         None => Ok(Numbers::default()),
     })
 }
@@ -76,7 +76,8 @@ fn numbers(
     duplicates: Duplicates,
 ) -> Result<Numbers, Failure> {
     let of_row: Vec<_> = set.items_of_rows().collect();
-    let mut numbers = Zeroizing::new(vec![None; set.items().len()]);
+    let mut numbers = Zeroizing::new(vec![0; set.items().len()]);
+    let mut seen = vec![false; set.items().len()];
     let names = set.fields(std::slice::from_ref(column), |row, fields| {
         let Some(item) = of_row[row] else { return Ok(()) };
         let number = jobs::decimal(fields[0].trim().as_bytes()).filter(|it| *it <= largest);
@@ -87,18 +88,16 @@ fn numbers(
             ))
             .hint("correct the file, or pass a larger --largest on both sides")
         })?;
-        match (duplicates, numbers[item]) {
-            (Duplicates::Refuse, Some(_)) => {
-                return Err(Failure::usage("several rows have the same key")
-                    .hint("pass --duplicates first or last, or remove the rows"));
-            }
-            (Duplicates::First, Some(_)) => {}
-            _ => numbers[item] = Some(number),
+        let taken = duplicates.takes(&mut seen[item]).map_err(|_| {
+            Failure::usage("several rows have the same key")
+                .hint("pass --duplicates first or last, or remove the rows")
+        })?;
+        if taken {
+            numbers[item] = number;
         }
         Ok(())
     })?;
-    let of_items = Zeroizing::new(numbers.iter().copied().flatten().collect());
-    Ok(Numbers { of_items, column: names.into_iter().next() })
+    Ok(Numbers { of_items: numbers, column: names.into_iter().next() })
 }
 
 impl Side<'_> {

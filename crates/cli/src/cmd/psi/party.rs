@@ -2,7 +2,10 @@
 
 use std::mem;
 
-use foxtrot::job::{Base, Job};
+use foxtrot::{
+    job::{Base, Job},
+    psi::fields::{self, Fields},
+};
 use foxtrot_ot::base::BaseOt;
 use foxtrot_psi::{
     join::Joined,
@@ -14,10 +17,7 @@ use foxtrot_psi::{
 use indicatif::ProgressBar;
 use zeroize::Zeroizing;
 
-use super::{
-    agreement::Agreed,
-    columns::{self, Fields},
-};
+use super::agreement::Agreed;
 use crate::{
     failure::Failure,
     link::{Cost, Link},
@@ -146,12 +146,11 @@ impl Party<'_> {
                     if columns.is_some() {
                         found.fields = vec![Vec::new(); items.len()];
                     }
-                    let take = |item: usize, payload: &[u8]| {
-                        let width = columns.map_or(1, |columns| columns.padding.width);
-                        match columns::read(payload, width) {
-                            Some(fields) => found.fields[item] = fields,
-                            None => are_read = false,
-                        }
+                    let take = |item: usize, payload: &[u8]| match columns
+                        .and_then(|it| fields::read(payload, it.padding))
+                    {
+                        Some(fields) => found.fields[item] = fields,
+                        None => are_read = false,
                     };
                     let items = joined.open(&mut store, take);
                     let items = items.map_err(foxtrot_net::Error::from)?;

@@ -8,10 +8,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use foxtrot::psi::fields::Fields;
 use foxtrot_net::Reason;
 use zeroize::Zeroizing;
 
-use super::{agreement::Terms, columns::Fields};
+use super::agreement::Terms;
 use crate::{failure::Failure, output::say, table::Item};
 
 /// Time between two looks whether a file has changed.
