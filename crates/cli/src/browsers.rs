@@ -26,6 +26,9 @@ const SHORTEST: usize = 20;
 /// Bytes of a token that this command makes.
 const BYTES: usize = 16;
 
+/// A token, perhaps with a name.
+type Token = (Option<Name>, Zeroizing<String>);
+
 /// The way to the page, which is told when the address is known.
 #[derive(Clone)]
 pub(crate) struct Invitation {
@@ -83,11 +86,11 @@ pub(crate) fn config(browsers: &Browsers) -> Result<(Config, Invitation), Failur
 }
 
 /// Reads tokens: one alone, or one for each name.
-fn read(path: &Path) -> Result<Vec<(Option<Name>, Zeroizing<String>)>, Failure> {
+fn read(path: &Path) -> Result<Vec<Token>, Failure> {
     let text = fs::read_to_string(path).map(Zeroizing::new);
     let text = text.map_err(|e| Failure::reading(path, &e))?;
     identity::check_mode(path)?;
-    let mut all: Vec<(Option<Name>, Zeroizing<String>)> = Vec::new();
+    let mut all = Vec::<Token>::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let at = |why: &str| Failure::usage(format!("{}, line {number}: {why}", path.display()));
         let mut words = line.split_ascii_whitespace();

@@ -4,7 +4,7 @@ import start, { Keys, Session, Table, itemOf, selfTest } from "./foxtrot_wasm.js
 export { Keys, Table, itemOf, selfTest };
 
 /** Loads the WebAssembly, once: of an address, of a response, or of bytes. */
-export const init = (module) => start(module === undefined ? undefined : { module_or_path: module });
+export const init = (module = new URL("foxtrot_wasm_bg.wasm", import.meta.url)) => start({ module_or_path: module });
 
 // More than this that the system has not sent yet makes a job wait, until less than this is left.
 const FULL = 4 << 20, EMPTY = 1 << 20;

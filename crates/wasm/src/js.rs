@@ -1,4 +1,4 @@
-//! What JavaScript sees. The package's own module adds WebSockets and streams (`npm/foxtrot.js`).
+//! The interface for JavaScript. The package's own module adds WebSockets and streams (`npm/foxtrot.js`).
 
 use std::{
     cell::RefCell,

@@ -183,7 +183,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         Self { lanes: Lanes::new(stream), initiator, binding: token.map(token_binding) }
     }
 
-    /// What the peer wants, by its first message, after which this connection is of no further use.
+    /// Reads the peer's terms in its first message, after which this connection is of no further use.
     ///
     /// # Errors
     /// [`Error`].
@@ -344,7 +344,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         let (session, direction) = (Session::new(agreement.sid), agreement.direction());
         let (mut cx, mut bits, mut all) =
             (drive::context(&session)?, Secret::default(), Secret::default());
-        (bits.0.reserve_exact(n.div_ceil(8)), all.0.reserve_exact(n));
+        bits.0.reserve_exact(n.div_ceil(8));
+        all.0.reserve_exact(n);
         let (choices, keys) = (&mut bits, &mut all);
         let run = |io| async move {
             let sink = |some: &Bits, of: &[_]| {

@@ -35,11 +35,11 @@ const OTHERS: [(&[u8], &str); 10] = [
 /// A fault of a file, for a program that says it in the user's language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What is wrong, as the page's texts name it.
+    /// The fault, as the page's texts name it.
     pub code: &'static str,
     /// The line, from 1; 0 where it is of no use.
     pub line: u64,
-    /// What stands there, or what was expected.
+    /// The text that stands there, or that was expected.
     pub detail: String,
 }
 

@@ -235,6 +235,7 @@ function hostile(talk) {
     socket.on("error", () => {});
     talk((bytes, first = 0x82) => {
       const length = bytes.length < 126 ? Buffer.of(first, bytes.length)
+        : bytes.length < 65536 ? Buffer.of(first, 126, bytes.length >> 8, bytes.length & 255)
         : Buffer.concat([Buffer.of(first, 127, 0, 0, 0, 0), Buffer.from(Uint32Array.of(bytes.length).buffer).swap32()]);
       socket.write(Buffer.concat([length, bytes]));
     }, socket);
@@ -256,8 +257,8 @@ test("a hostile server ends the run with an error, and hangs nothing", { timeout
   for (const [what, code, talk] of [
     ["no hello", "no-foxtrot", (send) => send(frame(0, Buffer.from("hello, world")))],
     ["text", "misbehaved", (send) => send(Buffer.from("hello"), 0x81)],
-    ["a hello too long", "no-foxtrot", (send) => send(Buffer.of(0, 0, 0, 16, 0))],
-    ["another lane", "no-foxtrot", (send) => send(frame(1, Buffer.alloc(40)))],
+    ["a hello too long", "misbehaved", (send) => send(Buffer.of(0, 0, 0, 16, 0))],
+    ["another lane", "misbehaved", (send) => send(frame(1, Buffer.alloc(40)))],
     ["a malformed frame", "closed", (send) => send(Buffer.alloc(4), 0x83)],
     ["a proof that is none", "token", (send) => send(Buffer.concat([hello(), frame(0, Buffer.alloc(42))]))],
     ["details of another form", "misbehaved", (send) => send(Buffer.concat([hello(), frame(0, Buffer.alloc(7))]))],

@@ -11,6 +11,7 @@ use super::{
 };
 
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, of the whole program")]
 pub(crate) enum TriplesCommand {
     /// Run both parties in one process; write the files of both, P0 and P1, into DIR
     #[command(

@@ -15,7 +15,7 @@ use crate::{
     hello::{Agreement, Compared, Heard, Hello, MAX_BYTES, Opening, Table},
 };
 
-/// What this side has sent in a session.
+/// The account of all that this side has sent in a session.
 #[derive(Debug)]
 pub(super) struct Told {
     scope: Scope,
@@ -191,7 +191,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             if let Some(frame) = self.inbox.take_hello(want)? {
                 return Poll::Ready(Ok(frame));
             }
-            ready!(self.poll_read(waking)?)
+            ready!(self.poll_read(waking)?);
         }
     }
 }

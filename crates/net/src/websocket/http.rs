@@ -5,9 +5,9 @@ use std::{
     net::TcpStream,
 };
 
-/// What a browser may do with our files: run our own scripts and WebAssembly, and talk to peers. Nothing of others, nothing
+/// The policy for our files: a browser may run our own scripts and WebAssembly, and talk to peers. Nothing of others, nothing
 /// inline, no frames.
-const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; \
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src data:; \
                       connect-src 'self' ws: wss:; worker-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 

@@ -19,7 +19,7 @@ fn site() -> Site {
     Site::new().token(None, "secret").token(Some("acme"), "other").files(vec![index])
 }
 
-/// What the site makes of the connection, and what a client makes of the site.
+/// The site's answer to a connection, and the client's view of the site.
 fn meet<T: Send + 'static>(
     site: Site,
     client: impl FnOnce(TcpStream, SocketAddr) -> T + Send + 'static,

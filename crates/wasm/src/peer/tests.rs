@@ -119,7 +119,7 @@ fn the_library_is_a_peer() {
     assert_eq!(other.join().unwrap().unwrap(), 2);
 }
 
-/// The same file is what the npm package is tested with.
+/// The tests of the npm package read the same file.
 #[test]
 fn a_run_with_fixed_seeds_has_the_messages_and_the_result_of_webassembly() {
     let runs = include_str!("../../tests/runs.json");
