@@ -5,6 +5,7 @@ use std::{
     fs::{self, File},
     io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
 
@@ -14,7 +15,7 @@ use crate::{
     args::Transport,
     audit,
     clock::utc,
-    failure::Failure,
+    failure::{Failure, INTERRUPTED},
     files::{Existing, write_secret},
     lines::encode_hex,
     link::{Cost, Link, transport},
@@ -32,7 +33,27 @@ pub(crate) struct Recorder {
 }
 
 /// The fields of a run so far.
-pub(crate) struct Entry(Map<String, Value>);
+#[derive(Clone)]
+pub(crate) struct Entry(Arc<Mutex<Map<String, Value>>>);
+
+/// Runs that an audit log waits for, each with its log.
+static OPEN: Mutex<Vec<(PathBuf, Entry)>> = Mutex::new(Vec::new());
+
+fn open_runs() -> MutexGuard<'static, Vec<(PathBuf, Entry)>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Appends the lines of runs that an interrupt ends to their audit logs. None is added as long as the result lives.
+pub(crate) fn interrupted() -> impl Drop {
+    let mut open = open_runs();
+    for (path, entry) in open.drain(..) {
+        entry.end_with("interrupted", INTERRUPTED);
+        if let Err(e) = audit::append(&path, &entry.fields()) {
+            say(e.message());
+        }
+    }
+    open
+}
 
 impl Recorder {
     /// Makes the recorder of a command that has one session: an object in place of what the file
@@ -59,10 +80,16 @@ impl Recorder {
         run: impl FnOnce(&mut Entry) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let mut entry = Entry::begin(job, role);
+        let of_audit = self.audit.iter().map(|path| (path.clone(), entry.clone()));
+        open_runs().extend(of_audit);
         let result = run(&mut entry);
         entry.end(result.as_ref().err());
-        let audited = self.audit.as_ref().map_or(Ok(()), |path| audit::append(path, &entry.0));
-        let kept = self.to.as_ref().map_or(Ok(()), |path| self.write(path, entry));
+        let audited = self.audit.as_ref().map_or(Ok(()), |path| {
+            let mut open = open_runs();
+            open.retain(|(_, it)| !Arc::ptr_eq(&it.0, &entry.0));
+            audit::append(path, &entry.fields())
+        });
+        let kept = self.to.as_ref().map_or(Ok(()), |path| self.write(path, &entry));
         match (result, audited.and(kept)) {
             (Err(failure), kept) => {
                 if let Err(e) = kept {
@@ -76,8 +103,8 @@ impl Recorder {
 }
 
 impl Recorder {
-    fn write(&self, path: &Path, entry: Entry) -> Result<(), Failure> {
-        let text = format!("{}\n", Value::Object(entry.0));
+    fn write(&self, path: &Path, entry: &Entry) -> Result<(), Failure> {
+        let text = format!("{}\n", Value::Object(entry.fields().clone()));
         match self.lines {
             true => append(path, &text).map_err(|e| Failure::writing(path, &e)),
             false => write_secret(Existing::Replaced, path, text.as_bytes()),
@@ -87,7 +114,7 @@ impl Recorder {
 
 impl Entry {
     fn begin(job: &str, role: &str) -> Self {
-        let mut entry = Self(Map::new());
+        let mut entry = Self(Arc::default());
         entry.set("schema", 1);
         entry.set("version", env!("CARGO_PKG_VERSION"));
         entry.set("started", utc(SystemTime::now()));
@@ -97,7 +124,11 @@ impl Entry {
     }
 
     pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) {
-        self.0.insert(key.into(), value.into());
+        self.fields().insert(key.into(), value.into());
+    }
+
+    fn fields(&self) -> MutexGuard<'_, Map<String, Value>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Both sides have agreed.
@@ -129,12 +160,17 @@ impl Entry {
         self.set("bytes_received", cost.counters.received);
     }
 
-    fn end(&mut self, failure: Option<&Failure>) {
-        self.set("ended", utc(SystemTime::now()));
+    fn end(&self, failure: Option<&Failure>) {
         // That nobody reads standard output to its end is no failure.
         let failure = failure.filter(|failure| failure.status() != 0);
-        self.set("outcome", failure.map_or("done", Failure::message));
-        self.set("status", failure.map_or(0, Failure::status));
+        self.end_with(failure.map_or("done", Failure::message), failure.map_or(0, Failure::status));
+    }
+
+    fn end_with(&self, outcome: &str, status: u8) {
+        let mut fields = self.fields();
+        fields.insert("ended".into(), utc(SystemTime::now()).into());
+        fields.insert("outcome".into(), outcome.into());
+        fields.insert("status".into(), status.into());
     }
 }
 

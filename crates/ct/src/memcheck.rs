@@ -5,6 +5,7 @@
 //! keys or shares is an error, and names the check in which it was seen.
 
 mod base;
+mod bits;
 mod chosen;
 mod circuit;
 mod extension;
@@ -44,6 +45,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let ots = base::checks().chain(extension::checks()).chain(one_of_n::checks());
     let ots = ots.chain(silent::checks());
     let checks = ots.chain(chosen::checks()).chain(triples::checks()).chain(gilboa::checks());
+    let checks = checks.chain(bits::checks());
     let checks = checks.chain(psi::checks()).chain(vole_psi::checks());
     let checks = checks.chain(circuit::checks()).chain(kernel::checks());
     let checks = checks

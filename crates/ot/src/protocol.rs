@@ -60,6 +60,8 @@ pub enum Functionality {
         /// Bits of an element of U.
         bits: usize,
     },
+    /// The number of common items, and the sum of their numbers.
+    PsiCount,
     /// Shares modulo 2^bits of a, b and a·b.
     Triples {
         /// Bits of a share.
@@ -78,6 +80,7 @@ impl fmt::Display for Functionality {
             Self::OneOfN => "endemic 1-of-N OT",
             Self::OneOfNWithAbort => "endemic 1-of-N OT with abort",
             Self::Psi => "F_PSI with sizes (n, n')",
+            Self::PsiCount => "count and sum of X ∩ Y, sizes (n, n')",
             Self::Vole { bits } => return write!(f, "VOLE of GF(2^{bits})"),
             Self::Triples { bits } => return write!(f, "triples modulo 2^{bits}"),
         })

@@ -22,7 +22,7 @@ mod tags;
 use foxtrot_ot::{erase, protocol::Protocol};
 pub use sizes::largest_fitted_set;
 
-/// The records of every private set intersection.
+/// The records of every private set intersection, and of counts and sums.
 pub fn protocols() -> impl Iterator<Item = &'static Protocol> {
-    paxos::PROTOCOLS.iter().chain(&vole_psi::PROTOCOLS)
+    paxos::PROTOCOLS.iter().chain(&vole_psi::PROTOCOLS).chain([&circuit::PROTOCOL])
 }

@@ -5,6 +5,8 @@
 //! a product of the sender's bit and the receiver's. Two of these are the mixed terms of (a₀ ⊕ a₁)·(b₀ ⊕ b₁). Nothing is sent but
 //! what the OTs send, and both OTs have one direction.
 //!
+//! A [`Set`] names the OTs of a long run, whose triples come batch after batch.
+//!
 //! ```
 //! use foxtrot_ot::{
 //!     Context, Direction, Seed, Session, Sid,
@@ -38,15 +40,31 @@
 //! ```
 
 use alloc::vec::Vec;
+use core::{fmt, mem};
 
 use foxtrot_ot::{
     Bits, Context, Direction, Error,
-    base::{Block, Choice},
-    engine::Io,
+    base::{Adversary, BaseOt, Block, Choice, Functionality},
+    engine::{Abandoned, Io},
     erase::{Secret, SecretBytes},
-    extension::Shape,
-    transfers::Method,
+    extension::{self, Shape, softspoken},
+    protocol::{Kind, Protocol},
+    records, silent,
+    transfers::{Extension, Method},
 };
+
+use crate::{CAVEAT, Shares};
+
+/// Triples of a word.
+pub const WORD: usize = 64;
+
+/// The OTs that the triples of a run are made from. A whole batch has 2²⁰ triples.
+#[derive(PartialEq, Eq)]
+pub struct Set {
+    name: &'static str,
+    /// The k of SoftSpokenOT; without it the OTs are silent.
+    k: Option<usize>,
+}
 
 /// A party's shares of bit triples, 64 to a word.
 pub struct Triples {
@@ -121,6 +139,183 @@ pub async fn receive(
     Ok(received.triples())
 }
 
+static SETS: [Set; 2] =
+    [Set { name: "bits", k: Some(softspoken::DEFAULT_K) }, Set { name: "bits-silent", k: None }];
+
+/// The records of every set over the base OT `roted-endemic`.
+pub static PROTOCOLS: [Protocol; 2] = records![SETS[0], SETS[1]];
+
+/// Every set, the default first.
+pub fn registry() -> impl Iterator<Item = &'static Set> {
+    SETS.iter()
+}
+
+impl Set {
+    /// Its name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Returns true if its OTs rest on LPN.
+    #[must_use]
+    pub const fn is_silent(&self) -> bool {
+        self.k.is_none()
+    }
+
+    /// Triples of a whole batch.
+    #[must_use]
+    pub const fn usable(&self) -> usize {
+        1 << 20
+    }
+
+    /// The most triples of a run.
+    #[must_use]
+    pub fn most(&self) -> u64 {
+        match self.softspoken() {
+            Some(it) => (it.max_batches() - 1).saturating_mul(it.max_batch() as u64 / 2) / 64 * 64,
+            None => u64::MAX / 64 * 64,
+        }
+    }
+
+    /// The way in which its OTs are made.
+    #[must_use]
+    pub fn method(&self, base: &'static dyn BaseOt) -> Method {
+        let extension = match self.softspoken() {
+            Some(it) => Extension::OneOfTwo(it),
+            None => Extension::Silent(silent::ot_semi_honest()),
+        };
+        Method { base, extension }
+    }
+
+    const fn softspoken(&self) -> Option<extension::Extension> {
+        match self.k {
+            Some(k) => match softspoken::semi_honest(k) {
+                Ok(extension) => Some(extension),
+                Err(_) => panic!("1 to 8"),
+            },
+            None => None,
+        }
+    }
+
+    /// Payload bytes of the OTs' sender and receiver for a run of so many triples, without base OTs.
+    #[must_use]
+    pub fn bytes(&self, triples: u64) -> [u64; 2] {
+        let ots = usize::try_from(triples).map_or(usize::MAX, |n| n.saturating_mul(2));
+        let bytes = match self.softspoken() {
+            Some(it) => [it.sender_bytes(ots), it.receiver_bytes(ots)],
+            None => {
+                let it = silent::ot_semi_honest();
+                [it.sender_bytes(ots), it.receiver_bytes(ots)]
+            }
+        };
+        bytes.map(|bytes| bytes as u64)
+    }
+
+    fn sender_bytes(&self, n: usize) -> usize {
+        usize::try_from(self.bytes(n as u64)[0]).unwrap_or(usize::MAX)
+    }
+
+    fn receiver_bytes(&self, n: usize) -> usize {
+        usize::try_from(self.bytes(n as u64)[1]).unwrap_or(usize::MAX)
+    }
+
+    const fn record(&self) -> Protocol {
+        Protocol {
+            name: self.name,
+            family: "bits",
+            is_default: self.k.is_some(),
+            kind: Kind::Triples,
+            paper: "ALSZ13, GMW87; both OTs in one direction",
+            functionality: Functionality::Triples { bits: 1 },
+            adversary: Adversary::SemiHonest,
+            assumption: match self.k {
+                Some(_) => {
+                    "AEGIS-128L as a PRG, AES as an ideal cipher, random oracle; Module-LWE, random oracle"
+                }
+                None => {
+                    "dual LPN over a block–accumulate code, AEGIS-128L as a PRG, AES as an ideal cipher, random oracle; Module-LWE, random oracle"
+                }
+            },
+            params: match self.k {
+                Some(_) => "softspoken-4-semi-honest from roted-endemic",
+                None => "silent-semi-honest from roted-endemic",
+            },
+            security: "core-SVP 164 classical, 148 quantum",
+            caveat: CAVEAT,
+            flows: if self.k.is_some() { 1 } else { 2 },
+            ..Protocol::BASE_OT
+        }
+    }
+
+    /// Makes so many triples, whole words; `sink` takes them batch after batch. The party that opened the connection sends the OTs.
+    ///
+    /// # Errors
+    /// Errors of the OTs; [`Usage::Abandoned`](foxtrot_ot::Usage::Abandoned).
+    pub async fn generate(
+        &self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        base: &'static dyn BaseOt,
+        we_are_initiator: bool,
+        triples: usize,
+        mut sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        let (method, direction) = (self.method(base), Direction::InitiatorSends);
+        let n = ots(triples);
+        if n == 0 {
+            return Ok(());
+        }
+        let mut left = whole(triples);
+        // Room for the next batch, and what is left to make behind it.
+        let mut next = move || {
+            let batch = left.min(self.usable());
+            left -= batch;
+            batch
+        };
+        if we_are_initiator {
+            let mut sent = Sent::new(next());
+            let of_ots = |mut pairs: &[[Block; 2]]| {
+                loop {
+                    pairs = sent.add(pairs);
+                    if !sent.is_full() {
+                        return Ok(());
+                    }
+                    let full = mem::replace(&mut sent, Sent::new(next()));
+                    if full.is_empty() {
+                        return Ok(());
+                    }
+                    sink(&full.triples().shares())?;
+                }
+            };
+            method.send(io, cx, direction, Shape::random(n), || (), of_ots).await
+        } else {
+            let mut received = Received::new(next());
+            let of_ots = |choices: &Bits, keys: &[Block]| {
+                let mut done = 0;
+                loop {
+                    done += received.add(&choices.slice(done..keys.len()), &keys[done..]);
+                    if !received.is_full() {
+                        return Ok(());
+                    }
+                    let full = mem::replace(&mut received, Received::new(next()));
+                    if full.is_empty() {
+                        return Ok(());
+                    }
+                    sink(&full.triples().shares())?;
+                }
+            };
+            method.receive(io, cx, direction, &Choice::Random(n), || (), of_ots).await
+        }
+    }
+}
+
+impl fmt::Debug for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
 impl Sent {
     /// Room for the OTs of n triples.
     #[must_use]
@@ -136,6 +331,14 @@ impl Sent {
         }
         self.done += pairs.len();
         rest
+    }
+
+    fn is_full(&self) -> bool {
+        self.done == 8 * self.keys[0].len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.done == 0
     }
 
     /// The triples of all OTs.
@@ -167,6 +370,14 @@ impl Received {
         n
     }
 
+    fn is_full(&self) -> bool {
+        self.done == 8 * self.bits[0].len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.done == 0
+    }
+
     /// The triples of all OTs.
     #[must_use]
     pub fn triples(self) -> Triples {
@@ -188,6 +399,18 @@ impl Triples {
         let (a, b): (Vec<u64>, Vec<u64>) = (a.collect(), b.collect());
         let c = a.iter().zip(&b).enumerate().map(|(i, (a, b))| a & b ^ mixed(i)).collect();
         Self { a: Secret(a), b: Secret(b), c: Secret(c) }
+    }
+
+    /// The words of a, b and c as bytes, little endian: a share is a word.
+    #[must_use]
+    pub fn shares(&self) -> Shares {
+        let mut shares = Shares::with(WORD / 8, self.a.len());
+        for (to, words) in shares.parts_mut().into_iter().zip([&self.a, &self.b, &self.c]) {
+            for (to, word) in to.as_chunks_mut().0.iter_mut().zip(words.iter()) {
+                *to = word.to_le_bytes();
+            }
+        }
+        shares
     }
 
     /// The number of triples.

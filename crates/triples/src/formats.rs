@@ -1,19 +1,22 @@
 //! A party's triples as files: a header, and then triple after triple its shares of a, b and c, each ℓ/8 bytes,
-//! little endian.
+//! little endian. Of bits, ℓ = 1, 64 triples stand together: a record is a word of 64 bits of each of a, b and c.
 
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;
 
-use crate::{Shares, shares::is_wrong};
+use crate::{
+    Shares, bits,
+    shares::{is_wrong, wrong_bits},
+};
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// No header.
     Raw,
-    /// A NumPy array of N × 3 unsigned numbers, format version 1.0.
+    /// A NumPy array of N × 3 unsigned numbers, format version 1.0; of bits, one of N/64 × 3 words.
     Npy,
-    /// The format that MP-SPDZ's `semi2k` reads as preprocessing of two parties: ℓ = 64.
+    /// The format that MP-SPDZ reads as preprocessing of two parties: `semi2k` for ℓ = 64, `semi-bin` for bits.
     MpSpdz,
 }
 
@@ -35,17 +38,18 @@ impl Format {
     #[must_use]
     pub const fn has(self, bits: u32) -> bool {
         match self {
-            Self::Raw | Self::Npy => matches!(bits, 8 | 16 | 32 | 64),
-            Self::MpSpdz => bits == 64,
+            Self::Raw | Self::Npy => matches!(bits, 1 | 8 | 16 | 32 | 64),
+            Self::MpSpdz => matches!(bits, 1 | 64),
         }
     }
 
     /// The path of that party's file, 0 or 1, below a folder of the user's choice, with `/` between its parts.
     #[must_use]
-    pub fn path(self, party: u8) -> String {
+    pub fn path(self, bits: u32, party: u8) -> String {
         match self {
             Self::Raw => format!("P{party}.triples"),
             Self::Npy => format!("P{party}.npy"),
+            Self::MpSpdz if bits == 1 => format!("2-DB-64/Triples-DB-P{party}"),
             Self::MpSpdz => format!("2-DR-64/Triples-DR-P{party}"),
         }
     }
@@ -55,8 +59,15 @@ impl Format {
     pub fn header(self, bits: u32, count: u64) -> Vec<u8> {
         match self {
             Self::Raw => Vec::new(),
+            Self::Npy if bits == 1 => numpy_header("<u8", &[count.div_ceil(64), 3]),
             Self::Npy if bits == 8 => numpy_header("|u1", &[count, 3]),
             Self::Npy => numpy_header(&format!("<u{}", bits / 8), &[count, 3]),
+            Self::MpSpdz if bits == 1 => {
+                // A share's type, and the bytes of a word.
+                let (domain, word) = ("binary secret", 8_u64.to_le_bytes());
+                let len = (domain.len() + word.len()) as u64;
+                [&len.to_le_bytes(), domain.as_bytes(), &word].concat()
+            }
             Self::MpSpdz => {
                 let (domain, bits) = (format!("Z2^{bits}"), bits.to_le_bytes());
                 let len = (domain.len() + bits.len()) as u64;
@@ -72,10 +83,16 @@ impl fmt::Display for Format {
     }
 }
 
-/// Bytes of a triple of ℓ bits.
+/// Bytes of a record.
 #[must_use]
 pub const fn record_len(bits: u32) -> usize {
-    3 * bits as usize / 8
+    3 * bits as usize * triples_per_record(bits) / 8
+}
+
+/// Triples of a record.
+#[must_use]
+pub const fn triples_per_record(bits: u32) -> usize {
+    if bits == 1 { bits::WORD } else { 1 }
 }
 
 /// Writes the first triples of a batch one after another, as many as there is room for.
@@ -102,20 +119,27 @@ pub fn write_records(shares: &Shares, out: &mut [u8]) {
     }
 }
 
-/// The indices of those triples that are wrong, of two parties' records, in ascending order.
+/// The indices of the wrong triples of two parties' records, in ascending order.
 ///
 /// # Panics
-/// If ℓ is not 8, 16, 32 or 64, or the records are not whole and of one number.
+/// If ℓ is not 1, 8, 16, 32 or 64, or the records are not whole and of one number.
 pub fn wrong_records<'r>(
     bits: u32,
     ours: &'r [u8],
     theirs: &'r [u8],
 ) -> impl Iterator<Item = usize> + use<'r> {
-    assert!(matches!(bits, 8 | 16 | 32 | 64), "shares of 8, 16, 32 or 64 bits");
+    assert!(matches!(bits, 1 | 8 | 16 | 32 | 64), "shares of 1, 8, 16, 32 or 64 bits");
     let len = record_len(bits);
     assert!(ours.len() == theirs.len() && ours.len().is_multiple_of(len), "triples are whole");
     let pairs = ours.chunks_exact(len).zip(theirs.chunks_exact(len)).enumerate();
-    pairs.filter(move |(_, (ours, theirs))| is_wrong(bits, ours, theirs)).map(|(i, _)| i)
+    pairs.flat_map(move |(i, (ours, theirs))| {
+        let wrong = match bits {
+            1 => wrong_bits(ours, theirs),
+            _ => u64::from(is_wrong(bits, ours, theirs)),
+        };
+        let each = triples_per_record(bits);
+        (0..each).filter(move |k| wrong >> k & 1 == 1).map(move |k| i * each + k)
+    })
 }
 
 /// The header of a NumPy file, version 1.0, of numbers of that type and shape, the last index fastest: the
@@ -181,13 +205,16 @@ mod tests {
     #[test]
     fn mp_spdz_files_begin_with_the_domain() {
         assert_eq!(Format::MpSpdz.header(64, 10), b"\x09\0\0\0\0\0\0\0Z2^64\x40\0\0\0");
-        assert_eq!(Format::MpSpdz.path(1), "2-DR-64/Triples-DR-P1");
+        assert_eq!(Format::MpSpdz.path(64, 1), "2-DR-64/Triples-DR-P1");
+        let of_bits = b"\x15\0\0\0\0\0\0\0binary secret\x08\0\0\0\0\0\0\0";
+        assert_eq!(Format::MpSpdz.header(1, 640), of_bits);
+        assert_eq!(Format::MpSpdz.path(1, 0), "2-DB-64/Triples-DB-P0");
         for format in Format::ALL {
             assert_eq!(
                 [8, 16, 32, 64].map(|bits| format.has(bits))[..3],
                 [format != Format::MpSpdz; 3]
             );
-            assert!(format.has(64) && !format.has(24));
+            assert!(format.has(1) && format.has(64) && !format.has(24));
         }
     }
 
@@ -209,6 +236,17 @@ mod tests {
         let mut out = [0; 24];
         write_records(&numbered(32), &mut out);
         assert_eq!(out[12..], [0, 0, 6, 5, 1, 0, 6, 5, 2, 0, 6, 5]);
+    }
+
+    #[test]
+    fn wrong_bits_are_named_by_their_place_in_a_word() {
+        // (5 ⊕ 6)·(6 ⊕ 8) = 3 & 14 = 2 = 7 ⊕ 5.
+        let records = |parts: [u64; 3]| parts.map(u64::to_le_bytes).concat().repeat(3);
+        let (ours, mut theirs) = (records([5, 6, 7]), records([6, 8, 5]));
+        assert_eq!(wrong_records(1, &ours, &theirs).count(), 0);
+        theirs[16] ^= 1;
+        theirs[24 + 23] ^= 0x82;
+        assert!(wrong_records(1, &ours, &theirs).eq([0, 64 + 57, 64 + 63]));
     }
 
     #[test]

@@ -7,10 +7,11 @@ use foxtrot_ot::{
     Context,
     base::{BaseOt, roted::Endemic},
     engine::{Abandoned, Io},
+    extension::ROWS,
 };
 
 use crate::{
-    Error, Shares,
+    Error, Shares, bits,
     formats::record_len,
     gilboa::{self, protocol as from_ot},
     params,
@@ -37,6 +38,8 @@ pub enum Kind {
     Rlwe(&'static params::Set),
     /// From oblivious transfer.
     Gilboa(&'static gilboa::Set),
+    /// Bits, from random oblivious transfer.
+    Bits(&'static bits::Set),
 }
 
 impl Kind {
@@ -55,11 +58,18 @@ impl Kind {
         gilboa::of_bits(bits, k).map(Self::Gilboa)
     }
 
+    /// Finds the kind of bits, from silent OTs or others.
+    #[must_use]
+    pub fn bit_triples(silent: bool) -> Option<Self> {
+        bits::registry().find(|set| set.is_silent() == silent).map(Self::Bits)
+    }
+
     /// Finds a kind by the name of its set.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         let from_ot = || gilboa::find(name).map(Self::Gilboa);
-        params::find(name).map(Self::Rlwe).or_else(from_ot)
+        let of_bits = || bits::registry().find(|set| set.name() == name).map(Self::Bits);
+        params::find(name).map(Self::Rlwe).or_else(from_ot).or_else(of_bits)
     }
 
     /// The name of its set.
@@ -68,6 +78,7 @@ impl Kind {
         match self {
             Self::Rlwe(set) => set.name(),
             Self::Gilboa(set) => set.name(),
+            Self::Bits(set) => set.name(),
         }
     }
 
@@ -81,6 +92,8 @@ impl Kind {
                 gilboa::DEFAULT_K => "gilboa".into(),
                 k => format!("gilboa-k{k}"),
             },
+            Self::Bits(set) if set.is_silent() => "silent".into(),
+            Self::Bits(_) => "gilboa".into(),
         }
     }
 
@@ -90,6 +103,7 @@ impl Kind {
         match self {
             Self::Rlwe(set) => set.bits(),
             Self::Gilboa(set) => set.bits(),
+            Self::Bits(_) => 1,
         }
     }
 
@@ -98,7 +112,7 @@ impl Kind {
     pub fn sigma(self) -> Option<u32> {
         match self {
             Self::Rlwe(set) => Some(set.sigma()),
-            Self::Gilboa(_) => None,
+            Self::Gilboa(_) | Self::Bits(_) => None,
         }
     }
 
@@ -108,6 +122,7 @@ impl Kind {
         match self {
             Self::Rlwe(set) => set.usable(),
             Self::Gilboa(set) => set.usable(),
+            Self::Bits(set) => set.usable(),
         }
     }
 
@@ -122,7 +137,7 @@ impl Kind {
     pub fn made(self, triples: u64) -> u64 {
         match self {
             Self::Rlwe(set) => self.batches(triples) * set.n() as u64,
-            Self::Gilboa(_) => triples,
+            Self::Gilboa(_) | Self::Bits(_) => triples,
         }
     }
 
@@ -133,6 +148,7 @@ impl Kind {
         let batches = match self {
             Self::Rlwe(set) => 1 << set.sigma().saturating_sub(LEAST_HIDDEN).min(63),
             Self::Gilboa(set) => set.most_batches(),
+            Self::Bits(set) => return set.most(),
         };
         batches.saturating_mul(self.usable() as u64)
     }
@@ -143,6 +159,7 @@ impl Kind {
         match self {
             Self::Rlwe(set) => set.set_up_bytes(BASE.info()),
             Self::Gilboa(set) => from_ot::bytes_of_run(set, BASE, 0).iter().sum(),
+            Self::Bits(set) => of_bits(set, 0).iter().sum(),
         }
     }
 
@@ -161,6 +178,10 @@ impl Kind {
             Self::Gilboa(set) => {
                 let triples = count.saturating_sub(start * set.usable() as u64);
                 from_ot::bytes_of_run(set, BASE, triples).into_iter().max().unwrap_or(0)
+            }
+            Self::Bits(set) => {
+                let triples = count.saturating_sub(start * set.usable() as u64);
+                of_bits(set, triples).into_iter().max().unwrap_or(0)
             }
         }
     }
@@ -189,8 +210,20 @@ impl Kind {
                 let plan = from_ot::Plan { set, base: BASE, we_are_initiator, count };
                 from_ot::Party::set_up(io, cx, plan).await?.run(io, sink).await
             }
+            Self::Bits(set) => {
+                let count = count.saturating_sub(batches.start * set.usable() as u64);
+                let count = usize::try_from(count).unwrap_or(usize::MAX / 4);
+                Ok(set.generate(io, cx, BASE, we_are_initiator, count, sink).await?)
+            }
         }
     }
+}
+
+/// Payload bytes of the OTs' sender and receiver for bit triples, with base OTs.
+fn of_bits(set: &bits::Set, triples: u64) -> [u64; 2] {
+    let (info, [sent, received]) = (BASE.info(), set.bytes(triples));
+    let base = [info.receiver_bytes, info.sender_bytes].map(|bytes| bytes(ROWS) as u64);
+    [sent.saturating_add(base[0]), received.saturating_add(base[1])]
 }
 
 #[cfg(test)]
@@ -200,11 +233,13 @@ mod tests {
     #[test]
     fn every_kind_is_found_by_its_name() {
         let all = params::registry().map(Kind::Rlwe).chain(gilboa::registry().map(Kind::Gilboa));
+        let all = all.chain(bits::registry().map(Kind::Bits));
         for kind in all {
             assert_eq!(Kind::find(kind.name()), Some(kind));
             let found = match kind {
                 Kind::Rlwe(set) => Kind::rlwe(set.bits(), set.sigma(), set.fix().is_none()),
                 Kind::Gilboa(set) => Kind::gilboa(set.bits(), set.k()),
+                Kind::Bits(set) => Kind::bit_triples(set.is_silent()),
             };
             assert_eq!(found, Some(kind));
         }

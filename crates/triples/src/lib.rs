@@ -1,4 +1,4 @@
-//! Beaver multiplication triples modulo 2^ℓ, ℓ = 8, 16, 32, 64, as sans-I/O states, from ring-LWE or
+//! Beaver multiplication triples modulo 2^ℓ, ℓ = 1, 8, 16, 32, 64, as sans-I/O states, from ring-LWE or
 //! oblivious transfer; against semi-honest peers.
 //!
 //! | protocol | bytes per triple, ℓ = 8, 16, 32, 64 | |
@@ -6,9 +6,10 @@
 //! | [`rlwe`] | 31, 42, 64, 109 | with a random OT per triple, which is counted |
 //! | the same without OTs | 52, 62, 82, 122 | one triple in 2⁴¹ is wrong at most |
 //! | [`gilboa`] | 71, 158, 380, 1016 | none is wrong; a batch may have any number |
+//! | [`bits`] | 8 for ℓ = 1, from silent OTs 0.2 | XOR shares |
 //!
 //! [`params`] has the sets of parameters of [`rlwe`], [`Shares`] are a party's part of a batch, and [`wrong`] checks
-//! both parties' against each other. [`Kind`] runs either protocol.
+//! both parties' against each other. [`Kind`] runs any of the protocols.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -37,5 +38,5 @@ const CAVEAT: &str = "a cheating peer may learn shares or spoil triples, and is 
 
 /// The records of every kind of triples.
 pub fn protocols() -> impl Iterator<Item = &'static Protocol> {
-    params::PROTOCOLS.iter().chain(&gilboa::PROTOCOLS)
+    params::PROTOCOLS.iter().chain(&gilboa::PROTOCOLS).chain(&bits::PROTOCOLS)
 }

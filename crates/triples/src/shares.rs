@@ -145,6 +145,12 @@ pub(crate) fn is_wrong(bits: u32, ours: &[u8], theirs: &[u8]) -> bool {
     are_wrong(width, words(ours), words(theirs))
 }
 
+/// The wrong ones of 64 triples of bits, as bits, given two parties' words of a, b and c.
+pub(crate) fn wrong_bits(ours: &[u8], theirs: &[u8]) -> u64 {
+    let at = |part: usize| word(&ours[8 * part..][..8]) ^ word(&theirs[8 * part..][..8]);
+    at(0) & at(1) ^ at(2)
+}
+
 fn are_wrong(width: usize, ours: [u64; 3], theirs: [u64; 3]) -> bool {
     let [a, b, c] = [0, 1, 2].map(|part| ours[part].wrapping_add(theirs[part]));
     // The bits above ℓ leave.

@@ -3,6 +3,7 @@
 //! `cargo test -p foxtrot-triples --test all NAME::` runs one file.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod bits;
 mod faults;
 mod gilboa;
 mod gilboa_protocol;

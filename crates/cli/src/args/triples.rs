@@ -68,16 +68,16 @@ pub(crate) struct TriplesOut {
     /// Number of triples (must be the same on both sides)
     #[arg(short = 'n', long = "count", value_name = "N", value_parser = triples)]
     pub(crate) count: u64,
-    /// Bits of a share: 8, 16, 32 or 64 (must be the same on both sides)
+    /// Bits of a share: 8, 16, 32 or 64, or 1 for XOR shares of AND triples (must be the same on both sides)
     #[arg(long, value_name = "BITS", value_parser = bits)]
     pub(crate) bits: u32,
     /// Statistical security of rlwe and auto per batch of 4095 to 32767 triples, 40 or 64 bits; the run
     /// prints its total (must be the same on both sides)
     #[arg(long, help_heading = heading::SECURITY, value_name = "BITS", default_value = "40", value_parser = sigma)]
     pub(crate) sigma: u32,
-    /// Protocol (must be the same on both sides)
-    #[arg(long, help_heading = heading::SECURITY, value_enum, default_value_t = TriplesMethod::Rlwe)]
-    pub(crate) method: TriplesMethod,
+    /// Protocol (must be the same on both sides) [default: rlwe; with --bits 1, gilboa]
+    #[arg(long, help_heading = heading::SECURITY, value_enum)]
+    pub(crate) method: Option<TriplesMethod>,
     /// With rlwe and auto: use no random OT per triple. A triple takes more bytes and is wrong with
     /// probability 2^-41, or 2^-67 with --sigma 64 (must be the same on both sides)
     #[arg(long, help_heading = heading::SECURITY)]
@@ -105,6 +105,8 @@ pub(crate) enum TriplesMethod {
     GilboaK8,
     /// gilboa for up to 2048 triples, rlwe above
     Auto,
+    /// With --bits 1: silent OTs, which send little and assume LPN
+    Silent,
 }
 
 impl TriplesMethod {
@@ -116,6 +118,7 @@ impl TriplesMethod {
             Self::GilboaK2 => "gilboa-k2",
             Self::GilboaK8 => "gilboa-k8",
             Self::Auto => "auto",
+            Self::Silent => "silent",
         }
     }
 }
@@ -124,9 +127,9 @@ impl TriplesMethod {
 pub(crate) enum TriplesFormat {
     /// Little-endian numbers without a header
     Raw,
-    /// A NumPy array of N × 3 unsigned numbers
+    /// A NumPy array of N × 3 unsigned numbers; with --bits 1, N/64 × 3 words
     Npy,
-    /// Files for MP-SPDZ's semi2k: 2-DR-64/Triples-DR-P0 and -P1
+    /// Files for MP-SPDZ's semi2k: 2-DR-64/Triples-DR-P0 and -P1; with --bits 1 for semi-bin: 2-DB-64/Triples-DB-P0 and -P1
     MpSpdz,
 }
 
@@ -146,7 +149,7 @@ fn triples(text: &str) -> Result<u64, String> {
 }
 
 fn bits(text: &str) -> Result<u32, String> {
-    one_of(text, &[8, 16, 32, 64]).ok_or_else(|| "must be 8, 16, 32 or 64".into())
+    one_of(text, &[1, 8, 16, 32, 64]).ok_or_else(|| "must be 1, 8, 16, 32 or 64".into())
 }
 
 fn sigma(text: &str) -> Result<u32, String> {

@@ -18,7 +18,7 @@ use foxtrot::{
     job::{Job, Sink},
     net::FrameError,
 };
-use foxtrot_triples::Shares;
+use foxtrot_triples::{Shares, formats::triples_per_record};
 use serde_json::Value;
 
 use self::record::Record;
@@ -180,10 +180,11 @@ fn make_into(
         let Some(mut file) = file.filter(|_| !batches.is_empty()) else {
             return Ok(job.finish()?);
         };
+        let in_record = triples_per_record(agreed.record.kind.bits());
         let bar = output.progress(usize::try_from(agreed.made()).unwrap_or(usize::MAX), "triples");
         let sink = |shares: &Shares| {
             file.append(shares)?;
-            bar.inc(shares.len() as u64);
+            bar.inc((shares.len() * in_record) as u64);
             Ok::<_, Failure>(())
         };
         make_batches(&job, agreed, output, sink)?;
@@ -217,7 +218,7 @@ fn make_batches(
     let (kind, count) = (agreed.record.kind, agreed.record.count);
     output.detail(match kind {
         Kind::Rlwe(_) => "exchanging keys",
-        Kind::Gilboa(_) => "running base OTs",
+        Kind::Gilboa(_) | Kind::Bits(_) => "running base OTs",
     });
     let (batches, we_are_initiator) = (agreed.batches.clone(), job.agreement().we_are_initiator);
     job.play_into(failed, |io| async move {

@@ -10,7 +10,7 @@ use foxtrot_net::{
 use serde_json::Value;
 
 use super::support::{
-    Key, Listening, connect, connect_with, foxtrot, is_time, root, stderr, stdout,
+    Key, Listening, Running, connect, connect_with, foxtrot, is_time, root, stderr, stdout,
 };
 
 const A: [&str; 6] =
@@ -263,6 +263,26 @@ fn a_set_below_the_smallest_size_is_refused_on_both_sides() {
     let receiver = Listening::start(&side(&A, &["--min-size", "20"]));
     let sender = connect(&side(&B, &["--min-size", "20"]), &receiver.address);
     assert_eq!((receiver.end().0, sender.status.code()), (0, Some(0)));
+}
+
+#[test]
+fn a_run_that_is_interrupted_has_a_line_in_the_audit_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = folder.path().join("audit").to_str().unwrap().to_owned();
+    let listen = ["--audit", &audit, "--listen", "127.0.0.1:0", "--insecure"];
+    let count = [&["count"], &A[1..]].concat();
+    for of in [&count[..], &B] {
+        let mut run = Running::start(&side(of, &listen));
+        assert!((0..9).any(|_| run.line().contains("waiting for the peer")));
+        run.interrupt();
+        assert_eq!(run.end().0, 130);
+    }
+    let lines = log(&audit);
+    assert_eq!(lines.len(), 2);
+    for line in lines {
+        assert_eq!((&line["outcome"], &line["status"]), (&"interrupted".into(), &130.into()));
+        assert!(line["ended"].is_string() && line["results"].is_null(), "{line}");
+    }
 }
 
 #[test]

@@ -58,6 +58,57 @@ fn two_processes_make_triples_of_every_length_over_tls() {
     }
 }
 
+#[test]
+fn two_processes_make_bit_triples_over_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, peers] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
+    // Two batches, and one word.
+    let runs = [("gilboa", "bits", "mp-spdz", 1_048_640), ("silent", "bits-silent", "npy", 64)];
+    for (i, (method, set, format, count)) in runs.into_iter().enumerate() {
+        let [zero, one] = [0, 1].map(|party| name(folder.path(), &format!("{i}.{party}")));
+        let count_text = count.to_string();
+        // The first method is the default.
+        let method = ["--method", method];
+        let kind = ["-n", &count_text, "--bits", "1"];
+        let kind = [&kind[..], if i == 0 { &[] } else { &method[..] }].concat();
+        let zero_does = generate("0", &zero, &[&kind[..], &["--format", format]].concat());
+        let one_does = generate("1", &one, &[&kind[..], &["--json"]].concat());
+        let listening = Listening::with(&zero_does, &ours.expecting(&peers));
+        let connected = connect_with(&one_does, &peers.expecting(&ours), &listening.address);
+        let (status, _, said) = listening.end();
+        assert_eq!((status, connected.status.code()), (0, Some(0)), "{said}{}", stderr(&connected));
+        let agreed = format!("agreed: {count} triples modulo 2^1, {set}\n");
+        assert!(said.contains(&agreed) && said.contains("semi-honest"), "{said}");
+        verified([&zero, &one], count, "1");
+        let report: serde_json::Value = serde_json::from_str(&stdout(&connected)).unwrap();
+        assert_eq!((&report["set"], &report["n"]), (&set.into(), &count.into()));
+    }
+    let file = fs::read(folder.path().join("0.0/2-DB-64/Triples-DB-P0")).unwrap();
+    assert!(file.starts_with(b"\x15\0\0\0\0\0\0\0binary secret\x08\0\0\0\0\0\0\0"));
+    assert_eq!(file.len(), 29 + 1_048_640 / 64 * 24);
+    let file = fs::read(folder.path().join("1.0/P0.npy")).unwrap();
+    assert_eq!(file.len(), 128 + 24);
+}
+
+#[test]
+fn bit_triples_are_whole_words_of_a_method_that_makes_them() {
+    for (options, why) in [
+        (["-n", "100", "--bits", "1"], "hint: use -n 128"),
+        (
+            ["-n", "64", "--bits=1", "--method=rlwe"],
+            "hint: with --bits 1, use --method gilboa or silent",
+        ),
+        (["-n", "64", "--bits=8", "--method=silent"], "hint: use --bits 1"),
+        (["-n", "64", "--bits=1", "--lift"], "--sigma and --lift do not work with --method gilboa"),
+    ] {
+        let output =
+            foxtrot(&[&["triples", "local", "-o", "none"][..], &options].concat()).output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+    }
+}
+
 fn local(dir: &str, more: &[&str]) -> Vec<String> {
     let all = [&["triples", "local", "-o", dir], more].concat();
     all.into_iter().map(str::to_owned).collect()

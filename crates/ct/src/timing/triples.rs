@@ -4,7 +4,7 @@ use std::{hint::black_box, time::Instant};
 
 use foxtrot_ot::{Backend, Session, Sid, extension::ROWS, ideal};
 use foxtrot_triples::{
-    Shares,
+    Shares, bits,
     gilboa::{self, DEFAULT_K},
     params::{Set, TOY, TOY_LIFT},
     rlwe::{P0, P1},
@@ -18,8 +18,26 @@ const N: usize = 64;
 pub(super) fn steps() -> impl Iterator<Item = Step> {
     // The small rings: the same code, run often enough.
     let rlwe = [&TOY, &TOY_LIFT].into_iter().flat_map(|set| [0, 1].map(|party| rlwe(set, party)));
-    let sets = [8, 64].into_iter().filter_map(|bits| gilboa::of_bits(bits, DEFAULT_K));
-    rlwe.chain(sets.flat_map(|set| [0, 1].map(|party| from_ot(set, party))))
+    let sets = [8, 64].into_iter().filter_map(|it| gilboa::of_bits(it, DEFAULT_K));
+    let from_ots = sets.flat_map(|set| [0, 1].map(|party| from_ot(set, party)));
+    rlwe.chain(from_ots).chain([0, 1].map(of_bits))
+}
+
+/// Bit triples by the keys and choices of their OTs.
+fn of_bits(timed: usize) -> Step {
+    let run = move |_, _, secret: &[u8; 128]| {
+        let (pairs, chosen) = ideal::random(bits::ots(N), &secret_seed(secret));
+        let (mut sent, mut received) = (bits::Sent::new(N), bits::Received::new(N));
+        let start = Instant::now();
+        let left = sent.add(pairs.pairs());
+        black_box((left, sent.triples()));
+        let of_sender = nanoseconds(start);
+        let start = Instant::now();
+        let taken = received.add(chosen.choices(), chosen.keys());
+        black_box((taken, received.triples()));
+        [of_sender, nanoseconds(start)][timed]
+    };
+    Step { name: format!("bits: OTs of party {timed}"), run: Box::new(run) }
 }
 
 fn rlwe(set: &'static Set, timed: usize) -> Step {

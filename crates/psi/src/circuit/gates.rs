@@ -140,7 +140,9 @@ impl<'a> Gates<'a> {
     pub(super) async fn release(&mut self, numbers: &[u64]) -> Result<Secret<u64>, Error> {
         let sums = self.add(numbers).await?;
         let mask = (sums[0] >> 63).wrapping_neg() ^ self.constant(u64::MAX);
-        let masks = Secret(alloc::vec![mask; sums.len()]);
+        // Not by `vec!`, which looks whether the value is 0.
+        let mut masks = Secret::zeroed(sums.len());
+        masks.fill(mask);
         let masked = self.and(&masks, &sums).await?;
         let mut released = Secret(Vec::with_capacity(1 + masked.len()));
         released.0.push(mask);

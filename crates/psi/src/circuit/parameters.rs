@@ -222,7 +222,7 @@ pub static PROTOCOL: Protocol = Protocol {
     family: "circuit-psi",
     kind: Kind::Psi,
     paper: "PSTY19, RR22 over silent VOLE and OT",
-    functionality: Functionality::Psi,
+    functionality: Functionality::PsiCount,
     adversary: Adversary::SemiHonest,
     assumption: "dual LPN over a block–accumulate code, AEGIS-128L as a PRG, AES as an ideal cipher, random oracle",
     params: "GF(2^64), 64-bit bins",

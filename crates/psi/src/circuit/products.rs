@@ -1,6 +1,7 @@
 //! Products of a shared bit and a party's number, by one random OT each \[Gil99\]: shares of their sum.
 
 use alloc::vec::Vec;
+use core::hint::black_box;
 
 use foxtrot_kernel::memcheck;
 use foxtrot_ot::{base::Block, erase::Secret};
@@ -15,15 +16,14 @@ pub(super) fn offer<const M: usize>(
     let mut share = [0_u64; M];
     let mut message = Vec::with_capacity(8 * M * pairs.len());
     for (i, pair) in pairs.iter().enumerate() {
-        let bit = bits[i / 64] >> (i % 64) & 1;
-        let flip = (flips[i / 64] >> (i % 64) & 1).wrapping_neg();
+        let [bit, flip] = [bits, flips].map(|bits| mask(bits, i));
         let numbers = numbers(i);
         for (j, number) in numbers.into_iter().enumerate() {
             let [zero, one] = [word(&pair[0], j), word(&pair[1], j)];
             let swap = (zero ^ one) & flip;
             let (zero, one) = (zero ^ swap, one ^ swap);
             // If the bit is 1, the peer's share takes the number away instead of adding it.
-            let product = number & bit.wrapping_neg();
+            let product = number & bit;
             share[j] = share[j].wrapping_add(product).wrapping_sub(zero);
             let change = number.wrapping_sub(product << 1);
             message.extend_from_slice(&zero.wrapping_add(change).wrapping_sub(one).to_le_bytes());
@@ -38,13 +38,18 @@ pub(super) fn accept<const M: usize>(keys: &[Block], bits: &[u64], message: &[u8
     let mut share = [0_u64; M];
     let sums = message.as_chunks::<8>().0.chunks_exact(M);
     for (i, (key, sums)) in keys.iter().zip(sums).enumerate() {
-        let mask = (bits[i / 64] >> (i % 64) & 1).wrapping_neg();
+        let mask = mask(bits, i);
         for (j, sum) in sums.iter().enumerate() {
             let sum = u64::from_le_bytes(*sum) & mask;
             share[j] = share[j].wrapping_add(word(key, j)).wrapping_add(sum);
         }
     }
     share
+}
+
+/// All ones if bit i is 1, else 0. The compiler must not see that it is one of two, or it may branch.
+fn mask(bits: &[u64], i: usize) -> u64 {
+    black_box((bits[i / 64] >> (i % 64) & 1).wrapping_neg())
 }
 
 /// Word j of a key.

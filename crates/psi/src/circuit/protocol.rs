@@ -195,12 +195,8 @@ async fn program<const W: usize>(
     for (k, (hidden, value)) in hidden.iter_mut().zip(&*values).enumerate() {
         let (which, item) = (k / items.len(), k % items.len());
         let bin = bins[item][which] as usize;
-        let mut programmed = [0; 16];
-        programmed[..8].copy_from_slice(&strings[bin].to_le_bytes());
-        if let Some(number) = numbers.get(item) {
-            programmed[8..].copy_from_slice(&number.wrapping_sub(masks[bin]).to_le_bytes());
-        }
-        *hidden = core::array::from_fn(|i| programmed[i] ^ value[i]);
+        let number = numbers.get(item).map_or(0, |number| number.wrapping_sub(masks[bin]));
+        *hidden = programmed([strings[bin], number], value);
     }
     drop(values);
     let of_slots = session.sub("circuit slots", 0, Default::default());
@@ -218,6 +214,12 @@ async fn program<const W: usize>(
         io.send(frame.to_vec()).await;
     }
     Ok(())
+}
+
+/// The value of the store at a key, of a bin's string and a number less the bin's mask, under the OPRF's value.
+pub(super) fn programmed<const W: usize>(words: [u64; 2], value: &[u8; 32]) -> [u8; W] {
+    let words = words.map(u64::to_le_bytes);
+    core::array::from_fn(|i| words[i / 8][i % 8] ^ value[i])
 }
 
 /// R, steps 1 to 3: the strings, and numbers, of bins with an item.

@@ -7,7 +7,7 @@ use foxtrot_ot::{
     transfers::TWO_ROUND_RUN,
 };
 use foxtrot_psi::{
-    paxos,
+    circuit, paxos,
     vole_psi::{self, Vole},
 };
 use serde_json::{Value, json};
@@ -55,6 +55,8 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<Fact> {
                 let most =
                     vole_psi::Parameters::of(vole, N, N).ok().and_then(|it| it.largest_set());
                 (vole.name(), 128, most)
+            } else if name == circuit::PROTOCOL.name {
+                (silent::ot_semi_honest().name(), 128, None)
             } else if let Ok(it) = paxos::Parameters::new(adversary, N, N) {
                 (it.extension().name(), it.base_ots(), it.largest_set())
             } else {
@@ -71,7 +73,7 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<Fact> {
         Kind::Triples => kind::Kind::find(name).map_or(Vec::new(), |it| {
             let (wrong, keys) = match it {
                 kind::Kind::Rlwe(set) => (Some(wrong_log2(set, 1).ceil()), set.public_key_len()),
-                kind::Kind::Gilboa(_) => (None, 0),
+                kind::Kind::Gilboa(_) | kind::Kind::Bits(_) => (None, 0),
             };
             let text = wrong.map_or("none".into(), |wrong| format!("2^{wrong:.0}"));
             vec![

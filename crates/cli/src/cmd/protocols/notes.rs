@@ -52,7 +52,8 @@ fn of_psi() -> String {
          for more than 8192 keys this is in part measured. Bytes and n'/n are for a million keys on each side,\n\
          flows for at most ten thousand keys, both without the base OTs. vole-psi-packed is for small sets only.\n\
          `psi` takes paxos or vole-psi-packed, with --assumption lpn vole-psi or vole-psi-packed: the one with\n\
-         fewer bytes for the two sizes.\n"
+         fewer bytes for the two sizes. `psi count` and `psi sum` run circuit-psi, whose bytes are those of a count: the\n\
+         parties learn it and not which keys are common. It sets base OTs up twice, for a sum three times.\n"
     )
 }
 

@@ -215,8 +215,8 @@ impl Side<'_> {
             least => format!("; nothing if there are fewer than {least}"),
         };
         output.note(&format!(
-            "privacy: both sides learn how many keys are common{sum}{least}; neither learns which; this holds only if both \
-             sides follow the protocol (semi-honest)"
+            "privacy: both sides learn how many keys are common{sum}{least}; neither learns which; each also learns the other's \
+             number of keys; this holds only if both sides follow the protocol (semi-honest)"
         ));
         if let Some(policy) = terms.policy() {
             output.note(&format!("policy of both sides: {}", policy.words()));

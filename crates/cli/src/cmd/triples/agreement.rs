@@ -69,7 +69,11 @@ impl Terms {
             return Err(Failure::usage(why).hint("use --bits 64"));
         }
         let TriplesOut { method, sigma, lift, count, .. } = *out;
-        let from_ot = !matches!(method, TriplesMethod::Auto | TriplesMethod::Rlwe);
+        let method = method.unwrap_or(match out.bits {
+            1 => TriplesMethod::Gilboa,
+            _ => TriplesMethod::Rlwe,
+        });
+        let from_ot = out.bits == 1 || !matches!(method, TriplesMethod::Auto | TriplesMethod::Rlwe);
         if from_ot && (lift || sigma != DEFAULT_SIGMA) {
             let why = format!("--sigma and --lift do not work with --method {}", method.name());
             return Err(Failure::usage(why).hint("they need --method rlwe or auto"));
@@ -129,6 +133,7 @@ impl Agreed {
         let (promise, warning) = match kind {
             Kind::Rlwe(set) => of_rlwe(set, count),
             Kind::Gilboa(_) => ("; all correct".into(), None),
+            Kind::Bits(_) => (String::new(), None),
         };
         let mut lines = vec![
             format!("agreed: {count} {triples} modulo 2^{bits}, {name}{promise}"),

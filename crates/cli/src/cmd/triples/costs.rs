@@ -14,24 +14,29 @@ struct Table {
     rlwe: [u32; 4],
     lift: [u32; 4],
     gilboa: [[u32; 4]; 3],
+    /// Bits from `softspoken-4`, and from silent OTs.
+    bits: [u32; 2],
 }
 
 const AVX512: Table = Table {
     rlwe: [86, 90, 140, 216],
     lift: [105, 104, 166, 239],
     gilboa: [[186, 327, 529, 1099], [171, 301, 573, 1229], [371, 707, 1382, 2872]],
+    bits: [22, 78],
 };
 
 const AVX2: Table = Table {
     rlwe: [135, 144, 211, 339],
     lift: [166, 163, 245, 389],
     gilboa: [[245, 427, 783, 1627], [256, 486, 908, 1881], [732, 1423, 2842, 5832]],
+    bits: [26, 80],
 };
 
 const PORTABLE: Table = Table {
     rlwe: [328, 334, 503, 772],
     lift: [404, 408, 650, 931],
     gilboa: [[550, 920, 1636, 3142], [767, 1357, 2532, 5030], [4319, 8250, 16275, 32065]],
+    bits: [115, 210],
 };
 
 /// Returns the time once per session, from the same with -n 1, on AVX-512: keys of `rlwe`, base OTs
@@ -40,6 +45,7 @@ pub(super) fn once(kind: Kind) -> Duration {
     Duration::from_millis(match kind {
         Kind::Rlwe(set) => [4, 4, 6, 10][column(set.bits())],
         Kind::Gilboa(_) => 3,
+        Kind::Bits(_) => 8,
     })
 }
 
@@ -56,6 +62,7 @@ impl Table {
     /// Nanoseconds per triple with one thread.
     fn each(&self, kind: Kind) -> u32 {
         let of_kind = match kind {
+            Kind::Bits(set) => return self.bits[usize::from(set.is_silent())],
             Kind::Rlwe(set) if set.fix().is_some() => self.rlwe,
             Kind::Rlwe(_) => self.lift,
             Kind::Gilboa(set) => {
@@ -77,15 +84,17 @@ fn column(bits: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use foxtrot_triples::params;
+    use foxtrot_triples::{bits, params};
 
     use super::*;
 
     #[test]
     fn every_kind_has_a_cost_on_every_backend() {
         for table in [AVX512, AVX2, PORTABLE] {
-            for kind in
-                params::registry().map(Kind::Rlwe).chain(gilboa::registry().map(Kind::Gilboa))
+            for kind in params::registry()
+                .map(Kind::Rlwe)
+                .chain(gilboa::registry().map(Kind::Gilboa))
+                .chain(bits::registry().map(Kind::Bits))
             {
                 assert!(table.each(kind) > 0, "{kind:?}");
                 assert!(once(kind) > Duration::ZERO, "{kind:?}");

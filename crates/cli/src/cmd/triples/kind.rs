@@ -1,7 +1,7 @@
 //! The kind of triples: a method with its parameters, as options name it.
 
 pub(crate) use foxtrot_triples::Kind;
-use foxtrot_triples::{BASE, FEW, gilboa};
+use foxtrot_triples::{BASE, FEW, bits::WORD, gilboa};
 
 use crate::{
     args::{TriplesMethod, TriplesOut},
@@ -10,12 +10,20 @@ use crate::{
 
 /// Finds the kind that the options name, or that the rule of `auto` gives.
 pub(super) fn of(out: &TriplesOut) -> Result<Kind, Failure> {
-    let k = match out.method {
+    if out.bits == 1 {
+        return of_bits(out);
+    }
+    let k = match out.method.unwrap_or(TriplesMethod::Rlwe) {
         TriplesMethod::Auto if out.count > FEW as u64 => None,
         TriplesMethod::Rlwe => None,
         TriplesMethod::GilboaK2 => Some(2),
         TriplesMethod::Auto | TriplesMethod::Gilboa => Some(gilboa::DEFAULT_K),
         TriplesMethod::GilboaK8 => Some(8),
+        TriplesMethod::Silent => {
+            return Err(
+                Failure::usage("--method silent makes triples of bits only").hint("use --bits 1")
+            );
+        }
     };
     let kind = match k {
         None => Kind::rlwe(out.bits, out.sigma, out.lift),
@@ -31,6 +39,24 @@ pub(super) fn of(out: &TriplesOut) -> Result<Kind, Failure> {
     }
 }
 
+/// The kind of bits that the options name.
+fn of_bits(out: &TriplesOut) -> Result<Kind, Failure> {
+    let silent = match out.method {
+        None | Some(TriplesMethod::Gilboa | TriplesMethod::Auto) => false,
+        Some(TriplesMethod::Silent) => true,
+        Some(other) => {
+            let why = format!("--method {} does not make triples of bits", other.name());
+            return Err(Failure::usage(why).hint("with --bits 1, use --method gilboa or silent"));
+        }
+    };
+    if !out.count.is_multiple_of(WORD as u64) {
+        let why = "--bits 1 makes whole words of 64 triples";
+        let more = out.count.next_multiple_of(WORD as u64);
+        return Err(Failure::usage(why).hint(format!("use -n {more}")));
+    }
+    Kind::bit_triples(silent).ok_or_else(|| Failure::usage("there are no parameters for that"))
+}
+
 /// The parameters of a kind, for a report.
 pub(super) fn params(kind: Kind) -> String {
     match kind {
@@ -41,6 +67,10 @@ pub(super) fn params(kind: Kind) -> String {
         Kind::Gilboa(set) => {
             let (extension, base) = (set.extension().name(), BASE.info().name);
             format!("l = {}, {extension} from {base}", set.bits())
+        }
+        Kind::Bits(set) => {
+            let (extension, base) = (set.method(BASE).name(), BASE.info().name);
+            format!("l = 1, {extension} from {base}")
         }
     }
 }
@@ -53,7 +83,7 @@ pub(super) fn options(kind: Kind) -> String {
             let lift = if set.fix().is_some() { "" } else { " --lift" };
             format!("--bits {bits} --sigma {}{lift}", set.sigma())
         }
-        Kind::Gilboa(_) => format!("--bits {bits} --method {}", kind.method()),
+        Kind::Gilboa(_) | Kind::Bits(_) => format!("--bits {bits} --method {}", kind.method()),
     }
 }
 

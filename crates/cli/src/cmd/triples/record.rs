@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foxtrot_triples::formats::{Format, record_len};
+use foxtrot_triples::formats::{Format, record_len, triples_per_record};
 use serde_json::{Value, json};
 
 use super::kind::{Kind, options};
@@ -36,6 +36,7 @@ impl Record {
             let format = Format::ALL.into_iter().find(|it| text("format") == Some(it.name()))?;
             let kind = Kind::find(text("set")?).filter(|kind| format.has(kind.bits()))?;
             let count = object["count"].as_u64().filter(|count| (1..=1 << 40).contains(count))?;
+            let count = Some(count).filter(|it| it.is_multiple_of(in_record(kind)))?;
             let ours = object["schema"] == 1 && object["party"] == party;
             let run = text("run").filter(|run| run.len() == 64)?.to_owned();
             ours.then_some(Self { party, kind, count, format, run })
@@ -61,7 +62,7 @@ impl Record {
             "adversary": "semi-honest",
             "count": self.count,
             "format": self.format.name(),
-            "file": self.format.path(self.party),
+            "file": self.format.path(self.kind.bits(), self.party),
             "run": self.run,
         });
         let text = format!("{object:#}\n");
@@ -70,7 +71,7 @@ impl Record {
 
     /// The party's file.
     pub(super) fn path(&self, folder: &Path) -> PathBuf {
-        folder.join(self.format.path(self.party))
+        folder.join(self.format.path(self.kind.bits(), self.party))
     }
 
     /// Returns the header of the file.
@@ -86,12 +87,14 @@ impl Record {
     /// Bytes of so many batches with what stands before them.
     pub(super) fn len_of(&self, batches: u64) -> u64 {
         let triples = self.count.min(batches.saturating_mul(self.kind.usable() as u64));
-        self.header().len() as u64 + triples * record_len(self.kind.bits()) as u64
+        let records = triples / in_record(self.kind);
+        self.header().len() as u64 + records * record_len(self.kind.bits()) as u64
     }
 
     /// Bytes of a batch.
     pub(super) fn batch_len(&self) -> usize {
-        self.kind.usable() * record_len(self.kind.bits())
+        let bits = self.kind.bits();
+        self.kind.usable() / triples_per_record(bits) * record_len(bits)
     }
 
     /// Describes the record.
@@ -99,6 +102,11 @@ impl Record {
         let Self { kind, count, format, .. } = self;
         format!("{count} triples, {} --format {format}", options(*kind))
     }
+}
+
+/// Triples of a record.
+fn in_record(kind: Kind) -> u64 {
+    triples_per_record(kind.bits()) as u64
 }
 
 fn json_path(folder: &Path, party: u8) -> PathBuf {

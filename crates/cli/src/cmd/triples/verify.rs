@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foxtrot_triples::formats::{record_len, wrong_records};
+use foxtrot_triples::formats::{record_len, triples_per_record, wrong_records};
 use serde_json::json;
 use zeroize::Zeroizing;
 
@@ -52,12 +52,12 @@ pub(super) fn check(first: &Path, second: &Path) -> Result<Record, Failure> {
     }
     let mut inputs = [Input::open(first, &zero)?, Input::open(second, &one)?];
     let (count, bits) = (zero.count, zero.kind.bits());
-    let len = record_len(bits);
+    let (len, each) = (record_len(bits), triples_per_record(bits));
     let mut buffers = [(); 2].map(|()| Zeroizing::new(vec![0; CHUNK * len]));
     let (mut wrong, mut first_wrong, mut done) = (0u64, None, 0);
     while done < count {
         let n = (count - done).min(CHUNK as u64);
-        let part = usize::try_from(n).unwrap_or(CHUNK) * len;
+        let part = usize::try_from(n).unwrap_or(CHUNK) / each * len;
         for (input, buffer) in inputs.iter_mut().zip(&mut buffers) {
             let read = input.file.read_exact(&mut buffer[..part]);
             read.map_err(|e| Failure::reading(&input.path, &e))?;
@@ -70,7 +70,11 @@ pub(super) fn check(first: &Path, second: &Path) -> Result<Record, Failure> {
     }
     if let Some(at) = first_wrong {
         let place = |input: &Input| {
-            format!("byte {} of {}", input.header + at * len as u64, input.path.display())
+            format!(
+                "byte {} of {}",
+                input.header + at / each as u64 * len as u64,
+                input.path.display()
+            )
         };
         let (zero, one) = (place(&inputs[0]), place(&inputs[1]));
         let why =

@@ -9,6 +9,7 @@ use crate::circuit::{
     cuckoo,
     gates::{Gates, words_to_compare, words_to_release},
     products::{accept, offer},
+    protocol::programmed,
 };
 
 fn vectors() -> Value {
@@ -40,6 +41,17 @@ fn bins_and_keys_match_the_test_vectors() {
         let expected = vector["bins"].as_array().unwrap().iter().map(|bin| bin.as_u64().unwrap());
         assert!(bins.into_iter().map(u64::from).eq(expected));
         assert_eq!(cuckoo::key(&item, 2), digest(&vector["key"]));
+    }
+}
+
+#[test]
+fn values_of_the_store_match_the_test_vectors() {
+    for vector in vectors()["bins"].as_array().unwrap() {
+        // The number is v(x) − r_b modulo 2⁶⁴.
+        let words = ["t", "number"].map(|name| vector[name].as_u64().unwrap());
+        let (hidden, expected) = (digest(&vector["hidden"]), bytes(&vector["value"]));
+        assert_eq!(programmed::<16>(words, &hidden)[..], expected);
+        assert_eq!(programmed::<8>(words, &hidden)[..], expected[..8]);
     }
 }
 
