@@ -21,9 +21,10 @@ use foxtrot_ot::tasks::Executor;
 use super::{Attempt, Ended, Peer, Server, Side, TIMEOUT, Tickets, Who, server};
 use crate::{Error, Threads};
 
+#[cfg(any(feature = "tls", feature = "websocket"))]
+use super::Bound;
 #[cfg(feature = "tls")]
 use {
-    super::Bound,
     crate::{Fingerprint, Identity},
     foxtrot_net::tls::Tls,
 };

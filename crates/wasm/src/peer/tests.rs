@@ -153,6 +153,6 @@ fn errors_have_codes_that_the_page_has_texts_for() {
         let code = code(error);
         let plain = code.chars().all(|c| c.is_ascii_lowercase());
         let key = if plain { format!(" {code}: \"") } else { format!("\"{code}\": \"") };
-        assert_eq!(texts.matches(&key).count(), 2, "{code}");
+        assert!(texts.matches(&key).count() >= 2, "{code}");
     }
 }
