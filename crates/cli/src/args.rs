@@ -7,6 +7,7 @@ mod keys;
 mod peer;
 mod serving;
 mod set;
+mod sharding;
 mod triples;
 mod values;
 
@@ -27,9 +28,10 @@ pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
 pub(crate) use serving::{MostSessions, Standing};
 pub(crate) use set::{Column, Delimiter, KeyColumns, OrKeys, OtherOptions, SetFormat, SetOptions};
+pub(crate) use sharding::{GatewayArgs, Sharding};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 pub use values::threads;
-use values::{address, choices, keys as max_keys, least_keys, timeout, transfers, wait};
+use values::{address, choices, keys as max_keys, least_keys, route, timeout, transfers, wait};
 
 /// Headings of groups of options, the same in every command.
 mod heading {
@@ -38,6 +40,7 @@ mod heading {
     pub(super) const CONNECTION: &str = "Connection";
     pub(super) const SECURITY: &str = "Security";
     pub(super) const SERVER: &str = "Server";
+    pub(super) const MACHINES: &str = "Many machines";
     pub(super) const SPEED: &str = "Speed";
 }
 
@@ -124,7 +127,7 @@ pub(crate) enum OtCommand {
         hex: bool,
         /// Answer all peers concurrently until interrupted. Each session transfers one message of each
         /// pair, so a peer that connects twice may get both
-        #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "wait"])]
+        #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "behind", "wait"])]
         serve: bool,
         #[command(flatten)]
         most: MostSessions,
@@ -272,6 +275,8 @@ pub(crate) enum PsiCommand {
         #[command(flatten)]
         resume: Resume,
         #[command(flatten)]
+        sharding: Sharding,
+        #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
         common: Common,
@@ -295,7 +300,7 @@ pub(crate) enum PsiCommand {
         sharing: Sharing,
         /// Answer all peers concurrently until interrupted. A peer that returns with other keys learns
         /// about those keys also
-        #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "wait"])]
+        #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "behind", "shards", "wait"])]
         serve: bool,
         #[command(flatten)]
         standing: Standing,
@@ -309,6 +314,8 @@ pub(crate) enum PsiCommand {
         rests: RestsOn,
         #[command(flatten)]
         resume: Resume,
+        #[command(flatten)]
+        sharding: Sharding,
         #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
@@ -338,6 +345,12 @@ pub(crate) enum PsiCommand {
         #[command(flatten)]
         summing: Summing,
     },
+    /// Join the machines of two companies on one port, for an intersection of many machines
+    ///
+    /// Connections with the same --route meet: one from outside, with --connect, and one of our machines, with --behind. The
+    /// gateway has no keys; TLS is between the two machines.
+    #[command(after_help = examples::PSI_GATEWAY)]
+    Gateway(GatewayArgs),
     /// Show how a file is read: rows, keys, duplicates, rows without a key
     #[command(after_help = examples::PSI_INSPECT)]
     Inspect {
@@ -466,7 +479,7 @@ pub(crate) enum Format {
 /// Options that say how to reach the peer.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::CONNECTION)]
-#[command(group(ArgGroup::new("address").required(true).args(["listen", "connect", "serial", "websocket"])))]
+#[command(group(ArgGroup::new("address").required(true).args(["listen", "connect", "behind", "serial", "websocket"])))]
 pub(crate) struct Transport {
     /// Wait for the peer at this address, HOST:PORT; port 0 picks a free one
     #[arg(long, value_name = "ADDR", value_parser = address)]
@@ -480,6 +493,13 @@ pub(crate) struct Transport {
     pub(crate) websocket: Option<String>,
     #[command(flatten)]
     pub(crate) browsers: Browsers,
+    /// Meet the peer behind the gateway whose inner address is this, HOST:PORT; the peer connects to its outer
+    /// address. See `foxtrot psi gateway`
+    #[arg(long, value_name = "ADDR", requires = "route", value_parser = address)]
+    pub(crate) behind: Option<String>,
+    /// The name on which both sides meet at a gateway
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["listen", "serial", "websocket"], value_parser = route)]
+    pub(crate) route: Option<String>,
     /// Reach a device over this serial line: a device file, or the UNIX socket of an emulator. `ot` and `rot`
     /// without extension only
     #[arg(long, value_name = "DEVICE|SOCKET", requires = "psk", conflicts_with_all = ["identity", "peer", "insecure"])]

@@ -124,6 +124,7 @@ fn read(command: &Command) -> Vec<PathBuf> {
                 [&counting.set].into_iter().chain(&counting.agreeing.policy).collect()
             }
             PsiCommand::Inspect { set, .. } => vec![set],
+            PsiCommand::Gateway(_) => vec![],
         },
         Command::Ot(command) => match command {
             OtCommand::Local { messages, choices, .. } => vec![messages, choices],
@@ -150,7 +151,7 @@ fn written(command: &Command) -> Result<Vec<PathBuf>, Failure> {
         Command::Psi(command) => match command {
             PsiCommand::Local { out, .. } | PsiCommand::Receive { out, .. } => out.file(),
             PsiCommand::Send { sharing, .. } => file(sharing.output.as_deref()),
-            PsiCommand::Count { .. } | PsiCommand::Sum { .. } => None,
+            PsiCommand::Count { .. } | PsiCommand::Sum { .. } | PsiCommand::Gateway(_) => None,
             PsiCommand::Inspect { output, .. } => file(output.as_deref()),
         },
         Command::Ot(command) => match command {

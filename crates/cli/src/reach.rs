@@ -26,9 +26,13 @@ pub(crate) struct Way<'a> {
 /// The time for which a connecting side tries, if no other is given.
 const TRY: Duration = Duration::from_secs(30);
 
+/// The time to wait behind a gateway, if no other is given.
+const LONG: Duration = Duration::from_secs(600);
+
 enum Address<'a> {
     Listen(&'a str),
     Connect(&'a str),
+    Behind(&'a str),
     Serial(serial::Way<'a>),
 }
 
@@ -43,10 +47,18 @@ impl<'a> Way<'a> {
         transport: &'a Transport,
         under: Option<Under<'_>>,
     ) -> Result<Self, Failure> {
-        let security = Security::new(transport, under)?;
+        let mut security = Security::new(transport, under)?;
+        if let Some(route) = &transport.route {
+            security.config = security.config.route(route);
+        }
         let listen = transport.listen.as_ref().or(transport.websocket.as_ref());
         let address = match (listen, &transport.connect) {
             _ if transport.serial.is_some() => Address::Serial(serial::Way::prepare(transport)?),
+            _ if transport.behind.is_some() => {
+                let address = transport.behind.as_deref().unwrap_or_default();
+                look_up(address)?;
+                Address::Behind(address)
+            }
             (Some(address), _) => {
                 // Peers that come now would wait until the file is read: the port is given back.
                 drop(security.config.bind(address)?);
@@ -59,6 +71,14 @@ impl<'a> Way<'a> {
             (None, None) => return Err(Failure::usage("neither --listen nor --connect is given")),
         };
         Ok(Self { address, security, wait: transport.wait() })
+    }
+
+    /// Meets the peer on a route of a shard, where there is a gateway.
+    pub(crate) fn of_shard(mut self, route: Option<&str>, shard: &str) -> Self {
+        if let Some(route) = route {
+            self.security.config = self.security.config.route(&format!("{route}{shard}"));
+        }
+        self
     }
 
     /// Keeps base OTs for later sessions with the peer in this directory, if there is one.
@@ -87,6 +107,12 @@ impl<'a> Way<'a> {
         let link = match self.address {
             Address::Listen(address) => {
                 Host { security, hello, output }.first_peer(address, self.wait)?
+            }
+            Address::Behind(address) => {
+                output.detail(&format!("meeting the peer behind {address}; {}", security.words()));
+                let config = security.config.clone().wait(self.wait.unwrap_or(LONG));
+                let peer = config.connect_behind(address);
+                peer.and_then(|peer| Link::greet(peer, hello)).map_err(|e| security.explain(e))?
             }
             Address::Connect(address) => {
                 output.detail(&format!("connecting to {address}; {}", security.words()));
@@ -128,7 +154,7 @@ impl<'a> Way<'a> {
             Address::Listen(address) => {
                 Host { security, hello, output }.all_peers(address, most, service, done)
             }
-            Address::Connect(_) | Address::Serial(_) => {
+            Address::Connect(_) | Address::Behind(_) | Address::Serial(_) => {
                 Err(Failure::usage("--serve needs --listen or --websocket"))
             }
         }

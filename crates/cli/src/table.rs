@@ -16,7 +16,10 @@ mod text;
 
 use std::{borrow::Cow, path::Path};
 
-use foxtrot::psi::keys::{AT_ONCE, Distinct, Keyer};
+use foxtrot::psi::{
+    keys::{AT_ONCE, Distinct, Keyer},
+    shards::{Division, fill_up_to},
+};
 use foxtrot_net::{Difference, jobs};
 use zeroize::Zeroizing;
 
@@ -87,6 +90,11 @@ impl Set {
     /// The items alone, for who needs no rows.
     pub(crate) fn into_items(self) -> Zeroizing<Vec<Item>> {
         self.items
+    }
+
+    /// Adds items that nobody else has and no row, until there are n.
+    pub(crate) fn fill_up_to(&mut self, n: usize) -> Result<(), foxtrot::Error> {
+        fill_up_to(&mut self.items, n)
     }
 
     /// Returns the findings in the file.
@@ -228,24 +236,65 @@ struct Builder {
     /// Items that have not been looked up, with the numbers of their rows and their places.
     waiting: Zeroizing<Vec<Item>>,
     waiting_rows: Vec<(usize, u64)>,
+    /// The only shard whose rows are taken, and how many rows are in it so far.
+    shard: Option<(Division, u32)>,
+    taken: usize,
 }
 
 impl Builder {
     /// Begins a set of `most` rows at most, whose places are in lines or rows.
-    fn begin(keyer: Keyer, most: usize, unit: &'static str, show: usize) -> Result<Self, Failure> {
+    fn begin(
+        keyer: Keyer,
+        most: usize,
+        unit: &'static str,
+        options: &SetOptions,
+    ) -> Result<Self, Failure> {
+        let (shard, show) = (options.shard.clone(), options.show);
+        let of_shard = |(division, _): &(Division, u32)| division.load(most) + AT_ONCE;
+        let room = shard.as_ref().map_or(most, of_shard).min(most);
         let mut rows = Vec::new();
-        rows.try_reserve_exact(most).map_err(|_| too_many(most))?;
+        rows.try_reserve_exact(room).map_err(|_| too_many(room))?;
         Ok(Self {
             most,
             keyer,
-            distinct: Distinct::with_capacity(most).ok_or_else(|| too_many(most))?,
+            distinct: Distinct::with_capacity(room).ok_or_else(|| too_many(room))?,
             rows,
+            shard,
+            taken: 0,
             findings: Findings::new(unit),
             shown: Vec::new(),
             show,
             waiting: Zeroizing::new(Vec::with_capacity(AT_ONCE)),
             waiting_rows: Vec::with_capacity(AT_ONCE),
         })
+    }
+
+    /// Forgets the rows since the last look that are of other shards. A row without a key is of shard 0.
+    fn keep_shard(&mut self) {
+        let Some((division, shard)) = &self.shard else { return };
+        let mut is_ours = vec![*shard == 0; self.rows.len() - self.taken];
+        for ((row, _), of) in self.waiting_rows.iter().zip(division.shards_of(&self.waiting)) {
+            is_ours[row - self.taken] = of == *shard;
+        }
+        let (mut old, mut new) = (self.taken, self.taken);
+        let mut items = Zeroizing::new(Vec::with_capacity(AT_ONCE));
+        let mut waiting = self.waiting_rows.drain(..).zip(self.waiting.iter()).peekable();
+        let mut kept = Vec::with_capacity(AT_ONCE);
+        for is_ours in is_ours {
+            let item = waiting.next_if(|((row, _), _)| *row == old);
+            if is_ours {
+                self.rows[new] = self.rows[old];
+                if let Some(((_, place), item)) = item {
+                    kept.push((new, place));
+                    items.push(*item);
+                }
+                new += 1;
+            }
+            old += 1;
+        }
+        drop(waiting);
+        self.rows.truncate(new);
+        (self.waiting, self.waiting_rows) = (items, kept);
     }
 
     /// Returns true if there may be no more rows.
@@ -279,6 +328,8 @@ impl Builder {
     }
 
     fn look_up(&mut self) {
+        self.keep_shard();
+        self.taken = self.rows.len();
         let Self { rows, findings, waiting, waiting_rows, .. } = self;
         let mut whose = waiting_rows.drain(..);
         self.distinct.insert_all(waiting, |number, new| {

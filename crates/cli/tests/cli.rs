@@ -63,6 +63,8 @@ mod records;
 mod relay;
 #[path = "cli/secure.rs"]
 mod secure;
+#[path = "cli/shards.rs"]
+mod shards;
 #[path = "cli/standing.rs"]
 mod standing;
 #[path = "cli/strangers.rs"]

@@ -54,6 +54,8 @@ mod more;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
+pub mod shards;
+#[cfg(feature = "net")]
 pub use more::{Count, Outcome};
 #[cfg(feature = "net")]
 pub use peer::{receive, send};
@@ -88,6 +90,9 @@ pub struct Options {
     most: usize,
     #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
     least: usize,
+    /// The shard of an intersection on many machines.
+    #[cfg(feature = "net")]
+    shard: Option<foxtrot_net::jobs::Shard>,
 }
 
 impl Options {
@@ -95,7 +100,14 @@ impl Options {
     #[must_use]
     pub const fn new() -> Self {
         let (assumption, adversary) = (Assumption::Symmetric, Adversary::Malicious);
-        Self { method: Method { base: &Endemic, assumption, adversary }, most: MOST, least: 0 }
+        let method = Method { base: &Endemic, assumption, adversary };
+        Self {
+            method,
+            most: MOST,
+            least: 0,
+            #[cfg(feature = "net")]
+            shard: None,
+        }
     }
 
     /// Accepts a protocol that gives no protection against a malicious peer, and is somewhat cheaper.

@@ -88,8 +88,16 @@ pub fn context(session: &Session) -> Result<Context<'_>, Error> {
 /// [`HelloError::Randomness`].
 pub fn fresh_seed() -> Result<Seed, Error> {
     let mut bytes = Zeroizing::new([0; 32]);
-    getrandom::fill(bytes.as_mut_slice()).map_err(|e| HelloError::Randomness(e.to_string()))?;
+    fill(bytes.as_mut_slice())?;
     Ok(Seed::from_bytes(*bytes))
+}
+
+/// Randomness from the system.
+///
+/// # Errors
+/// [`HelloError::Randomness`].
+pub fn fill(bytes: &mut [u8]) -> Result<(), Error> {
+    getrandom::fill(bytes).map_err(|e| HelloError::Randomness(e.to_string()).into())
 }
 
 /// The most bytes that wait for a party of a protocol with these limits, sent by a peer that does not wait for it, on the

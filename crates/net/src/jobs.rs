@@ -47,6 +47,8 @@ pub const OR_NORMALIZE: &str = "or-normalize";
 pub const KEY_COLUMNS: &str = "key-columns";
 /// The most bytes of the names of key columns.
 const MAX_COLUMNS: usize = 255;
+/// The term of the number of shards of `psi` on many machines.
+pub const SHARDS: &str = "shards";
 /// The term of which run of `triples` goes on.
 pub const RUN: &str = "run";
 /// The term for the method of `triples`.
@@ -131,6 +133,53 @@ pub fn triples(role: Role, kind: Kind, count: u64, run: &str, batches: u64) -> H
         .term("count", count)
         .term(RUN, run)
         .offer(BATCHES, batches)
+}
+
+/// A shard of `psi` on many machines, as the terms of its session name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// The sub-sid of the session in which both sides agreed on all shards.
+    pub division: [u8; 32],
+    /// The number of shards.
+    pub of: u32,
+    /// The number of this one, from 0.
+    pub number: u32,
+    /// The number of earlier attempts.
+    pub attempt: u32,
+}
+
+/// The hello of the session in which both sides of `psi` agree on so many shards.
+#[must_use]
+pub fn shards(hello: Hello, shards: u32) -> Hello {
+    hello.term(SHARDS, shards)
+}
+
+/// The hello of the session of a shard.
+#[must_use]
+pub fn of_shard(hello: Hello, shard: &Shard) -> Hello {
+    let Shard { division, of, number, attempt } = shard;
+    let hello = shards(hello, *of).term("division", hexadecimal(division));
+    hello.term("shard", number).term("attempt", attempt)
+}
+
+/// Bytes in hexadecimal digits.
+#[must_use]
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// 32 bytes of 64 lower-case hexadecimal digits.
+#[must_use]
+pub fn of_hexadecimal(text: &str) -> Option<[u8; 32]> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let digits: Option<Vec<_>> = text.bytes().map(digit).collect();
+    let digits: [u8; 64] = digits?.try_into().ok()?;
+    let mut pairs = digits.as_chunks().0.iter().map(|[high, low]| high << 4 | low);
+    Some([(); 32].map(|()| pairs.next().unwrap_or_default()))
 }
 
 fn protocols(job: &str, role: Role, method: &Method) -> Hello {

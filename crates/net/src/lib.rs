@@ -27,6 +27,7 @@ pub mod channel;
 pub mod daily;
 pub mod drive;
 pub mod gate;
+pub mod gateway;
 pub mod hello;
 #[cfg(feature = "tls")]
 pub mod identity;

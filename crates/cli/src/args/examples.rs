@@ -42,6 +42,14 @@ Examples:
     --listen 0.0.0.0:7000 --peer acme
   foxtrot psi sum b.csv --key email --connect acme.example:7000 --peer acme";
 
+pub(super) const PSI_GATEWAY: &str = "\
+Examples:
+  foxtrot psi gateway --listen 0.0.0.0:7000 --inside 10.0.0.5:7001
+  foxtrot psi receive a.csv --key email --shards 16 --ticket a.ticket \\
+    --behind 10.0.0.5:7001 --route march --peer acme
+  foxtrot psi receive a.csv --key email --shards 16 --shard 3 --ticket a.ticket -o 3.csv \\
+    --behind 10.0.0.5:7001 --route march --peer acme";
+
 pub(super) const PSI_INSPECT: &str = "\
 Examples:
   foxtrot psi inspect a.csv --key phone --normalize phone:+49 --show 5

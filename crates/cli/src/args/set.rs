@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use foxtrot::psi::keys::Normaliser;
+use foxtrot::psi::{keys::Normaliser, shards::Division};
 
 use super::heading;
 
@@ -32,6 +32,9 @@ pub(crate) struct SetOptions {
     /// The number of keys that are kept as they are in the file, to be shown.
     #[arg(skip)]
     pub(crate) show: usize,
+    /// The only shard whose rows are read.
+    #[arg(skip)]
+    pub(crate) shard: Option<(Division, u32)>,
 }
 
 /// Further keys by which rows are compared.

@@ -2,6 +2,7 @@
 
 use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive, str::FromStr};
 
+use foxtrot_net::gateway::is_name;
 use foxtrot_psi::paxos::MAX_ITEMS;
 
 /// A host and a port. Whether there is such a host the network knows.
@@ -16,6 +17,13 @@ pub(super) fn address(text: &str) -> Result<String, String> {
     is_one.then(|| text.to_owned()).ok_or_else(|| {
         "must be a host and a port up to 65535, as in localhost:7000 or [::1]:7000".into()
     })
+}
+
+/// Parses the name of a route, to which a shard adds its own.
+pub(super) fn route(text: &str) -> Result<String, &'static str> {
+    const MOST: usize = 64;
+    let is_name = text.len() <= MOST && is_name(text);
+    is_name.then(|| text.to_owned()).ok_or("must have 1 to 64 ASCII letters, digits or `._:-`")
 }
 
 /// Parses a number in a range. The error names the range in words, for it is shown to users.

@@ -7,6 +7,7 @@ mod inspect;
 mod party;
 mod result;
 mod serve;
+mod shards;
 mod shelf;
 
 use std::{
@@ -23,7 +24,10 @@ use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Agreeing, Column, Common, OtherOptions, PsiCommand, RowsOut, SetOptions},
+    args::{
+        Agreeing, Column, Common, OtherOptions, PsiCommand, RowsOut, SetOptions, Sharding,
+        Transport,
+    },
     confirm::confirm,
     failure::Failure,
     link::Link,
@@ -38,6 +42,7 @@ use crate::{
 use agreement::{Agreed, Columns, Terms};
 use party::{Found, Party};
 use serve::Server;
+use shards::Worker;
 use shelf::{Shelf, Stock};
 
 /// The field of a record for our own normalisers, whose dates may have another format than the peer's.
@@ -91,6 +96,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             agreeing,
             rests,
             resume,
+            sharding,
             transport,
             common,
         } => {
@@ -98,7 +104,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let policy = read_policy(agreeing)?;
             let way = Way::under(transport, under(policy.as_deref(), Role::Receiver))?;
             let way = way.resuming(resume.base.as_deref());
-            let sets = read_all(set, &options.with(or_keys)?, Output::new(common))?;
+            let worker = Worker::of(sharding, Role::Receiver)?;
+            let sets = read_shard(set, options.with(or_keys)?, worker.as_ref(), common)?;
             result::check(&sets, joining.with().is_some(), out)?;
             let columns = joining.with().map(|names| Columns {
                 names: names.to_vec(),
@@ -108,9 +115,13 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let terms =
                 Terms::new(common, rests.assumption(), &sets, most.keys)?.at_least(most.least);
             let terms = terms.under(policy).asking(asked.as_ref()).computing(function, columns);
+            let (terms, way) = of_worker(worker.as_ref(), terms, way, transport)?;
             let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
             recorder.keep("psi", "receiver", |entry| {
                 entry.set(OUR_NORMALIZE, options.normalisers_in_full());
+                if let Some(all) = all_shards(sharding, Role::Receiver) {
+                    return shards::agree(&sets[0], &terms, way, all, (common, entry));
+                }
                 receive(sets, &terms, out, way, (agreeing, common, entry))
             })
         }
@@ -126,6 +137,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             agreeing,
             rests,
             resume,
+            sharding,
             transport,
             common,
         } => {
@@ -146,11 +158,13 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let way = limits.into_iter().fold(way, Way::per_day);
             if !*serve {
                 let set = set.as_deref().unwrap_or(Path::new("-"));
-                let sets = read_all(set, &options.with(or_keys)?, Output::new(common))?;
+                let worker = Worker::of(sharding, Role::Sender)?;
+                let sets = read_shard(set, options.with(or_keys)?, worker.as_ref(), common)?;
                 let terms =
                     Terms::new(common, rests.assumption(), &sets, most.keys)?.at_least(most.least);
                 let fields = fields(&sets)?;
                 let terms = terms.under(policy).computing(function, columns(fields.as_ref()));
+                let (terms, way) = of_worker(worker.as_ref(), terms, way, transport)?;
                 let out = RowsOut::of_sender(sharing.output.clone());
                 if sharing.both {
                     check_output(&out, common)?;
@@ -158,6 +172,9 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
                 return recorder.keep("psi", "sender", |entry| {
                     entry.set(OUR_NORMALIZE, options.normalisers_in_full());
+                    if let Some(all) = all_shards(sharding, Role::Sender) {
+                        return shards::agree(&sets[0], &terms, way, all, (common, entry));
+                    }
                     send((sets, fields.as_ref()), &terms, &out, way, (agreeing, common, entry))
                 });
             }
@@ -190,6 +207,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let server = Server { shelf, workers, output, recorder, normalize };
             server.answer_all(way, sessions, common)
         }
+        PsiCommand::Gateway(args) => shards::gateway(args),
         PsiCommand::Count { counting } => circuit::count(counting),
         PsiCommand::Sum { counting, summing } => circuit::sum(counting, summing),
         PsiCommand::Inspect { set, options, show, left_out, output, json } => {
@@ -364,6 +382,41 @@ fn check_output(out: &RowsOut, common: &Common) -> Result<(), Failure> {
         return Err(Failure::usage(why).hint("write the rows to a file with -o, or add --count"));
     }
     Ok(())
+}
+
+/// Reads a file, of which a worker takes its shard only, filled up.
+fn read_shard(
+    path: &Path,
+    mut options: Vec<SetOptions>,
+    worker: Option<&Worker>,
+    common: &Common,
+) -> Result<Vec<Set>, Failure> {
+    if let Some(worker) = worker {
+        options = options.into_iter().map(|it| worker.reading(it)).collect();
+    }
+    let mut sets = read_all(path, &options, Output::new(common))?;
+    if let Some(worker) = worker {
+        sets.iter_mut().try_for_each(|set| worker.fill(set))?;
+    }
+    Ok(sets)
+}
+
+/// The terms of a worker, and its route at a gateway.
+fn of_worker<'a>(
+    worker: Option<&Worker>,
+    terms: Terms,
+    way: Way<'a>,
+    transport: &Transport,
+) -> Result<(Terms, Way<'a>), Failure> {
+    let Some(worker) = worker else { return Ok((terms, way)) };
+    let route = worker.route()?;
+    Ok((worker.terms(terms)?, way.of_shard(transport.route.as_deref(), &route)))
+}
+
+/// The number of shards and the place of the ticket, if this side is to agree on all shards.
+fn all_shards(sharding: &Sharding, role: Role) -> Option<(Role, u32, &Path)> {
+    let Sharding { shards, shard: None, ticket, .. } = sharding else { return None };
+    Some((role, (*shards)?, ticket.as_deref()?))
 }
 
 /// Reads a file once for each key.

@@ -72,7 +72,7 @@ impl Text {
                     }
                     let keys = columns.as_ref().map_or(LINE, Columns::keys);
                     let keyer = Keyer::new(options.normalisers(keys.len())?);
-                    let builder = none.insert(Builder::begin(keyer, most, "line", options.show)?);
+                    let builder = none.insert(Builder::begin(keyer, most, "line", options)?);
                     if has_header {
                         above.extend_from_slice(record.text.as_bytes());
                         continue;

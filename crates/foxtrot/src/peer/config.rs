@@ -12,6 +12,7 @@ use foxtrot_net::{
     Channel, ChannelError, Error as NetError,
     daily::Daily,
     gate::{Gate, Most},
+    gateway::End,
     listen::{Limits, Silent},
     memory,
     tcp::{self, Socket},
@@ -73,6 +74,7 @@ pub struct Config {
     limits: Limits,
     on_nobody: Option<Arc<dyn Fn() + Send + Sync>>,
     tickets: Option<Tickets>,
+    route: Option<String>,
 }
 
 #[derive(Clone)]
@@ -123,6 +125,7 @@ impl Config {
             limits: server::LIMITS,
             on_nobody: None,
             tickets: None,
+            route: None,
         }
     }
 
@@ -332,6 +335,37 @@ impl Config {
         Self { tickets: Some(Tickets::at(folder)), ..self }
     }
 
+    /// Meets the peer on this route of a [gateway](foxtrot_net::gateway): [`connect`](Self::connect) goes to the gateway's outer port, and the
+    /// peer, which calls [`connect_behind`](Self::connect_behind), to the inner one. A name has up to 128 ASCII letters, digits and `._:-`.
+    ///
+    /// ```
+    /// use foxtrot::{Config, net::gateway::{Gateway, Limits}, rot};
+    ///
+    /// let gateway = Gateway::open("localhost:0", "localhost:0", Limits::default(), |_| ())?;
+    /// let (outside, inside) = (gateway.outside().to_string(), gateway.inside().to_string());
+    /// let config = Config::insecure().route("march-list");
+    /// let ours = config.clone();
+    /// let other = std::thread::spawn(move || rot::send(&mut config.connect_behind(&inside)?, 10));
+    /// assert_eq!(rot::receive(&mut ours.connect(&outside)?, 10)?.1.len(), 10);
+    /// other.join().expect("no panic")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn route(self, name: &str) -> Self {
+        Self { route: Some(name.to_owned()), ..self }
+    }
+
+    /// Connects to a gateway's inner port, and waits there for the peer on the [`route`](Self::route), as one that listens does.
+    ///
+    /// # Errors
+    /// [`Error::Config`] without a route; [`Error::Session`].
+    pub fn connect_behind(&self, address: &str) -> Result<Peer, Error> {
+        match self.route {
+            Some(_) => self.reach(address, &Attempt::default(), Side::Responder),
+            None => Err(Error::Config("a gateway needs the name of a route")),
+        }
+    }
+
     /// Connects to a peer that listens at `address`, a host and a port.
     ///
     /// # Errors
@@ -345,11 +379,20 @@ impl Config {
     /// # Errors
     /// [`Error::Session`]: also for an attempt that was ended.
     pub fn connect_while(&self, address: &str, attempt: &Attempt) -> Result<Peer, Error> {
+        self.reach(address, attempt, Side::Initiator)
+    }
+
+    fn reach(&self, address: &str, attempt: &Attempt, side: Side) -> Result<Peer, Error> {
         let (wait, is_wanted) = (self.wait.unwrap_or(TIMEOUT), || attempt.is_wanted());
         let on_nobody = || self.on_nobody.iter().for_each(|tell| tell());
         let socket = tcp::connect_while(address, wait, self.timeout, on_nobody, is_wanted)?;
         attempt.ends_by(socket.closer()?);
-        let peer = self.open(socket, Side::Initiator);
+        let socket = match (&self.route, side) {
+            (None, _) => Ok(socket),
+            (Some(name), Side::Initiator) => socket.route(End::Outside, name, wait),
+            (Some(name), Side::Responder) => socket.route(End::Inside, name, wait),
+        };
+        let peer = socket.and_then(|socket| self.open(socket, side));
         attempt.has_ended();
         Ok(peer?)
     }

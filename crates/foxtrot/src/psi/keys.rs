@@ -169,6 +169,20 @@ impl Keys {
         self.items.is_empty()
     }
 
+    /// The items that are compared, in the order of their first rows.
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Adds keys that nobody else has and no row, until there are n: so many that every [shard](super::shards) has as many.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`] if there are more already; [`Error::Session`] if the system has no randomness.
+    pub fn fill_up_to(&mut self, n: usize) -> Result<(), Error> {
+        super::shards::fill_up_to(&mut self.items, n)
+    }
+
     /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {

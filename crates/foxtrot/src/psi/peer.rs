@@ -177,7 +177,8 @@ impl Options {
     pub(super) fn hello(&self, role: Role, normalize: &str, ours: usize) -> Result<Hello, Error> {
         self.method.check()?;
         let hello = jobs::psi(role, &self.method, normalize, ours, self.most);
-        Ok(hello.at_least(self.least as u64))
+        let hello = hello.at_least(self.least as u64);
+        Ok(self.shard.iter().fold(hello, jobs::of_shard))
     }
 
     /// Negotiates, and learns how many items the peer has.

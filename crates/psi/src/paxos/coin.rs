@@ -10,7 +10,7 @@ use super::Error;
 
 /// The coin that divides items into buckets. Public.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Joint(pub(super) [u8; 32]);
+pub struct Joint(pub(crate) [u8; 32]);
 
 /// The receiver's half, committed to.
 pub struct Committed<'a> {

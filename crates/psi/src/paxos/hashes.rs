@@ -97,7 +97,7 @@ impl Keyed {
 }
 
 /// The bucket of every item.
-pub(super) fn buckets_of(
+pub(crate) fn buckets_of(
     session: &Session,
     joint: &Joint,
     items: &[Digest],

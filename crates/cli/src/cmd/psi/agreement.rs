@@ -68,6 +68,8 @@ pub(super) struct Terms {
     policy: Option<Arc<Policy>>,
     /// The name of the peer's set, if it has several.
     asked: Option<String>,
+    /// The shard, of an intersection on many machines.
+    shard: Option<jobs::Shard>,
 }
 
 /// Columns of the sender that go to the receiver.
@@ -141,7 +143,7 @@ impl Terms {
         };
         let (keys, policy, asked) = (sets.iter().map(key).collect(), None, None);
         let (function, columns) = (Function::Intersection, None);
-        Self { method, keys, most, least: 0, function, columns, policy, asked }
+        Self { method, keys, most, least: 0, function, columns, policy, asked, shard: None }
     }
 
     /// Refuses a peer with fewer keys.
@@ -157,6 +159,11 @@ impl Terms {
     /// Enters the policy.
     pub(super) fn under(self, policy: Option<Arc<Policy>>) -> Self {
         Self { policy, ..self }
+    }
+
+    /// The session of a shard, in which the peer has so many keys.
+    pub(super) fn of_shard(self, shard: jobs::Shard, theirs: usize) -> Self {
+        Self { shard: Some(shard), most: theirs, least: theirs, ..self }
     }
 
     /// Asks for the peer's set of this name.
@@ -194,6 +201,7 @@ impl Terms {
         let hello = jobs::psi(role, &self.method, &first, size, self.most);
         let hello = sizes.iter().skip(1).fold(hello, |hello, &size| hello.also_keys(size as u64));
         let hello = hello.at_least(self.least as u64);
+        let hello = self.shard.iter().fold(hello, jobs::of_shard);
         let hello = match &self.asked {
             Some(name) => hello.detail(SET, name),
             None => hello,

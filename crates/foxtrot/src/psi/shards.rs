@@ -1,0 +1,299 @@
+//! One intersection on many machines: the parties agree once on a [`Ticket`], and every shard is a session of its own between two
+//! machines that have it. `docs/clusters.md` shows the whole; `docs/wire/shards.md` has the bytes.
+//!
+//! ```
+//! # #[cfg(feature = "keys")] {
+//! use foxtrot::{Peer, job::Role, psi::{Options, keys::{Builder, Keys}, shards::{Shard, Ticket}}};
+//!
+//! fn keys(names: impl ExactSizeIterator<Item = String>) -> Result<Keys, foxtrot::Error> {
+//!     let mut keys = Builder::new(vec!["none".parse().expect("a normaliser")], names.len())?;
+//!     names.for_each(|name| keys.push([name.into()].into_iter()));
+//!     keys.finish()
+//! }
+//!
+//! /// What one company does: it agrees, and intersects 4 shards, here one after another.
+//! fn company(role: Role, names: Vec<String>, mut peers: Vec<Peer>) -> Result<Vec<String>, foxtrot::Error> {
+//!     let (options, items) = (Options::new(), keys(names.clone().into_iter())?);
+//!     let ticket = options.agree_on_shards(&mut peers[0], role, items.len(), "none/1", 4)?;
+//!     let of = ticket.division().shards_of(items.items());
+//!     let mut common = Vec::new();
+//!     for number in 0..4 {
+//!         let mine: Vec<_> = names.iter().zip(&of).filter(|(_, it)| **it == number).map(|(name, _)| name.clone()).collect();
+//!         let (shard, mut items) = (Shard { number, attempt: 0 }, keys(mine.clone().into_iter())?);
+//!         items.fill_up_to(ticket.load(role))?;
+//!         let (options, peer) = (options.shard(&ticket, role, shard)?, &mut peers[1 + number as usize]);
+//!         match role {
+//!             Role::Sender => drop(options.send_keys(peer, &items)?),
+//!             Role::Receiver => {
+//!                 let (found, _) = options.receive_keys(peer, &items)?;
+//!                 common.extend(found.into_iter().map(|found| mine[found].clone()));
+//!             }
+//!         }
+//!     }
+//!     Ok(common)
+//! }
+//!
+//! let names = |range: std::ops::Range<u32>| range.map(|i| format!("name {i}")).collect::<Vec<_>>();
+//! let (ours, theirs) = (0..5).map(|_| Peer::pair()).unzip();
+//! let sender = std::thread::spawn(move || company(Role::Sender, names(50..200), theirs));
+//! let mut common = company(Role::Receiver, names(0..100), ours)?;
+//! common.sort();
+//! assert_eq!(common, names(50..100));
+//! sender.join().expect("no panic")?;
+//! # }
+//! # Ok::<(), foxtrot::Error>(())
+//! ```
+
+use std::{fmt, mem};
+
+use foxtrot_net::jobs::{self, decimal};
+use foxtrot_psi::shards::Role as Part;
+pub use foxtrot_psi::shards::{Division, MOST};
+
+use foxtrot_ot::Usage;
+use zeroize::Zeroizing;
+
+use super::{Digest, MAX_ITEMS, Options};
+use crate::{
+    Error, Peer,
+    job::{Role, room},
+};
+
+/// The agreement of both sides on all shards of an intersection. With TLS it is no secret; keep it from strangers, who could know by it what to
+/// disturb.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    division: Division,
+    receivers: usize,
+    senders: usize,
+}
+
+/// A shard of an intersection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Its number, from 0.
+    pub number: u32,
+    /// The number of earlier attempts. Both sides have to mean the same.
+    pub attempt: u32,
+}
+
+/// The first line of a ticket in a file.
+const HEAD: &str = "foxtrot shards 1";
+
+impl Options {
+    /// Agrees on the shards of an intersection, for a set of so many keys that this side has: [`Ticket`]. A number that is larger
+    /// than the set is as good, and hides its size. `terms` are [`Keys::terms`](super::keys::Keys::terms), which the peer compares.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn agree_on_shards(
+        &self,
+        peer: &mut Peer,
+        role: Role,
+        keys: usize,
+        terms: &str,
+        shards: u32,
+    ) -> Result<Ticket, Error> {
+        let hello = jobs::shards(self.hello(role, terms, keys)?, shards);
+        let (agreed, theirs) = self.negotiate(peer, role, hello, keys)?;
+        Ticket::toss(peer.job(agreed), role, [keys, theirs], shards)
+    }
+
+    /// The options for a shard: both sides then have [`Ticket::load`] keys.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no such shard.
+    pub fn shard(self, ticket: &Ticket, role: Role, shard: Shard) -> Result<Self, Error> {
+        let shard = Some(ticket.terms(shard)?);
+        let theirs = ticket.load(role.other());
+        Ok(Self { shard, most: theirs, least: theirs, ..self })
+    }
+}
+
+impl Ticket {
+    /// Tosses the coin of a job whose terms have the number of shards, and ends the job. The sizes are ours and the peer's.
+    ///
+    /// # Errors
+    /// Errors of [`Job`](crate::job::Job).
+    pub fn toss(
+        job: crate::job::Job<'_>,
+        role: Role,
+        [ours, theirs]: [usize; 2],
+        shards: u32,
+    ) -> Result<Self, Error> {
+        let (mut cx, direction) = (job.context()?, job.direction());
+        let (part, receivers, senders) = match role {
+            Role::Sender => (Part::Sender, theirs, ours),
+            Role::Receiver => (Part::Receiver, ours, theirs),
+        };
+        let division =
+            job.play(
+                |io| async move { Division::toss(&io, &mut cx, direction, part, shards).await },
+            )?;
+        job.finish()?;
+        Ok(Self { division, receivers, senders })
+    }
+
+    /// The division of items into shards.
+    #[must_use]
+    pub fn division(&self) -> &Division {
+        &self.division
+    }
+
+    /// The number of keys that the side of this role has declared.
+    #[must_use]
+    pub fn keys(&self, role: Role) -> usize {
+        match role {
+            Role::Receiver => self.receivers,
+            Role::Sender => self.senders,
+        }
+    }
+
+    /// The number of keys of each shard of the side of this role, with those that fill it up.
+    #[must_use]
+    pub fn load(&self, role: Role) -> usize {
+        self.division.load(self.keys(role))
+    }
+
+    /// The terms of the session of a shard.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no such shard.
+    pub fn terms(&self, shard: Shard) -> Result<jobs::Shard, Error> {
+        let (division, _, of) = self.division.parts();
+        match shard.number < of {
+            true => Ok(jobs::Shard { division, of, number: shard.number, attempt: shard.attempt }),
+            false => Err(Error::Config("there is no shard of that number")),
+        }
+    }
+}
+
+/// The text of a file: six lines.
+impl fmt::Display for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sid, coin, shards) = self.division.parts();
+        let Self { receivers, senders, .. } = self;
+        let [sid, coin] = [sid, coin].map(|bytes| jobs::hexadecimal(&bytes));
+        writeln!(f, "{HEAD}\nsession {sid}\ncoin {coin}\nshards {shards}")?;
+        writeln!(f, "receiver {receivers}\nsender {senders}")
+    }
+}
+
+impl std::str::FromStr for Ticket {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const WRONG: &str = "not a ticket of shards";
+        let mut lines = text.strip_suffix('\n').ok_or(WRONG)?.split('\n');
+        if lines.next() != Some(HEAD) {
+            return Err(WRONG);
+        }
+        let mut value = |key: &str| {
+            lines.next().and_then(|it| it.strip_prefix(key)?.strip_prefix(' ')).ok_or(WRONG)
+        };
+        let (sid, coin) = (value("session")?, value("coin")?);
+        let [shards, receivers, senders] = [value("shards")?, value("receiver")?, value("sender")?]
+            .map(|it| decimal(it.as_bytes()));
+        if lines.next().is_some() {
+            return Err(WRONG);
+        }
+        let [sid, coin] = [sid, coin].map(jobs::of_hexadecimal);
+        let shards = shards.and_then(|it| u32::try_from(it).ok()).ok_or(WRONG)?;
+        let size = |it: Option<u64>| {
+            it.and_then(|it| usize::try_from(it).ok()).filter(|it| *it <= MAX_ITEMS).ok_or(WRONG)
+        };
+        let division = Division::from_parts(sid.ok_or(WRONG)?, coin.ok_or(WRONG)?, shards);
+        Ok(Self {
+            division: division.map_err(|_| WRONG)?,
+            receivers: size(receivers)?,
+            senders: size(senders)?,
+        })
+    }
+}
+
+/// Adds items that nobody else has to distinct ones, until there are n.
+///
+/// # Errors
+/// [`Usage::BatchTooLarge`] if there are more already; [`Error::Session`] if the system has no randomness; [`Error::OutOfMemory`].
+pub fn fill_up_to(items: &mut Zeroizing<Vec<Digest>>, n: usize) -> Result<(), Error> {
+    let ours = items.len();
+    if ours > n {
+        return Err(Usage::BatchTooLarge { n: ours, max: n }.into());
+    }
+    // Without growing, which would leave copies behind.
+    let mut filled = room(n)?;
+    filled.0.extend_from_slice(items);
+    filled.0.resize(n, [0; 32]);
+    foxtrot_net::drive::fill(filled.0[ours..].as_flattened_mut())?;
+    *items = Zeroizing::new(mem::take(&mut filled.0));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::Blame;
+
+    fn tickets(shards: [u32; 2]) -> [Result<Ticket, Error>; 2] {
+        let (mut ours, mut theirs) = Peer::pair();
+        let other = thread::spawn(move || {
+            Options::new().agree_on_shards(&mut theirs, Role::Sender, 70, "none/1", shards[1])
+        });
+        let ours =
+            Options::new().agree_on_shards(&mut ours, Role::Receiver, 50, "none/1", shards[0]);
+        [ours, other.join().unwrap()]
+    }
+
+    #[test]
+    fn both_sides_have_the_same_ticket_which_a_file_keeps() {
+        let [ours, theirs] = tickets([4, 4]).map(Result::unwrap);
+        assert_eq!(ours, theirs);
+        assert_eq!(ours.to_string().parse(), Ok(ours.clone()));
+        assert_eq!((ours.keys(Role::Receiver), ours.keys(Role::Sender)), (50, 70));
+        for wrong in [
+            ours.to_string() + "\n",
+            ours.to_string().replace("shards 4", "shards 0"),
+            ours.to_string().replace("shards 4", "shards 04"),
+            ours.to_string().replace("coin ", "coin f"),
+            ours.to_string().trim_end().to_owned(),
+        ] {
+            assert!(wrong.parse::<Ticket>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sides_with_other_numbers_of_shards_do_not_agree() {
+        for error in tickets([4, 5]).map(Result::unwrap_err) {
+            assert_eq!(error.blame(), Blame::Agreement, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_shard_of_another_session_number_size_or_attempt_is_refused() {
+        let [[one, _], [other, _]] =
+            [tickets([4, 4]), tickets([4, 4])].map(|it| it.map(Result::unwrap));
+        let shard = |number, attempt| Shard { number, attempt };
+        let larger = Ticket { senders: 700, ..one.clone() };
+        let all = [
+            (&one, shard(1, 0)),
+            (&one, shard(0, 1)),
+            (&other, shard(0, 0)),
+            (&larger, shard(0, 0)),
+        ];
+        for (ticket, wrong) in all {
+            let (mut ours, mut theirs) = Peer::pair();
+            let options = Options::new().shard(ticket, Role::Sender, wrong).unwrap();
+            let items: Vec<_> = (0..ticket.load(Role::Sender)).map(|i| i.to_string()).collect();
+            let sender = thread::spawn(move || options.send(&mut theirs, &items).map(drop));
+            let options = Options::new().shard(&one, Role::Receiver, shard(0, 0)).unwrap();
+            let items: Vec<_> = (0..one.load(Role::Receiver)).map(|i| i.to_string()).collect();
+            let error = options.receive(&mut ours, &items).unwrap_err();
+            assert_eq!(error.blame(), Blame::Agreement, "{error}");
+            drop(ours);
+            sender.join().unwrap().unwrap_err();
+        }
+        assert!(Options::new().shard(&one, Role::Sender, shard(4, 0)).is_err());
+    }
+}
