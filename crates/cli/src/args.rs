@@ -1,6 +1,7 @@
 //! The command line, as `clap` reads it.
 
 mod agreeing;
+mod browsers;
 mod examples;
 mod keys;
 mod peer;
@@ -22,6 +23,7 @@ use foxtrot_ot::Backend;
 use foxtrot_psi::method::Assumption;
 
 pub(crate) use agreeing::{Agreeing, Duplicates, Joining, Sharing};
+pub(crate) use browsers::Browsers;
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
 pub(crate) use serving::{MostSessions, Standing};
@@ -451,7 +453,7 @@ impl RestsOn {
 pub(crate) struct Resume {
     /// Keep base OTs in this directory for the next session with the same peer, which has to do the same. Saves
     /// about 0.4 MB in later sessions. The sender's secret then stays on disk between sessions
-    #[arg(help_heading = heading::SECURITY, id = "resume_base", long = "resume-base", value_name = "DIR", conflicts_with = "insecure")]
+    #[arg(help_heading = heading::SECURITY, id = "resume_base", long = "resume-base", value_name = "DIR", conflicts_with_all = ["insecure", "websocket"])]
     pub(crate) base: Option<PathBuf>,
 }
 
@@ -477,7 +479,7 @@ pub(crate) enum Format {
 /// Options that say how to reach the peer.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::CONNECTION)]
-#[command(group(ArgGroup::new("address").required(true).args(["listen", "connect", "behind", "serial"])))]
+#[command(group(ArgGroup::new("address").required(true).args(["listen", "connect", "behind", "serial", "websocket"])))]
 pub(crate) struct Transport {
     /// Wait for the peer at this address, HOST:PORT; port 0 picks a free one
     #[arg(long, value_name = "ADDR", value_parser = address)]
@@ -485,12 +487,18 @@ pub(crate) struct Transport {
     /// Connect to the peer at this address, HOST:PORT
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) connect: Option<String>,
+    /// Wait for a browser at this address, HOST:PORT, over WebSocket. What goes over the network is not encrypted
+    /// here: let a proxy with TLS stand before it, or use it on one machine
+    #[arg(long, value_name = "ADDR", value_parser = address, conflicts_with_all = ["identity", "peer", "insecure"])]
+    pub(crate) websocket: Option<String>,
+    #[command(flatten)]
+    pub(crate) browsers: Browsers,
     /// Meet the peer behind the gateway whose inner address is this, HOST:PORT; the peer connects to its outer
     /// address. See `foxtrot psi gateway`
     #[arg(long, value_name = "ADDR", requires = "route", value_parser = address)]
     pub(crate) behind: Option<String>,
     /// The name on which both sides meet at a gateway
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["listen", "serial"], value_parser = route)]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["listen", "serial", "websocket"], value_parser = route)]
     pub(crate) route: Option<String>,
     /// Reach a device over this serial line: a device file, or the UNIX socket of an emulator. `ot` and `rot`
     /// without extension only

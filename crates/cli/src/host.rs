@@ -193,9 +193,16 @@ fn listen(
 ) -> Result<Listener, Failure> {
     let listener = config.bind(address)?;
     output.listening_on(listener.local_addr());
-    if security.is_none() && !listener.local_addr().ip().is_loopback() {
+    if let Some(invitation) = &security.invitation {
+        say(&invitation.words(listener.local_addr()));
+    } else if security.is_none() && !listener.local_addr().ip().is_loopback() {
         output
             .note("warning: other machines can connect to this address without a key (--insecure)");
+    }
+    if security.invitation.is_some() && !listener.local_addr().ip().is_loopback() {
+        output.note(
+            "warning: nothing is encrypted here; let a proxy with TLS stand before this address",
+        );
     }
     output.detail(&security.words());
     Ok(listener)

@@ -3,6 +3,7 @@
 
 mod args;
 mod audit;
+mod browsers;
 mod clock;
 mod cmd;
 mod confirm;

@@ -136,7 +136,9 @@ fn read(command: &Command) -> Vec<PathBuf> {
     };
     // Whether there is a usual place for the key is asked when it is read.
     let key = transport(command)
-        .filter(|transport| !transport.insecure && transport.serial.is_none())
+        .filter(|transport| {
+            !transport.insecure && transport.serial.is_none() && transport.websocket.is_none()
+        })
         .and_then(|transport| identity::path(transport.identity.as_deref()).ok());
     let known = key.as_deref().map(peers::file_beside);
     let line = transport(command).and_then(|transport| transport.psk.clone());

@@ -51,7 +51,8 @@ impl<'a> Way<'a> {
         if let Some(route) = &transport.route {
             security.config = security.config.route(route);
         }
-        let address = match (&transport.listen, &transport.connect) {
+        let listen = transport.listen.as_ref().or(transport.websocket.as_ref());
+        let address = match (listen, &transport.connect) {
             _ if transport.serial.is_some() => Address::Serial(serial::Way::prepare(transport)?),
             _ if transport.behind.is_some() => {
                 let address = transport.behind.as_deref().unwrap_or_default();
@@ -154,7 +155,7 @@ impl<'a> Way<'a> {
                 Host { security, hello, output }.all_peers(address, most, service, done)
             }
             Address::Connect(_) | Address::Behind(_) | Address::Serial(_) => {
-                Err(Failure::usage("--serve needs --listen"))
+                Err(Failure::usage("--serve needs --listen or --websocket"))
             }
         }
     }

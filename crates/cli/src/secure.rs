@@ -6,6 +6,7 @@ use foxtrot::{Config, Error, Fingerprint, net};
 
 use crate::{
     args::{Peer, Transport},
+    browsers::{self, Invitation},
     failure::Failure,
     identity,
     output::say,
@@ -18,6 +19,8 @@ pub(crate) struct Security {
     pub(crate) config: Config,
     /// Our own key; `None` without protection.
     pub(crate) ours: Option<Fingerprint>,
+    /// For a listener for browsers.
+    pub(crate) invitation: Option<Invitation>,
 }
 
 impl Security {
@@ -38,7 +41,12 @@ impl Security {
         // A serial line has a key of its own.
         if transport.insecure || transport.serial.is_some() {
             allowed(None)?;
-            return Ok(Self { config: Config::insecure(), ours: None });
+            return Ok(Self { config: Config::insecure(), ours: None, invitation: None });
+        }
+        if transport.websocket.is_some() {
+            allowed(None)?;
+            let (config, invitation) = browsers::config(&transport.browsers)?;
+            return Ok(Self { config, ours: None, invitation: Some(invitation) });
         }
         let key = transport.identity.as_deref();
         let identity = identity::load(&identity::path(key)?)?;
@@ -66,7 +74,7 @@ impl Security {
         let config = Config::tls(&identity, &peers)?;
         let named = peers.iter().filter_map(|key| Some((*key, known.name(key)?.to_string())));
         let config = named.fold(config, |config, (key, name)| config.name(key, &name));
-        Ok(Self { config, ours: Some(ours) })
+        Ok(Self { config, ours: Some(ours), invitation: None })
     }
 
     /// The protection of connections on which no wait for the peer is longer.
@@ -93,6 +101,9 @@ impl Security {
     pub(crate) fn words(&self) -> String {
         match self.ours {
             Some(ours) => format!("TLS; our key is {ours}"),
+            None if self.invitation.is_some() => {
+                "WebSocket, authenticated by a token; a proxy's TLS keeps it secret".into()
+            }
             None => "plain TCP, neither secret nor authenticated".into(),
         }
     }

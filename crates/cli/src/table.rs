@@ -9,7 +9,6 @@ mod findings;
 mod more;
 mod options;
 mod records;
-mod scan;
 mod source;
 #[cfg(test)]
 mod tests;

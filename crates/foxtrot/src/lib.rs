@@ -84,7 +84,7 @@
 //!
 //! `tls` (default): peers with keys. `net`: peers without. `psi`, `triples` (default): these jobs. `keys`: normalised keys of
 //! rows, as the command compares them. `tokio`: futures.
-//! `vectors`: seeds for test vectors. Without features the crate is `no_std` and has the protocols over an engine only.
+//! `websocket`: listeners for browsers. `vectors`: seeds for test vectors. Without features the crate is `no_std` and has the protocols over an engine only.
 #![cfg_attr(not(feature = "net"), no_std)]
 #![forbid(unsafe_code)]
 
@@ -133,6 +133,12 @@ pub use foxtrot_ot::{
     Bits, Context, Direction, Error as ProtocolError, Seed, Session, Sid, Usage, base::Block,
     erase::Secret,
 };
+
+/// Sites for browsers, as [`Config::websocket`] takes them.
+#[cfg(feature = "websocket")]
+pub mod websocket {
+    pub use foxtrot_net::websocket::{File, PATH, Site};
+}
 
 /// Errors of connections, as [`Error::Session`] carries them.
 #[cfg(feature = "net")]

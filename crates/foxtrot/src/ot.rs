@@ -205,8 +205,11 @@ impl Options {
         method.receive_messages(io, cx, direction, 2, message_len, picks, progress).await
     }
 
-    /// The protocols of `n` transfers of one in `choices`.
-    fn method(&self, n: usize, choices: usize) -> Result<Method, foxtrot_ot::Usage> {
+    /// The protocols of `n` transfers of one in `choices`, for programs that negotiate by themselves.
+    ///
+    /// # Errors
+    /// [`Usage`](foxtrot_ot::Usage) for options that do not go together.
+    pub fn method(&self, n: usize, choices: usize) -> Result<Method, foxtrot_ot::Usage> {
         self.choice.method(Purpose::Messages, n, choices)
     }
 }

@@ -599,7 +599,11 @@ impl Who {
         if let Some(key) = &self.fingerprint {
             return key.to_string();
         }
-        self.source.clone()
+        // A token's: a proxy has one address for all.
+        match &self.name {
+            Some(name) => format!("token {name}"),
+            None => self.source.clone(),
+        }
     }
 }
 

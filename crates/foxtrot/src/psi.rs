@@ -248,6 +248,12 @@ impl Options {
         receive_by(io, cx, plan, items, progress).await
     }
 
+    /// The protocols, for programs that negotiate by themselves.
+    #[must_use]
+    pub const fn method(&self) -> Method {
+        self.method
+    }
+
     fn plan<'a>(
         &self,
         direction: Direction,

@@ -233,7 +233,11 @@ impl Options {
         receiver.run(io, &choices, Kind::Correlated, |_, rows| sink(rows)).await
     }
 
-    fn method(&self, n: usize) -> Result<Method, Usage> {
+    /// The protocols of `n` random OTs, for programs that negotiate by themselves.
+    ///
+    /// # Errors
+    /// [`Usage`] for options that do not go together.
+    pub fn method(&self, n: usize) -> Result<Method, Usage> {
         self.choice.method(Purpose::Random, n, 2)
     }
 

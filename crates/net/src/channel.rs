@@ -33,7 +33,7 @@ use foxtrot_ot::{Sid, engine::Spares};
 
 use crate::{ChannelError, Error, HelloError, deadline::Deadline};
 
-use closing::Step;
+pub(crate) use closing::Step;
 pub use lane::Lane;
 use lane::PerLane;
 pub use meter::Counters;
@@ -41,7 +41,7 @@ use meter::Meter;
 pub use reason::Reason;
 use receive::Inbox;
 pub use transcript::Transcript;
-use transcript::{Scope, Tally};
+pub(crate) use transcript::{Scope, Tally};
 use transmit::Outbox;
 
 /// The most bytes that one lane holds back in either direction, for a peer or a thread that is not

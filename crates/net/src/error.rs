@@ -215,6 +215,10 @@ pub enum ChannelError {
         /// The time for which we listened.
         within: Duration,
     },
+    /// A browser wanted something that is not for it, for this reason.
+    Refused(String),
+    /// A browser got a file of a page, and wanted nothing else.
+    Served,
 }
 
 impl ChannelError {
@@ -386,6 +390,8 @@ impl fmt::Display for ChannelError {
             Self::NobodyConnected { address, within } => {
                 write!(f, "nobody connected to {address} within {}", Words(*within))
             }
+            Self::Refused(why) => write!(f, "a browser asked for {why}"),
+            Self::Served => f.write_str("a browser got a page"),
         }
     }
 }

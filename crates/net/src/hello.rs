@@ -260,18 +260,148 @@ pub fn exchange(channel: &Channel, initiator: bool, hello: &Hello) -> Result<Agr
     greet(channel, initiator, hello)?.confirm()?.finish()
 }
 
+/// A first message as it was read, without a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// The peer's role.
+    pub role: Role,
+    /// Its terms. The strings are as they came: see [`printable`](crate::printable).
+    pub terms: Table,
+    /// Its offers.
+    pub offers: Table,
+}
+
+impl Heard {
+    /// Reads the first message of a peer: for a program that shows a person what the peer wants.
+    ///
+    /// # Errors
+    /// [`HelloError::NotAHello`], [`HelloError::Version`], [`HelloError::Malformed`].
+    pub fn read(bytes: &[u8]) -> Result<Self, HelloError> {
+        let Decoded { role, terms, offers, .. } = codec::decode(bytes)?;
+        Ok(Self { role, terms, offers })
+    }
+}
+
+/// A hello that was sent, or is about to be: for drivers of their own. [`Opening::hear`] compares it with the peer's.
+#[derive(Debug)]
+pub struct Opening<'a> {
+    hello: &'a Hello,
+    initiator: bool,
+    nonce: [u8; 32],
+    message: Vec<u8>,
+}
+
+/// Two hellos that agree, as a plain value. [`Greeted`] is the same with a channel.
+#[derive(Debug)]
+pub struct Compared {
+    initiator: bool,
+    /// The namespace of both first hellos.
+    greeting: Session,
+    terms: Table,
+    offers: Table,
+}
+
+impl<'a> Opening<'a> {
+    /// Makes the first message of one side.
+    ///
+    /// # Errors
+    /// [`HelloError::TooLong`], [`HelloError::Randomness`].
+    pub fn new(initiator: bool, hello: &'a Hello) -> Result<Self, HelloError> {
+        let nonce = match hello.nonce {
+            Some(nonce) => nonce,
+            None => fresh_nonce()?,
+        };
+        let message = codec::encode(hello, &nonce)?;
+        details::encode(&[0; 32], 0, &hello.details)?;
+        Ok(Self { hello, initiator, nonce, message })
+    }
+
+    /// The message for the peer.
+    #[must_use]
+    pub fn message(&self) -> &[u8] {
+        &self.message
+    }
+
+    /// Compares the peer's first message with ours.
+    ///
+    /// # Errors
+    /// [`HelloError`] if the two sides do not agree; the peer finds out by itself.
+    pub fn hear(self, theirs: &[u8]) -> Result<Compared, HelloError> {
+        let Self { hello, initiator, nonce, message: ours } = self;
+        let peer = codec::decode(theirs)?;
+        compare(hello, &nonce, &peer)?;
+        if peer.offers.get(SIDE).is_some_and(|theirs| theirs == side(initiator)) {
+            return Err(HelloError::SameSide { side: side(initiator) });
+        }
+        let exporter = hello.binding.as_ref().map(|binding| &binding.exporter);
+        let exporter = exporter.or(hello.exporter.as_ref()).map_or(&[][..], |it| it);
+        let (first, second) = if initiator { (&ours[..], theirs) } else { (theirs, &ours[..]) };
+        let greeting = Session::new(Sid::derive(first, second, exporter));
+        let Decoded { terms, offers, .. } = peer;
+        Ok(Compared { initiator, greeting, terms, offers })
+    }
+}
+
+impl Compared {
+    /// The offers in the peer's hello.
+    #[must_use]
+    pub fn peer_offers(&self) -> &Table {
+        &self.offers
+    }
+
+    /// Returns true if we opened the connection.
+    #[must_use]
+    pub fn is_initiator(&self) -> bool {
+        self.initiator
+    }
+
+    /// The puzzle that the peer sets us.
+    ///
+    /// # Errors
+    /// [`HelloError`], of which the peer is to be told: our set does not suit the peer, or an offer cannot be.
+    pub fn puzzle(&self, ours: &Hello) -> Result<u8, HelloError> {
+        details::read_offers(ours, self.initiator, &self.offers)
+    }
+
+    /// Makes our second message: it takes about 2^puzzle hashes.
+    ///
+    /// # Errors
+    /// [`HelloError::TooLong`].
+    pub fn tell(&self, ours: &Hello, puzzle: u8) -> Result<Vec<u8>, HelloError> {
+        details::make(&self.greeting, self.initiator, puzzle, &ours.details)
+    }
+
+    /// Reads the peer's second message: its details.
+    ///
+    /// # Errors
+    /// [`HelloError`], of which the peer is to be told.
+    pub fn hear(&self, ours: &Hello, theirs: &[u8]) -> Result<Table, HelloError> {
+        details::check(&self.greeting, !self.initiator, ours.puzzle, theirs)
+    }
+
+    /// Ends it, with the second messages of both sides, ours first.
+    #[must_use]
+    pub fn agree(self, role: Role, [ours, theirs]: [&[u8]; 2], peer_details: Table) -> Agreement {
+        let both = if self.initiator { [ours, theirs] } else { [theirs, ours] };
+        Agreement {
+            sid: details::sid(&self.greeting, both),
+            role,
+            we_are_initiator: self.initiator,
+            terms: self.terms,
+            peer_offers: self.offers,
+            peer_details,
+        }
+    }
+}
+
 /// Two sides whose first hellos agree. Nothing is known yet of the data of either, nor whether the peer is there now or
 /// somebody repeats what it once said.
 #[derive(Debug)]
 #[must_use = "the peer waits for the details"]
 pub struct Greeted<'a> {
     channel: &'a Channel,
-    initiator: bool,
     hello: &'a Hello,
-    /// The namespace of both first hellos.
-    greeting: Session,
-    terms: Table,
-    offers: Table,
+    compared: Compared,
 }
 
 /// Two sides of which the responder has heard the initiator's details.
@@ -294,13 +424,8 @@ pub fn greet<'a>(
     initiator: bool,
     hello: &'a Hello,
 ) -> Result<Greeted<'a>, Error> {
-    let nonce = match hello.nonce {
-        Some(nonce) => nonce,
-        None => fresh_nonce()?,
-    };
-    let ours = codec::encode(hello, &nonce)?;
-    details::encode(&[0; 32], 0, &hello.details)?;
-    channel.send(Lane::HELLO, ours.clone())?;
+    let opening = Opening::new(initiator, hello)?;
+    channel.send(Lane::HELLO, opening.message.clone())?;
     let theirs = channel.recv_at_most(Lane::HELLO, MAX_BYTES).map_err(|e| match e {
         // A program of another kind, rather than a peer that cheats.
         Error::Frame(_) => HelloError::NotAHello.into(),
@@ -312,25 +437,16 @@ pub fn greet<'a>(
         // Behind the session before the peer gave up.
         return Err(ChannelError::GivenUp(Reason::from_byte(reason)).into());
     }
-    let peer = codec::decode(&theirs)?;
-    compare(hello, &nonce, &peer)?;
-    if peer.offers.get(SIDE).is_some_and(|theirs| theirs == side(initiator)) {
-        return Err(HelloError::SameSide { side: side(initiator) }.into());
-    }
+    let compared = opening.hear(&theirs)?;
     channel.greeted();
-    let exporter = hello.binding.as_ref().map(|binding| &binding.exporter);
-    let exporter = exporter.or(hello.exporter.as_ref()).map_or(&[][..], |it| it);
-    let (first, second) = if initiator { (&ours, &theirs) } else { (&theirs, &ours) };
-    let greeting = Session::new(Sid::derive(first, second, exporter));
-    let Decoded { terms, offers, .. } = peer;
-    Ok(Greeted { channel, initiator, hello, greeting, terms, offers })
+    Ok(Greeted { channel, hello, compared })
 }
 
 impl<'a> Greeted<'a> {
     /// The offers in the peer's hello.
     #[must_use]
     pub fn peer_offers(&self) -> &Table {
-        &self.offers
+        self.compared.peer_offers()
     }
 
     /// Ends it, and tells the peer why.
@@ -346,9 +462,8 @@ impl<'a> Greeted<'a> {
     /// [`Error::Hello`], of which the peer is told; [`Error::Frame`], [`Error::Channel`].
     pub fn confirm(self) -> Result<Confirmed<'a>, Error> {
         // The responder reads first: bytes that nobody reads would take back what is said of a refusal.
-        let heard = if self.initiator { None } else { Some(self.hear()?) };
-        let puzzle = details::read_offers(self.hello, self.initiator, &self.offers);
-        let puzzle = puzzle.map_err(|e| self.channel.give_up(e))?;
+        let heard = if self.compared.initiator { None } else { Some(self.hear()?) };
+        let puzzle = self.compared.puzzle(self.hello).map_err(|e| self.channel.give_up(e))?;
         let (first, peers) = match heard {
             None => (self.tell(puzzle)?, None),
             Some((bytes, details)) => (bytes, Some(details)),
@@ -357,16 +472,15 @@ impl<'a> Greeted<'a> {
     }
 
     fn tell(&self, puzzle: u8) -> Result<Vec<u8>, Error> {
-        let ours = details::make(&self.greeting, self.initiator, puzzle, &self.hello.details)?;
+        let ours = self.compared.tell(self.hello, puzzle)?;
         self.channel.send(Lane::HELLO, ours.clone())?;
         Ok(ours)
     }
 
     fn hear(&self) -> Result<(Vec<u8>, Table), Error> {
         let theirs = self.channel.recv_at_most(Lane::HELLO, MAX_BYTES)?;
-        let details = details::check(&self.greeting, !self.initiator, self.hello.puzzle, &theirs)
-            .map_err(|e| self.channel.give_up(e))?;
-        Ok((theirs, details))
+        let details = self.compared.hear(self.hello, &theirs);
+        Ok((theirs, details.map_err(|e| self.channel.give_up(e))?))
     }
 }
 
@@ -374,7 +488,7 @@ impl<'a> Confirmed<'a> {
     /// The offers in the peer's hello.
     #[must_use]
     pub fn peer_offers(&self) -> &Table {
-        &self.greeted.offers
+        self.greeted.peer_offers()
     }
 
     /// The peer's details, if we are the responder.
@@ -390,7 +504,7 @@ impl<'a> Confirmed<'a> {
     /// [`Error::Hello`] if the peer does not accept so many or so few keys, of which it is told.
     pub fn answer_by(mut self, hello: &'a Hello) -> Result<Self, Error> {
         details::encode(&[0; 32], 0, &hello.details)?;
-        details::check_keys(hello, &self.greeted.offers)
+        details::check_keys(hello, self.peer_offers())
             .map_err(|e| self.greeted.channel.give_up(e))?;
         self.greeted.hello = hello;
         Ok(self)
@@ -408,20 +522,17 @@ impl<'a> Confirmed<'a> {
     /// As of [`Greeted::confirm`].
     pub fn finish(self) -> Result<Agreement, Error> {
         let Self { greeted, first, peers } = self;
-        let (second, peer_details) = match peers {
-            Some(peers) => (greeted.tell(0)?, peers),
-            None => greeted.hear()?,
+        let (ours, theirs, peer_details) = match peers {
+            Some(peers) => (greeted.tell(0)?, first, peers),
+            None => {
+                let (theirs, details) = greeted.hear()?;
+                (first, theirs, details)
+            }
         };
-        let sid = details::sid(&greeted.greeting, [&first, &second]);
-        greeted.channel.agreed(sid, greeted.initiator);
-        Ok(Agreement {
-            sid,
-            role: greeted.hello.role,
-            we_are_initiator: greeted.initiator,
-            terms: greeted.terms,
-            peer_offers: greeted.offers,
-            peer_details,
-        })
+        let Greeted { channel, hello, compared } = greeted;
+        let agreement = compared.agree(hello.role, [&ours, &theirs], peer_details);
+        channel.agreed(agreement.sid, agreement.we_are_initiator);
+        Ok(agreement)
     }
 }
 
@@ -435,7 +546,15 @@ fn side(initiator: bool) -> &'static str {
     if initiator { "initiator" } else { "responder" }
 }
 
-fn fresh_nonce() -> Result<[u8; 32], HelloError> {
+/// The value for [`Hello::bound_by`] where both sides have a token in place of a connection's exporter: a side without it
+/// cannot confirm the hello.
+#[must_use]
+pub fn token_binding(token: &str) -> [u8; 32] {
+    let nobodys = Session::new(Sid::from_bytes([0; 32]));
+    nobodys.oracle("foxtrot v1 websocket token").query(0, 0).field(token.as_bytes()).finish()
+}
+
+pub(crate) fn fresh_nonce() -> Result<[u8; 32], HelloError> {
     let mut nonce = [0; 32];
     getrandom::fill(&mut nonce).map_err(|e| HelloError::Randomness(e.to_string()))?;
     Ok(nonce)

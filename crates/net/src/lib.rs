@@ -44,6 +44,8 @@ pub mod tls;
 
 #[cfg(feature = "tokio")]
 pub mod tokio;
+#[cfg(feature = "websocket")]
+pub mod websocket;
 
 mod deadline;
 mod error;

@@ -1,9 +1,11 @@
 //! Running a protocol's engine over a stream of `tokio`, or over anything that reads and writes asynchronously.
 //!
 //! The frames are those of [`Channel`](crate::Channel) (`docs/wire/README.md`, section 2): lane [`Lane::PROTOCOL`] is the
-//! protocol's stream 0. There is no hello and no closing here: the program agrees with its peer on a session, and on who
-//! plays which part, and has a secure stream. The program also sets time limits, say with `tokio::time::timeout`; a future
-//! that is dropped leaves a stream that is of no further use.
+//! protocol's stream 0. A program agrees with its peer on a session by [`Lanes::greet`] and ends it by [`Lanes::finish`], or
+//! by means of its own. It has a secure stream. The program also sets time limits, say with `tokio::time::timeout`; a
+//! future that is dropped leaves a stream that is of no further use.
+
+mod session;
 
 use core::{
     future::poll_fn,
@@ -20,7 +22,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::{
     ChannelError, Error, FrameError, Lane,
-    channel::{HEADER_BYTES, MAX_FRAME, cost, fits, held_back},
+    channel::{HEADER_BYTES, MAX_FRAME, Reason, Step, Tally, cost, fits, held_back},
 };
 
 /// The lane of a protocol's stream 0.
@@ -42,6 +44,10 @@ pub struct Lanes<S> {
     written: usize,
     /// True if the stream has passed on all that was written.
     is_flushed: bool,
+    /// The session that a hello began; its transcript is kept.
+    session: Option<session::Told>,
+    /// True if there was a session before.
+    is_renewed: bool,
 }
 
 /// Frames that came before a protocol waited for them.
@@ -52,6 +58,8 @@ struct Inbox {
     bytes: Vec<u8>,
     parsed: usize,
     limits: Limits,
+    /// A hash of what came, in a session that a hello began.
+    heard: Option<Tally>,
 }
 
 #[derive(Debug, Default)]
@@ -63,7 +71,15 @@ struct Queue {
 impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     /// Lanes over the stream, of which nothing has been read or written.
     pub fn new(stream: S) -> Self {
-        Self { stream, inbox: Inbox::default(), outbox: Vec::new(), written: 0, is_flushed: true }
+        Self {
+            stream,
+            inbox: Inbox::default(),
+            outbox: Vec::new(),
+            written: 0,
+            is_flushed: true,
+            session: None,
+            is_renewed: false,
+        }
     }
 
     /// The stream, when all protocols are done.
@@ -94,7 +110,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     /// # Errors
     /// Errors of the protocol; [`Error::Frame`] if the peer's message has another length than the protocol expects, or
     /// comes on a lane that is not in use; [`Error::Channel`]. The stream is of no further use then.
-    pub async fn run<Out, E>(&mut self, mut engine: Engine<'_, Out, E>) -> Result<Out, Error>
+    pub async fn run<Out, E>(&mut self, engine: Engine<'_, Out, E>) -> Result<Out, Error>
+    where
+        E: From<Usage>,
+        Error: From<E>,
+    {
+        let out = self.drive(engine).await;
+        out.map_err(|e| if self.session.is_some() { self.give_up(e) } else { e })
+    }
+
+    async fn drive<Out, E>(&mut self, mut engine: Engine<'_, Out, E>) -> Result<Out, Error>
     where
         E: From<Usage>,
         Error: From<E>,
@@ -103,7 +128,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             let progress = engine.advance()?;
             self.inbox.limits = engine.limits();
             while let Some((stream, message)) = engine.outgoing() {
-                self.push(stream, &message)?;
+                self.push(FIRST + stream, &message)?;
             }
             match progress {
                 Progress::Sending => {
@@ -125,13 +150,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     }
 
     /// Puts a frame behind those that wait to be written.
-    fn push(&mut self, stream: u8, message: &[u8]) -> Result<(), Error> {
+    fn push(&mut self, lane: u8, message: &[u8]) -> Result<(), Error> {
         let (got, max) = (message.len(), MAX_FRAME);
         let len = u32::try_from(got).ok().filter(|_| got <= max);
         let len = len.ok_or(FrameError::TooLong { max, got })?;
         self.outbox.extend(len.to_le_bytes());
-        self.outbox.push(FIRST + stream);
+        self.outbox.push(lane);
         self.outbox.extend(message);
+        if let (Some(session), Some(lane)) = (&mut self.session, Lane::new(lane)) {
+            session.tally.frame(lane, message);
+        }
         self.is_flushed = false;
         Ok(())
     }
@@ -245,6 +273,9 @@ impl Inbox {
             if awaited.iter().any(is_here) {
                 return Ok(());
             }
+            if lane == Lane::HELLO.index() && self.heard.is_some() {
+                return self.end_of_session(len, awaited);
+            }
             let in_use = FIRST..FIRST.saturating_add(self.limits.streams.max(1)).min(Lane::COUNT);
             if !in_use.contains(&lane) {
                 if awaited.is_empty() {
@@ -263,19 +294,47 @@ impl Inbox {
                 None if !self.has_room(lane, len) => return Ok(()),
                 _ => {}
             }
-            let start = self.parsed + HEADER_BYTES;
-            let Some(payload) = self.bytes.get(start..start + len) else { return Ok(()) };
+            let Some(payload) = self.payload(len) else { return Ok(()) };
             let frame = payload.to_vec();
+            if let (Some(heard), Some(lane)) = (&mut self.heard, Lane::new(lane)) {
+                heard.frame(lane, &frame);
+            }
             let queue = &mut self.lanes[usize::from(lane)];
             queue.held += cost(len);
             queue.frames.push_back(frame);
-            self.parsed = start + len;
-            if self.parsed >= READ {
-                self.bytes.drain(..self.parsed);
-                self.parsed = 0;
-            }
+            self.pass(len);
         }
         Ok(())
+    }
+
+    /// The payload of the frame that comes next, if all of it is here.
+    fn payload(&self, len: usize) -> Option<&[u8]> {
+        let start = self.parsed + HEADER_BYTES;
+        self.bytes.get(start..start + len)
+    }
+
+    /// Passes over the frame that comes next.
+    fn pass(&mut self, len: usize) {
+        self.parsed += HEADER_BYTES + len;
+        if self.parsed >= READ {
+            self.bytes.drain(..self.parsed);
+            self.parsed = 0;
+        }
+    }
+
+    /// The frame that comes next is the peer's last word, or its closing, for which somebody has to wait.
+    fn end_of_session(&self, len: usize, awaited: &[(u8, usize)]) -> Result<(), Error> {
+        match (len, awaited.first()) {
+            (Reason::LEN, _) => match self.payload(len) {
+                Some(word) => Err(ChannelError::GivenUp(Reason::from_byte(word[0])).into()),
+                None => Ok(()),
+            },
+            (_, None) => Ok(()),
+            (Step::LEN, Some((stream, _))) => {
+                Err(FrameError::Missing { lane: FIRST + stream }.into())
+            }
+            (got, Some(_)) => Err(FrameError::Length { expected: Step::LEN, got }.into()),
+        }
     }
 
     /// The most bytes that a lane holds back.
@@ -297,6 +356,9 @@ impl Inbox {
     /// Returns true if more is to be read: the next frame is not whole, and somebody waits for it or it has room.
     fn wants_more(&self, awaited: &[(u8, usize)]) -> bool {
         self.header().is_none_or(|(lane, len)| {
+            if lane == Lane::HELLO.index() {
+                return self.heard.is_some() && len == Reason::LEN;
+            }
             let is_lane = (FIRST..Lane::COUNT).contains(&lane) && len <= MAX_FRAME;
             is_lane && (self.expected(lane, awaited).is_some() || self.has_room(lane, len))
         })

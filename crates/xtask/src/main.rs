@@ -2,6 +2,7 @@
 //! with status 77.
 
 mod book;
+mod browser;
 mod callgrind;
 mod chart;
 mod contexts;
@@ -14,6 +15,7 @@ mod inlined;
 mod memcheck;
 mod miri;
 mod msrv;
+mod npm;
 mod package;
 mod published;
 mod python;
@@ -42,6 +44,8 @@ struct Arguments {
 enum Check {
     /// Check the links of all documents, and build the site from `docs` into `target/book`
     Book,
+    /// Test the npm package in Node, and the page in Chromium against the command
+    Browser,
     /// Count the instructions of two fixed workloads, on valgrind
     Callgrind,
     /// Draw the chart of the README from the newest record
@@ -65,6 +69,8 @@ enum Check {
     Miri,
     /// Check the published crates with the oldest Rust that they promise
     Msrv,
+    /// Build the npm package and the page for browsers into `target/npm`
+    Npm,
     /// Package the published crates without a network, and build them from their packages
     Package(package::Arguments),
     /// Build the Python package, install it into a fresh environment, and run its tests
@@ -84,6 +90,7 @@ enum Check {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().check {
         Check::Book => book::run(),
+        Check::Browser => browser::run(),
         Check::Callgrind => callgrind::run(),
         Check::Chart => chart::run(),
         Check::Contexts(arguments) => contexts::run(&arguments),
@@ -96,6 +103,7 @@ fn main() -> ExitCode {
         Check::Memcheck(arguments) => memcheck::run(&arguments),
         Check::Miri => miri::run(),
         Check::Msrv => msrv::run(),
+        Check::Npm => npm::run(),
         Check::Package(arguments) => package::run(&arguments),
         Check::Python(arguments) => python::run(&arguments),
         Check::Sanitize => sanitize::run(),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::scan::Grammar;
+use foxtrot::psi::keys::scan::Grammar;
 
 /// Names of columns, and their fields in every row.
 pub(crate) struct More<'a> {

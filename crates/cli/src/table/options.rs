@@ -1,15 +1,15 @@
 //! The reading of a file with a set: the options, and the plan that follows from them.
 
-use std::{fmt, path::Path};
+use std::path::Path;
 
-use foxtrot::psi::keys::Normaliser;
+use foxtrot::psi::keys::{Normaliser, scan::Grammar};
 
 use crate::{
     args::{Delimiter, KeyColumns, OrKeys, OtherOptions, SetFormat as Format, SetOptions},
     failure::Failure,
 };
 
-use super::{beginning::PARQUET, scan::Grammar};
+use super::beginning::PARQUET;
 
 const AS_CSV: &str = "read it as CSV with --format csv";
 
@@ -141,14 +141,4 @@ impl SetOptions {
 
 fn extension(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
-}
-
-impl fmt::Display for Grammar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Lines => f.write_str("lines"),
-            Self::Csv { delimiter: b'\t' } => f.write_str("CSV with tabs"),
-            Self::Csv { delimiter } => write!(f, "CSV with {:?}", char::from(*delimiter)),
-        }
-    }
 }

@@ -6,11 +6,12 @@ use std::{
     path::Path,
 };
 
+use foxtrot::psi::keys::scan::{Field, Grammar};
+
 use crate::failure::Failure;
 
 use super::{
     beginning::{self, BYTE_ORDER_MARK, ENCODING},
-    scan::{Field, Grammar},
     source::{CHUNK, line_ends},
 };
 

@@ -7,7 +7,10 @@ use std::{
     path::Path,
 };
 
-use foxtrot::psi::keys::Keyer;
+use foxtrot::psi::keys::{
+    Keyer,
+    scan::{Field, Grammar},
+};
 
 use crate::{
     args::{Column, SetOptions},
@@ -20,7 +23,6 @@ use super::{
     more::{More, extend},
     options::Plan,
     records::{Record, Records, at_line},
-    scan::{Field, Grammar},
     source::{CHUNK, Source},
 };
 

@@ -22,9 +22,10 @@ use foxtrot_ot::tasks::Executor;
 use super::{Attempt, Ended, Peer, Server, Side, TIMEOUT, Tickets, Who, server};
 use crate::{Error, Threads};
 
+#[cfg(any(feature = "tls", feature = "websocket"))]
+use super::Bound;
 #[cfg(feature = "tls")]
 use {
-    super::Bound,
     crate::{Fingerprint, Identity},
     foxtrot_net::tls::Tls,
 };
@@ -84,6 +85,9 @@ enum Security {
         tls: Arc<Tls>,
         names: Vec<(Fingerprint, String)>,
     },
+    /// Browsers, which a token authenticates.
+    #[cfg(feature = "websocket")]
+    WebSocket(Arc<foxtrot_net::websocket::Site>),
 }
 
 /// A port on which peers are awaited.
@@ -123,6 +127,14 @@ impl Config {
             tickets: None,
             route: None,
         }
+    }
+
+    /// Listens for browsers: sessions come over WebSocket, from pages of the site's origins, and are bound to its tokens.
+    /// What goes over the network is not encrypted here: the browser's TLS ends at a proxy, or both are on one machine.
+    #[cfg(feature = "websocket")]
+    #[must_use]
+    pub fn websocket(site: foxtrot_net::websocket::Site) -> Self {
+        Self { security: Security::WebSocket(Arc::new(site)), ..Self::insecure() }
     }
 
     /// Gives the key of a peer a name, which [`Peer::name`] returns. It does not admit the key: [`Config::tls`] does.
@@ -465,6 +477,13 @@ impl Config {
                 let bound = Bound::Tls(secured.binding);
                 Ok(Peer { who, bound, ..peer(secured.channel) })
             }
+            #[cfg(feature = "websocket")]
+            Security::WebSocket(site) => {
+                let visitor = site.answer(socket)?.ok_or(ChannelError::Served)?;
+                let who = Who { name: visitor.name, ..who };
+                let bound = Bound::Stream(Some(super::ChannelBinding(visitor.binding)));
+                Ok(Peer { who, bound, ..peer(visitor.channel) })
+            }
         }
     }
 
@@ -654,6 +673,8 @@ impl fmt::Debug for Config {
             Security::Insecure => "insecure",
             #[cfg(feature = "tls")]
             Security::Tls { .. } => "TLS",
+            #[cfg(feature = "websocket")]
+            Security::WebSocket(_) => "WebSocket",
         };
         f.debug_struct("Config")
             .field("security", &security)

@@ -9,6 +9,7 @@ use std::{
 };
 
 use foxtrot_net::{
+    ChannelError, Error as NetError,
     gate::Gate,
     listen::{self, Connections, Limits},
     tcp,
@@ -28,7 +29,8 @@ pub(super) const LIMITS: Limits = Limits { silent: 256, admitted: 64, stack: 4 <
 /// others. Sessions that take longer run on to their end; a program that ends also ends them.
 #[derive(Debug)]
 pub struct Server<T = (), E = Error> {
-    connections: Connections<Ended<T, E>>,
+    /// Nothing for a connection over which a browser got a file.
+    connections: Connections<Option<Ended<T, E>>>,
     address: SocketAddr,
 }
 
@@ -99,14 +101,17 @@ impl<T: Send + 'static, E: From<Error> + Send + 'static> Server<T, E> {
         let (address, timeout) = (listener.local_addr(), config.timeout_of_waits());
         let connections = listen::serve(listener, timeout, limits, move |socket, silent| {
             let mut who = Who::of(&socket);
-            let admitted = config.admit(socket, silent, gate.as_ref()).map_err(E::from);
-            let result = admitted.and_then(|peer| {
+            let admitted = config.admit(socket, silent, gate.as_ref());
+            if matches!(admitted, Err(Error::Session(NetError::Channel(ChannelError::Served)))) {
+                return None;
+            }
+            let result = admitted.map_err(E::from).and_then(|peer| {
                 who = peer.who.clone();
                 // What the handler has left half done is its own.
                 let done = catch_unwind(AssertUnwindSafe(|| session(peer)));
                 done.unwrap_or_else(|panic| Err(Error::Panicked(words(&*panic)).into()))
             });
-            Ended::new(who, result)
+            Some(Ended::new(who, result))
         })?;
         Ok(Self { connections, address })
     }
@@ -156,8 +161,13 @@ impl<T, E: From<Error>> Server<T, E> {
 
     /// The next session that has ended, if one has by that time; without one it waits until the server was stopped.
     pub fn ended_by(&mut self, until: Option<Instant>) -> Option<Ended<T, E>> {
-        let ended = self.connections.next_by(until);
-        ended.map(|ended| ended.unwrap_or_else(|e| Ended::here(Error::from(e).into())))
+        loop {
+            match self.connections.next_by(until)? {
+                Ok(Some(ended)) => return Some(ended),
+                Ok(None) => {}
+                Err(e) => return Some(Ended::here(Error::from(e).into())),
+            }
+        }
     }
 }
 

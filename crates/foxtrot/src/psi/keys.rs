@@ -24,6 +24,7 @@
 mod distinct;
 mod keyer;
 mod normalise;
+pub mod scan;
 
 use std::{borrow::Cow, fmt};
 

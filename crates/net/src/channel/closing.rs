@@ -10,7 +10,7 @@ use crate::{ChannelError, Error, FrameError, deadline::Deadline};
 
 /// A statement of a side at the end, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// The side has received all, and keeps it where it does not get lost.
     Received = 0,
     /// Its results are where they stay.
@@ -19,12 +19,12 @@ pub(super) enum Step {
 
 impl Step {
     /// Bytes of its frame: the step and the transcript.
-    pub(super) const LEN: usize = 1 + size_of::<Transcript>();
+    pub(crate) const LEN: usize = 1 + size_of::<Transcript>();
 
     /// The largest number of steps.
     pub(super) const COUNT: usize = 2;
 
-    fn frame(self, transcript: Transcript) -> Vec<u8> {
+    pub(crate) fn frame(self, transcript: Transcript) -> Vec<u8> {
         [&[self as u8], transcript.as_slice()].concat()
     }
 }

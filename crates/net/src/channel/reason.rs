@@ -36,10 +36,10 @@ pub enum Reason {
 
 impl Reason {
     /// Bytes of its frame.
-    pub(super) const LEN: usize = 1;
+    pub(crate) const LEN: usize = 1;
 
     /// The reason that the peer is told; none where it knows already, or must not know.
-    pub(super) fn of(error: &Error) -> Option<Self> {
+    pub(crate) fn of(error: &Error) -> Option<Self> {
         match error {
             // Whether it happens depends on the choices.
             Error::Protocol(Protocol::Misbehaved(Misbehaved::MessageAuthentication)) => None,
@@ -75,7 +75,7 @@ impl Reason {
         }
     }
 
-    pub(super) fn byte(self) -> u8 {
+    pub(crate) fn byte(self) -> u8 {
         match self {
             Self::Undecodable => 1,
             Self::CheckFailed => 2,

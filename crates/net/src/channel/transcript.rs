@@ -11,31 +11,31 @@ use super::{Lane, PerLane};
 pub type Transcript = [u8; 32];
 
 /// Hashes of what went one way, lane by lane. A lane takes memory when its first frame goes.
-pub(super) struct Tally {
+pub(crate) struct Tally {
     oracle: Oracle,
     side: u8,
     lanes: PerLane<Option<Box<Query>>>,
 }
 
 /// The session whose transcript is kept.
-pub(super) struct Scope {
+pub(crate) struct Scope {
     session: Session,
     initiator: bool,
 }
 
 impl Scope {
-    pub(super) fn new(sid: Sid, initiator: bool) -> Self {
+    pub(crate) fn new(sid: Sid, initiator: bool) -> Self {
         Self { session: Session::new(sid), initiator }
     }
 
     /// Begins the tallies of what we send, and of what the peer sends.
-    pub(super) fn begin(&self) -> [Tally; 2] {
+    pub(crate) fn begin(&self) -> [Tally; 2] {
         let oracle = self.session.oracle("foxtrot v2 frames");
         [!self.initiator, self.initiator].map(|side| Tally::begin(&oracle, u8::from(side)))
     }
 
     /// The transcript of what we have sent and received so far.
-    pub(super) fn transcript(&self, told: &Tally, heard: &Tally) -> Transcript {
+    pub(crate) fn transcript(&self, told: &Tally, heard: &Tally) -> Transcript {
         let [initiators, responders] = if self.initiator { [told, heard] } else { [heard, told] };
         let hashes: Vec<_> = lanes()
             .flat_map(|lane| [initiators, responders].map(|tally| tally.hash(lane)))
@@ -51,7 +51,7 @@ impl Tally {
     }
 
     /// The next frame of the lane.
-    pub(super) fn frame(&mut self, lane: Lane, payload: &[u8]) {
+    pub(crate) fn frame(&mut self, lane: Lane, payload: &[u8]) {
         if lane != Lane::HELLO {
             let before = self.lanes[lane].take();
             let mut all = before.unwrap_or_else(|| Box::new(self.fresh(lane)));
@@ -68,6 +68,11 @@ impl Tally {
     fn fresh(&self, lane: Lane) -> Query {
         self.oracle.query(lane.index().into(), self.side)
     }
+}
+
+foxtrot_ot::erase::redacted! {
+    Tally;
+    Scope;
 }
 
 /// The lanes of protocols.

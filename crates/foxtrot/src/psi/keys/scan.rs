@@ -3,21 +3,23 @@
 //! A quote inside a field that does not begin with one is a character like any other. All else that
 //! is not of the form is a fault: a reader that guesses loses rows without a word.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 /// The grammar of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Grammar {
+pub enum Grammar {
+    /// Fields between delimiters, perhaps in quotes.
     Csv {
         /// Character between fields: ASCII, neither a quote nor a line break.
         delimiter: u8,
     },
+    /// A field in each line.
     Lines,
 }
 
 /// The place of a field's content in its record, without the quotes around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Field {
+pub struct Field {
     start: usize,
     end: usize,
     /// Two quotes stand for one.
@@ -26,15 +28,20 @@ pub(super) struct Field {
 
 /// A fault, and the number of bytes before it that are right.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) at: usize,
-    pub(super) why: &'static str,
+pub struct Fault {
+    /// The number of bytes before it.
+    pub at: usize,
+    /// The fault in words.
+    pub why: &'static str,
 }
 
 impl Grammar {
     /// Finds the fields of the record at the beginning, and gives its length with the line end;
     /// nothing if there are not all of its bytes yet. `whole` tells that no more will come.
-    pub(super) fn record(
+    ///
+    /// # Errors
+    /// [`Fault`] where the bytes are not of the form.
+    pub fn record(
         self,
         bytes: &[u8],
         whole: bool,
@@ -81,9 +88,20 @@ impl Grammar {
 
 impl Field {
     /// Returns the field's content. `record` is the text of its record.
-    pub(super) fn of(self, record: &str) -> Cow<'_, str> {
+    #[must_use]
+    pub fn of(self, record: &str) -> Cow<'_, str> {
         let content = record.get(self.start..self.end).unwrap_or_default();
         if self.escaped { content.replace("\"\"", "\"").into() } else { content.into() }
+    }
+}
+
+impl fmt::Display for Grammar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lines => f.write_str("lines"),
+            Self::Csv { delimiter: b'\t' } => f.write_str("CSV with tabs"),
+            Self::Csv { delimiter } => write!(f, "CSV with {:?}", char::from(*delimiter)),
+        }
     }
 }
 

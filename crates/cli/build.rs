@@ -1,0 +1,40 @@
+//! Takes the page for browsers into the command: the files that `cargo xtask npm` has made.
+
+use std::{env, error::Error, fs, path::PathBuf};
+
+/// Files by the path at which they are served.
+const FILES: [(&str, &str); 8] = [
+    ("index.html", "text/html; charset=utf-8"),
+    ("style.css", "text/css; charset=utf-8"),
+    ("app.js", "text/javascript; charset=utf-8"),
+    ("texts.js", "text/javascript; charset=utf-8"),
+    ("worker.js", "text/javascript; charset=utf-8"),
+    ("foxtrot.js", "text/javascript; charset=utf-8"),
+    ("foxtrot_wasm.js", "text/javascript; charset=utf-8"),
+    ("foxtrot_wasm_bg.wasm", "application/wasm"),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-env-changed=FOXTROT_PAGE");
+    if env::var_os("CARGO_FEATURE_PAGE").is_none() {
+        return Ok(());
+    }
+    let made = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../../target/npm/page");
+    let folder = env::var_os("FOXTROT_PAGE").map_or(made, PathBuf::from);
+    let mut all = String::from("&[");
+    for (name, media) in FILES {
+        println!("cargo::rerun-if-changed={}", folder.join(name).display());
+        let Ok(path) = folder.join(name).canonicalize() else {
+            // Checks of all features have no page.
+            println!(
+                "cargo::warning={} is missing: run `cargo xtask npm`",
+                folder.join(name).display()
+            );
+            all = String::from("&[");
+            break;
+        };
+        all += &format!("(\"/{name}\", \"{media}\", include_bytes!({path:?})),");
+    }
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("page.rs"), all + "]")?;
+    Ok(())
+}

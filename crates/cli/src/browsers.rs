@@ -1,0 +1,126 @@
+//! Browsers as peers: tokens, origins and the page, `--websocket`.
+
+use std::{fs, path::Path};
+
+use foxtrot::{
+    Config,
+    websocket::{File, Site},
+};
+use zeroize::Zeroizing;
+
+use crate::{
+    args::{Browsers, Name},
+    failure::Failure,
+    identity,
+};
+
+/// The files of the page, if this command has them.
+#[cfg(feature = "page")]
+const PAGE: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
+#[cfg(not(feature = "page"))]
+const PAGE: &[(&str, &str, &[u8])] = &[];
+
+/// The fewest characters of a token: somebody who hears a session can try tokens in silence.
+const SHORTEST: usize = 20;
+
+/// Bytes of a token that this command makes.
+const BYTES: usize = 16;
+
+/// A token, perhaps with a name.
+type Token = (Option<Name>, Zeroizing<String>);
+
+/// The way to the page, which is told when the address is known.
+#[derive(Clone)]
+pub(crate) struct Invitation {
+    page: bool,
+    /// The token that this run has made.
+    token: Option<Zeroizing<String>>,
+}
+
+impl Invitation {
+    /// Says what a person opens, or enters into a page.
+    pub(crate) fn words(&self, address: std::net::SocketAddr) -> String {
+        let token = self.token.as_ref().map(|token| token.as_str());
+        match (self.page, token) {
+            (true, Some(token)) => format!("open http://{address}/#token={token}"),
+            (true, None) => format!("open http://{address}/ and enter a token"),
+            (false, Some(token)) => {
+                format!("browsers connect to ws://{address}/foxtrot with the token {token}")
+            }
+            (false, None) => format!("browsers connect to ws://{address}/foxtrot with a token"),
+        }
+    }
+}
+
+/// The configuration of a listener for browsers.
+pub(crate) fn config(browsers: &Browsers) -> Result<(Config, Invitation), Failure> {
+    let Browsers { page, allow_origin, tokens } = browsers;
+    if !page && allow_origin.is_empty() {
+        return Err(Failure::usage("--websocket accepts pages of no origin")
+            .hint("pass --allow-origin https://HOST, or --page"));
+    }
+    let mut site = allow_origin.iter().fold(Site::new(), |site, origin| site.allow_origin(origin));
+    if *page {
+        if PAGE.is_empty() {
+            return Err(Failure::usage("this command was built without the page")
+                .hint("build it with `cargo xtask npm` and `--features page`"));
+        }
+        let file = |&(path, media, bytes): &(&'static str, &'static str, &'static [u8])| File {
+            path,
+            media,
+            bytes: bytes.into(),
+        };
+        site = site.files(PAGE.iter().map(file).collect());
+    }
+    let (mut made, mut all) = (None, Vec::new());
+    match tokens {
+        Some(path) => all = read(path)?,
+        None => made = Some(fresh()?),
+    }
+    site = made.iter().fold(site, |site, token| site.token(None, token));
+    for (name, token) in &all {
+        let name = name.as_ref().map(ToString::to_string);
+        site = site.token(name.as_deref(), token);
+    }
+    Ok((Config::websocket(site), Invitation { page: *page, token: made }))
+}
+
+/// Reads tokens: one alone, or one for each name.
+fn read(path: &Path) -> Result<Vec<Token>, Failure> {
+    let text = fs::read_to_string(path).map(Zeroizing::new);
+    let text = text.map_err(|e| Failure::reading(path, &e))?;
+    identity::check_mode(path)?;
+    let mut all = Vec::<Token>::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let at = |why: &str| Failure::usage(format!("{}, line {number}: {why}", path.display()));
+        let mut words = line.split_ascii_whitespace();
+        let (name, token) = match (words.next(), words.next(), words.next()) {
+            (Some(token), None, _) => (None, token),
+            (Some(name), Some(token), None) => {
+                (Some(name.parse().map_err(|why: String| at(&why))?), token)
+            }
+            _ => return Err(at("not a token, or a name and a token")),
+        };
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.~".contains(c);
+        if token.len() < SHORTEST || !token.chars().all(is_plain) {
+            let why = format!("a token has {SHORTEST} or more letters, digits, `-`, `_`, `.`, `~`");
+            return Err(at(&why));
+        }
+        if all.iter().any(|(other, _)| *other == name) {
+            return Err(at("a second token for one name"));
+        }
+        all.push((name, Zeroizing::new(token.into())));
+    }
+    match all.is_empty() {
+        true => Err(Failure::usage(format!("{} has no token", path.display()))),
+        false => Ok(all),
+    }
+}
+
+/// A token that nobody has had.
+fn fresh() -> Result<Zeroizing<String>, Failure> {
+    let mut bytes = Zeroizing::new([0; BYTES]);
+    let random = getrandom::fill(bytes.as_mut_slice());
+    random.map_err(|e| Failure::run(format!("the system has no randomness: {e}")))?;
+    Ok(Zeroizing::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+}

@@ -1,0 +1,194 @@
+use std::{
+    io::{ErrorKind, Write},
+    thread,
+    time::Duration,
+};
+
+use tungstenite::{Message, client::IntoClientRequest, protocol::frame::coding::CloseCode};
+
+use super::*;
+use crate::{Lane, tcp::Listener};
+
+const LONG: Duration = Duration::from_secs(20);
+
+type Client = tungstenite::WebSocket<TcpStream>;
+
+fn site() -> Site {
+    let bytes = b"<!doctype html>".into();
+    let index = File { path: "/index.html", media: "text/html; charset=utf-8", bytes };
+    Site::new().token(None, "secret").token(Some("acme"), "other").files(vec![index])
+}
+
+/// The site's answer to a connection, and the client's view of the site.
+fn meet<T: Send + 'static>(
+    site: Site,
+    client: impl FnOnce(TcpStream, SocketAddr) -> T + Send + 'static,
+) -> (Result<Option<Visitor>, Error>, thread::JoinHandle<T>) {
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr();
+    let other = thread::spawn(move || client(TcpStream::connect(address).unwrap(), address));
+    (site.answer(listener.accept(LONG).unwrap()), other)
+}
+
+/// Another implementation's handshake.
+fn upgrade(stream: TcpStream, path: &str, origin: &str) -> Result<Client, String> {
+    let address = stream.peer_addr().unwrap();
+    let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
+    if !origin.is_empty() {
+        request.headers_mut().insert("origin", origin.parse().unwrap());
+    }
+    tungstenite::client(request, stream).map(|it| it.0).map_err(|e| e.to_string())
+}
+
+fn get(mut stream: TcpStream, request: &str) -> String {
+    let mut answer = String::new();
+    stream.write_all(request.as_bytes()).unwrap();
+    // A server that has refused the rest of a request may reset the connection.
+    let _ = stream.read_to_string(&mut answer);
+    answer
+}
+
+#[test]
+fn frames_of_another_implementation_carry_channel_messages_both_ways() {
+    let (visitor, client) = meet(site(), |stream, address| {
+        let mut client = upgrade(stream, "/foxtrot/acme", &format!("http://{address}")).unwrap();
+        // A channel's frame in several messages, with a ping between.
+        let payload: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+        let frame = [&100_000_u32.to_le_bytes()[..], &[1], &payload].concat();
+        let (first, rest) = frame.split_at(7);
+        client.send(Message::binary(first.to_vec())).unwrap();
+        client.send(Message::Ping(vec![1, 2, 3].into())).unwrap();
+        client.send(Message::binary(Vec::new())).unwrap();
+        client.send(Message::binary(rest.to_vec())).unwrap();
+        let (mut bytes, mut pong) = (Vec::new(), None);
+        loop {
+            match client.read().unwrap() {
+                Message::Binary(some) => bytes.extend_from_slice(&some),
+                Message::Pong(payload) => pong = Some(payload),
+                Message::Close(frame) => break (bytes, pong, frame.map(|it| it.code)),
+                other => panic!("{other:?}"),
+            }
+        }
+    });
+    let Visitor { channel, name, binding } = visitor.unwrap().unwrap();
+    assert_eq!((name.as_deref(), binding), (Some("acme"), token_binding("other")));
+    let message = channel.recv(Lane::PROTOCOL, 100_000).unwrap();
+    channel.send(Lane::SECOND, message.clone()).unwrap();
+    channel.close().unwrap();
+    let (bytes, pong, code) = client.join().unwrap();
+    assert_eq!(bytes[5..], message);
+    assert_eq!((pong.as_deref(), code), (Some(&[1, 2, 3][..]), Some(CloseCode::Normal)));
+}
+
+#[test]
+fn only_pages_of_allowed_origins_begin_a_session() {
+    let own = |address: SocketAddr| format!("http://localhost:{}", address.port());
+    let (visitor, client) =
+        meet(site(), move |stream, address| upgrade(stream, PATH, &own(address)).map(drop));
+    assert_eq!(visitor.unwrap().unwrap().name, None);
+    client.join().unwrap().unwrap();
+    for origin in ["", "null", "http://evil.example", "http://localhost"] {
+        let (visitor, client) =
+            meet(site(), move |stream, _| upgrade(stream, PATH, origin).map(drop));
+        let error = visitor.unwrap_err().to_string();
+        assert!(error.contains("another origin"), "{error}");
+        assert!(client.join().unwrap().unwrap_err().contains("403"));
+    }
+    let site = site().allow_origin("https://psi.example.org").files(Vec::new());
+    for (origin, admitted) in [("https://psi.example.org", true), ("http://127.0.0.1", false)] {
+        let (visitor, client) =
+            meet(site.clone(), move |stream, _| upgrade(stream, PATH, origin).map(drop));
+        assert_eq!((visitor.is_ok(), client.join().unwrap().is_ok()), (admitted, admitted));
+    }
+}
+
+#[test]
+fn a_name_without_a_token_is_bound_to_a_value_that_nobody_knows() {
+    let visit = || {
+        let path = "/foxtrot/nobody";
+        let (visitor, client) = meet(site(), move |stream, address| {
+            upgrade(stream, path, &format!("http://{address}")).map(drop)
+        });
+        client.join().unwrap().unwrap();
+        visitor.unwrap().unwrap().binding
+    };
+    assert_ne!(visit(), visit());
+}
+
+#[test]
+fn files_come_with_strict_headers_and_nothing_else_comes() {
+    for (request, status) in [
+        ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "200 OK"),
+        ("GET /index.html HTTP/1.1\r\nHost: x\r\n\r\n", "200 OK"),
+        ("GET /../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", "404 Not Found"),
+        ("GET /foxtrot HTTP/1.1\r\nHost: x\r\n\r\n", "404 Not Found"),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", "400 Bad Request"),
+        ("\x16\x03\x01 a TLS client\r\n\r\n", "400 Bad Request"),
+        ("GET /foxtrot HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n", "403 Forbidden"),
+        ("GET /other HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n", "404 Not Found"),
+    ] {
+        let (visitor, client) = meet(site(), move |stream, _| get(stream, request));
+        assert!(!matches!(visitor, Ok(Some(_))));
+        // The connection ends with the visit.
+        drop(visitor);
+        let answer = client.join().unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{request}: {answer}");
+        for header in ["script-src 'self'", "default-src 'none'", "nosniff", "no-referrer"] {
+            assert!(answer.contains(header), "{answer}");
+        }
+        assert_eq!(answer.ends_with("<!doctype html>"), status == "200 OK");
+    }
+}
+
+#[test]
+fn a_head_that_is_long_or_drips_is_not_waited_for() {
+    let long = format!("GET / HTTP/1.1\r\nX: {}", "x".repeat(9000));
+    let (visitor, client) = meet(site(), move |stream, _| get(stream, &long));
+    assert!(visitor.unwrap_err().to_string().contains("long head"));
+    assert!(client.join().unwrap().contains("431"));
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let _silent = TcpStream::connect(listener.local_addr()).unwrap();
+    let socket = listener.accept(LONG).unwrap().shake_hands_within(Duration::from_millis(50));
+    assert!(site().answer(socket).is_err());
+}
+
+#[test]
+fn frames_that_no_browser_sends_end_the_channel() {
+    let masked = |first: u8, len: u8| vec![first, 0x80 | len, 0, 0, 0, 0];
+    for bytes in [
+        vec![0x82, 1, 7],                            // without a mask
+        masked(0x81, 1),                             // text
+        masked(0xc2, 1),                             // an extension's
+        masked(0x80, 1),                             // the rest of nothing
+        masked(0x83, 1),                             // an unknown kind
+        masked(0x09, 0),                             // a ping in pieces
+        vec![0x89, 0xfe, 0, 200, 0, 0, 0, 0],        // a long ping
+        [masked(0x02, 0), masked(0x82, 0)].concat(), // a message within another
+    ] {
+        let (visitor, client) = meet(site(), move |stream, address| {
+            let client = upgrade(stream, PATH, &format!("http://{address}")).unwrap();
+            client.get_ref().write_all(&bytes).unwrap();
+            client.get_ref().set_read_timeout(Some(LONG)).unwrap();
+            // Its end, or a reset.
+            let read = client.get_ref().read_to_end(&mut Vec::new());
+            assert!(read.map_or_else(|e| e.kind() == ErrorKind::ConnectionReset, |_| true));
+        });
+        let channel = visitor.unwrap().unwrap().channel;
+        let error = channel.recv(Lane::PROTOCOL, 1).unwrap_err();
+        assert!(matches!(error, Error::Channel(ChannelError::Io { .. })), "{error}");
+        drop(channel);
+        client.join().unwrap();
+    }
+}
+
+#[test]
+fn a_lost_connection_is_no_end() {
+    let (visitor, client) = meet(site(), |stream, address| {
+        let client = upgrade(stream, PATH, &format!("http://{address}")).unwrap();
+        drop(client);
+    });
+    client.join().unwrap();
+    let channel = visitor.unwrap().unwrap().channel;
+    let error = channel.recv(Lane::PROTOCOL, 1).unwrap_err();
+    assert_eq!(error, ChannelError::ClosedReceiving.into());
+}

@@ -1,0 +1,131 @@
+// The package foxtrot-mpc: peers over WebSockets or any other stream. Call it in a Web Worker: jobs compute for long.
+import start, { Keys, Session, Table, itemOf, selfTest } from "./foxtrot_wasm.js";
+
+export { Keys, Table, itemOf, selfTest };
+
+/** Loads the WebAssembly, once: of an address, of a response, or of bytes. */
+export const init = (module = new URL("foxtrot_wasm_bg.wasm", import.meta.url)) => start({ module_or_path: module });
+
+// More than this that the system has not sent yet makes a job wait, until less than this is left.
+const FULL = 4 << 20, EMPTY = 1 << 20;
+
+/** A peer. Jobs run one after another; one that fails ends the connection. */
+export class Peer {
+  #session; #end; #timer;
+
+  constructor(session, end, timeout) {
+    [this.#session, this.#end] = [session, end];
+    let idle = 0;
+    this.heard = () => { idle = 0; };
+    // Ticks are late while a job computes, so a wait is counted in ticks and not by a clock.
+    this.#timer = setInterval(() => {
+      idle = session.waits ? idle + 1 : 0;
+      if (idle > timeout) this.#stop("timeout");
+    }, 1000);
+  }
+
+  psiReceive(keys, options = {}, tell) { return this.#session.psiReceive(keys, options, tell); }
+  psiSend(keys, options = {}, tell) { return this.#session.psiSend(keys, options, tell); }
+  joinReceive(keys, length, options = {}, tell) { return this.#session.joinReceive(keys, length, options, tell); }
+  joinSend(keys, payloads, length, options = {}, tell) {
+    return this.#session.joinSend(keys, payloads, length, options, tell);
+  }
+  rotSend(n) { return this.#session.rotSend(n); }
+  rotReceive(n) { return this.#session.rotReceive(n); }
+  otSend(pairs) { return this.#session.otSend(pairs); }
+  otReceive(choices) { return this.#session.otReceive(choices); }
+
+  /** What the peer wants, by its first message. Nothing else is possible over this connection afterwards. */
+  terms() { return this.#session.terms(); }
+
+  /** Ends the connection, and a job that waits. A job that computes ends when it next waits. */
+  close() { this.#stop("cancelled"); }
+
+  #stop(why) {
+    clearInterval(this.#timer);
+    this.#session.end(why);
+    this.#end();
+  }
+}
+
+const failure = (code, message) => Object.assign(new Error(message), { code });
+
+/**
+ * Connects to a peer that listens with `foxtrot psi send --websocket`. The token is never sent. `name` is the token's
+ * name, if it has one.
+ */
+export function connect(address, { token, name, timeout = 30 } = {}) {
+  return new Promise((resolve, reject) => {
+    let socket;
+    try {
+      const url = new URL(address);
+      if (url.pathname === "/") url.pathname = "/foxtrot";
+      if (name) url.pathname += "/" + encodeURIComponent(name);
+      url.protocol = url.protocol.replace("http", "ws");
+      socket = new WebSocket(url);
+    } catch (e) {
+      reject(failure("address", String(e)));
+      return;
+    }
+    socket.binaryType = "arraybuffer";
+    const late = setTimeout(() => socket.close(), timeout * 1000);
+    let peer, polls;
+    const outlet = {
+      write(bytes) {
+        // The socket takes nothing once it closes; its end says why.
+        if (socket.readyState === WebSocket.OPEN) socket.send(bytes);
+        if (socket.bufferedAmount < FULL) return true;
+        polls ??= setInterval(() => {
+          if (socket.bufferedAmount > EMPTY && socket.readyState === WebSocket.OPEN) return;
+          clearInterval(polls);
+          polls = undefined;
+          session.wake();
+        }, 4);
+        return false;
+      },
+    };
+    const session = new Session(outlet, true, token || undefined);
+    socket.onopen = () => {
+      clearTimeout(late);
+      peer = new Peer(session, () => socket.close(), timeout);
+      resolve(peer);
+    };
+    socket.onmessage = ({ data }) => {
+      if (typeof data === "string") {
+        session.end("misbehaved");
+        socket.close();
+        return;
+      }
+      peer.heard();
+      session.push(new Uint8Array(data));
+    };
+    socket.onclose = () => {
+      clearTimeout(late);
+      session.end("closed");
+      reject(failure("unreachable", "no session at this address: nobody listens, or this page may not"));
+    };
+  });
+}
+
+/** A peer over a stream that something else has secured: `{ readable, writable }` of bytes. */
+export function over({ readable, writable }, { initiator, token, timeout = 30 }) {
+  const [reader, writer] = [readable.getReader(), writable.getWriter()];
+  const session = new Session({
+    write(bytes) {
+      writer.write(bytes).catch(() => session.end("closed"));
+      if (writer.desiredSize === null || writer.desiredSize > 0) return true;
+      writer.ready.then(() => session.wake(), () => session.end("closed"));
+      return false;
+    },
+  }, initiator, token || undefined);
+  const peer = new Peer(session, () => { reader.cancel().catch(() => {}); writer.close().catch(() => {}); }, timeout);
+  (async () => {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      peer.heard();
+      session.push(value);
+    }
+  })().catch(() => {}).finally(() => session.end("closed"));
+  return peer;
+}

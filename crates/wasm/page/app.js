@@ -1,0 +1,347 @@
+// The page: what a person sees and does. The work is in worker.js.
+import { texts } from "./texts.js";
+
+const $ = (id) => document.getElementById(id);
+const FORMS = ["none", "email", "trim,lower", "name", "digits", "compact,upper", "phone", "date"];
+const ROW = 32;
+
+let language = navigator.language?.startsWith("de") ? "de" : "en";
+let worker, waiting, file, facts, wanted, found;
+
+const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
+const t = (key, values = {}) => fill(texts[language][key] ?? key, values);
+const number = (n) => n.toLocaleString(language);
+
+// The worker's answer to a job. A new worker knows no file.
+function start() {
+  worker?.terminate();
+  waiting?.forEach(({ reject }) => reject({ code: "cancelled" }));
+  waiting = new Map();
+  worker = new Worker("worker.js", { type: "module" });
+  worker.onmessage = ({ data: { what, id, result, error, ...rest } }) => {
+    if (what === "done") waiting.get(id)?.resolve(result);
+    else if (what === "failed") waiting.get(id)?.reject(error);
+    else events[what]?.(rest);
+    if (id !== undefined) waiting.delete(id);
+  };
+  // A trap in WebAssembly, say for lack of memory.
+  worker.onerror = (e) => waiting.forEach(({ reject }) => reject({ code: "other", message: e.message ?? "worker" }));
+}
+let ids = 0;
+const ask = (job, rest = {}) => new Promise((resolve, reject) => {
+  const id = ids++;
+  waiting.set(id, { resolve, reject });
+  worker.postMessage({ id, job, ...rest });
+});
+
+const events = {
+  reading({ part, rows }) {
+    $("reading").value = part;
+    say(t("reading", { rows: number(rows) }));
+  },
+  connected() { label(t("working", { percent: 0 })); },
+  progress({ done, of }) {
+    const part = of ? done / of : 0, now = performance.now();
+    $("bar").value = part;
+    events.began ??= now;
+    const seconds = part > 0.02 ? (now - events.began) / 1000 / part * (1 - part) : NaN;
+    const time = seconds < 90 ? t("seconds", { n: Math.ceil(seconds) }) : t("minutes", { n: Math.ceil(seconds / 60) });
+    label(t("working", { percent: Math.floor(100 * part) }) + (seconds > 0 ? t("left", { time }) : ""));
+  },
+};
+
+const label = (text) => { $("bar-label").textContent = text; };
+const say = (text) => { $("status").textContent = text; };
+
+function show(id, focus = true) {
+  $(id).hidden = false;
+  if (focus) $(id).querySelector("h2").focus();
+}
+const hide = (...ids) => ids.forEach((id) => { $(id).hidden = true; });
+
+function fail(error) {
+  const errors = texts[language].errors;
+  const shown = (value) => value ?? "–";
+  const differences = (error.differences ?? [])
+    .map(({ key, here, peer }) => fill(errors.difference, { key, here: shown(here), peer: shown(peer) })).join("\n");
+  $("alert").textContent = fill(errors[error.code] ?? errors.other, { ...error, message: error.message ?? error.code, differences });
+  $("alert").dataset.code = error.code;
+  $("alert").hidden = false;
+  $("alert").scrollIntoView({ block: "nearest" });
+}
+
+// Runs a step of the page, and shows what goes wrong in it.
+const step = (button, work) => async (event) => {
+  event?.preventDefault?.();
+  hide("alert");
+  if (button) button.disabled = true;
+  try {
+    await work(event);
+  } catch (e) {
+    fail(e.code ? e : { code: "other", message: String(e) });
+  } finally {
+    if (button) button.disabled = false;
+  }
+};
+
+function translate() {
+  document.documentElement.lang = language;
+  document.title = t("title");
+  $("language").value = language;
+  document.querySelectorAll("[data-t]").forEach((it) => { it.textContent = t(it.dataset.t); });
+  $("reading").setAttribute("aria-label", t("readButton"));
+  $("scroll").setAttribute("aria-label", t("table"));
+  document.querySelectorAll("#columns .column").forEach(nameColumn);
+  if (facts) showFacts();
+  if (wanted) showTerms();
+  if (found) showCount();
+}
+
+// The file.
+async function look(delimiter) {
+  hide("facts", "peer", "agreement", "running", "result");
+  facts = wanted = found = undefined;
+  const header = $("header").checked;
+  const seen = await ask("look", { file, delimiter, header });
+  $("delimiter").value = seen.delimiter;
+  $("header-label").hidden = seen.delimiter === "";
+  $("columns").replaceChildren(...seen.names.map((name, i) => column(name, i, seen.names.length === 1)));
+  $("form").hidden = false;
+}
+
+function element(tag, properties = {}, ...children) {
+  const it = Object.assign(document.createElement(tag), properties);
+  it.append(...children);
+  return it;
+}
+
+function column(name, i, checked) {
+  const box = element("input", { type: "checkbox", checked, value: i });
+  const form = element("select", {}, ...FORMS.map((value) => element("option", { value })));
+  const value = element("input", { type: "text", hidden: true });
+  const line = element("div", { className: "column" }, element("label", { className: "check" }, box, element("span", { textContent: name })), form, value);
+  line.dataset.name = name;
+  form.hidden = !checked;
+  const change = () => {
+    form.hidden = !box.checked;
+    value.hidden = !box.checked || !["phone", "date"].includes(form.value);
+    nameColumn(line);
+    facts = undefined;
+    hide("facts", "peer", "agreement", "result");
+  };
+  [box, form, value].forEach((it) => it.addEventListener("change", change));
+  nameColumn(line);
+  return line;
+}
+
+function nameColumn(line) {
+  const [form, value] = [line.querySelector("select"), line.querySelector("input[type=text]")];
+  form.setAttribute("aria-label", t("normaliser", { column: line.dataset.name }));
+  value.setAttribute("aria-label", t("value", { column: line.dataset.name }));
+  value.placeholder = form.value === "phone" ? t("phoneHint") : t("dateHint");
+  for (const option of form.options) option.textContent = FORMS.includes(option.value) ? t(option.value) : option.value;
+}
+
+const chosen = () => [...document.querySelectorAll("#columns .column")].filter((it) => it.querySelector("input").checked);
+
+function normaliser(line) {
+  const form = line.querySelector("select").value, value = line.querySelector("input[type=text]").value.trim();
+  if (form === "phone") return "phone:" + (value || "+49");
+  if (form === "date") return value ? "date:" + value : "date";
+  return form;
+}
+
+async function read() {
+  const lines = chosen();
+  if (!lines.length) throw { code: "columns" };
+  $("reading").hidden = false;
+  $("reading").value = 0;
+  try {
+    facts = await ask("read", {
+      delimiter: $("delimiter").value, header: $("header").checked,
+      columns: lines.map((it) => Number(it.querySelector("input").value)), normalisers: lines.map(normaliser),
+    });
+  } finally {
+    $("reading").hidden = true;
+  }
+  facts.columns = $("delimiter").value && $("header").checked ? lines.map((it) => it.dataset.name) : undefined;
+  showFacts();
+  say(t("read_", { rows: number(facts.rows), keys: number(facts.keys) }));
+}
+
+function showFacts() {
+  const facts_ = ["rows", "keys", "duplicates", "empty", "blank"].filter((key) => facts[key] || key === "rows" || key === "keys");
+  $("numbers").replaceChildren(...facts_.flatMap((key) =>
+    [element("dt", { textContent: t(key) }), element("dd", { textContent: number(facts[key]), id: "n-" + key })]));
+  $("sample").replaceChildren(...facts.sample.map((both) =>
+    element("tr", {}, ...both.map((text) => element("td", { textContent: text || "–" })))));
+  $("facts").hidden = false;
+  $("peer").hidden = false;
+}
+
+// The peer.
+const peer = () => ({ address: $("address").value.trim(), token: $("token").value.trim(), name: $("name").value.trim() || undefined });
+
+async function askPeer() {
+  hide("agreement", "running", "result");
+  say(t("asking"));
+  const { role, terms } = await ask("terms", peer());
+  if (terms.job !== "psi") throw { code: "notPsi", job: terms.job };
+  if (role !== "sender") throw { code: "role" };
+  if (terms.function) throw { code: "function", function: terms.function };
+  if (terms["or-normalize"]) throw { code: "function", function: "or-normalize" };
+  if (terms.policy) throw { code: "peer-forbids" };
+  wanted = { ...terms, changed: false };
+  if (terms.normalize !== facts.terms) {
+    const forms = terms.normalize.split(";"), lines = chosen();
+    if (forms.length !== lines.length) throw { code: "columnsDiffer", n: forms.length, terms: terms.normalize };
+    lines.forEach((line, i) => set(line, forms[i]));
+    await read();
+    wanted.changed = true;
+  }
+  showTerms();
+  show("agreement");
+  say("");
+}
+
+// Chooses the form that the other side wants. Dates keep the format of this file.
+function set(line, form) {
+  const [select, value] = [line.querySelector("select"), line.querySelector("input[type=text]")];
+  const plain = form.replaceAll("/1", "");
+  const [kind, of] = plain.split(":");
+  if (kind === "date" && select.value === "date") return;
+  if (!FORMS.includes(kind)) {
+    if (![...select.options].some((it) => it.value === plain)) select.append(element("option", { value: plain }));
+    select.value = plain;
+  } else {
+    select.value = kind;
+    value.value = of ?? "";
+  }
+  value.hidden = !["phone", "date"].includes(kind);
+  nameColumn(line);
+}
+
+function showTerms() {
+  const keys = number(facts.keys), columns = facts.columns?.join(", ") ?? "–";
+  const lines = [
+    t("learnsYou", { keys }), t("learnsPeer", { keys, columns }), t("compared", { terms: wanted.normalize }),
+    ...(wanted.changed ? [t("changed", { terms: wanted.normalize })] : []),
+    t(wanted.adversary === "malicious" ? "security" : "securitySemi"),
+    t("assumption", { lpn: wanted.assumption === "lpn" ? t("lpn") : "" }),
+  ];
+  $("terms").replaceChildren(...lines.map((textContent) => element("li", { textContent })));
+}
+
+async function run() {
+  hide("result");
+  events.began = undefined;
+  $("bar").removeAttribute("value");
+  label(t("connecting"));
+  $("peer-form").querySelectorAll("input, button").forEach((it) => { it.disabled = true; });
+  show("running");
+  try {
+    const options = { normalize: facts.terms, columns: facts.columns, assumption: wanted.assumption, semiHonest: wanted.adversary !== "malicious" };
+    found = await ask("run", { ...peer(), options });
+  } finally {
+    hide("running");
+    $("peer-form").querySelectorAll("input, button").forEach((it) => { it.disabled = false; });
+  }
+  hide("agreement");
+  showCount();
+  show("result");
+  $("scroll").hidden = found.rows === 0;
+  $("save").disabled = found.rows === 0;
+  await showRows();
+}
+
+function showCount() {
+  const { rows, peerKeys, peerColumns } = found;
+  $("count").textContent = rows === 0 ? t("none_") : rows === 1 ? t("count1") : t("count", { rows: number(rows) });
+  $("count").dataset.rows = rows;
+  const columns = peerColumns ? t("peerColumns", { columns: peerColumns }) : "";
+  $("peer-said").textContent = t("peerSaid", { keys: number(peerKeys), columns });
+}
+
+// The table: only rows that are seen are there. Very many share the height that a browser can have.
+const height = () => Math.min(found.rows * ROW, 8e6);
+let drawing = 0;
+async function showRows() {
+  const turn = ++drawing, box = $("scroll"), seen = Math.ceil(box.clientHeight / ROW) + 2;
+  const most = Math.max(1, height() - box.clientHeight);
+  const first = Math.round(Math.min(1, box.scrollTop / most) * Math.max(0, found.rows - seen + 2));
+  const from = Math.max(0, Math.min(first, found.rows - 1));
+  if (found.rows === 0) return;
+  const { rows } = await ask("rows", { from, count: seen });
+  if (turn !== drawing) return;
+  const head = [t("row"), ...found.names].map((textContent) => element("th", { scope: "col", textContent }));
+  $("rows").tHead.replaceChildren(element("tr", {}, ...head));
+  $("rows").ariaRowCount = found.rows + 1;
+  const top = Math.min(box.scrollTop, height() - rows.length * ROW), gap = (px) => {
+    const cell = element("td", { className: "gap", colSpan: head.length });
+    cell.style.setProperty("height", Math.max(0, px) + "px");
+    const row = element("tr", {}, cell);
+    row.ariaHidden = "true";
+    return row;
+  };
+  const lines = rows.map((fields, i) => {
+    const line = element("tr", {}, ...[number(from + i + 1), ...fields].map((textContent) => element("td", { textContent })));
+    line.ariaRowIndex = from + i + 2;
+    return line;
+  });
+  $("rows").tBodies[0].replaceChildren(gap(top), ...lines, gap(height() - top - rows.length * ROW));
+}
+
+async function save() {
+  const { blob } = await ask("save");
+  const address = URL.createObjectURL(blob), name = file.name.replace(/(\.\w+)?$/, (end) => "-common" + (end || ".csv"));
+  const link = element("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+async function take(files) {
+  if (!files.length) return;
+  file = files[0];
+  await look();
+}
+
+start();
+translate();
+const served = location.protocol.startsWith("http") ? location.origin.replace("http", "ws") + "/foxtrot" : "";
+const link = new URLSearchParams(location.hash.slice(1));
+$("address").value = link.get("peer") ?? served;
+$("token").value = link.get("token") ?? "";
+$("name").value = link.get("name") ?? "";
+// A token does not stay in the address bar, nor in the history.
+if (link.has("token")) history.replaceState(null, "", location.pathname);
+
+$("language").addEventListener("change", () => { language = $("language").value; translate(); });
+$("file").addEventListener("change", step(null, () => take($("file").files)));
+$("delimiter").addEventListener("change", step(null, () => look($("delimiter").value)));
+$("header").addEventListener("change", step(null, () => look($("delimiter").value)));
+$("read").addEventListener("click", step($("read"), async () => { await read(); $("h-peer").focus(); }));
+$("peer-form").addEventListener("submit", step($("ask"), askPeer));
+$("run").addEventListener("click", step($("run"), run));
+$("again").addEventListener("click", step($("again"), askPeer));
+$("save").addEventListener("click", step($("save"), save));
+$("cancel").addEventListener("click", step($("cancel"), async () => {
+  const columns = facts;
+  start();
+  await ask("look", { file, delimiter: $("delimiter").value, header: $("header").checked });
+  await read();
+  facts.columns = columns.columns;
+}));
+let drawn = 0;
+$("scroll").addEventListener("scroll", () => {
+  cancelAnimationFrame(drawn);
+  drawn = requestAnimationFrame(() => { showRows().catch(fail); });
+});
+for (const kind of ["dragover", "dragleave", "drop"]) {
+  $("drop").addEventListener(kind, (event) => {
+    event.preventDefault();
+    $("drop").classList.toggle("over", kind === "dragover");
+    if (kind === "drop") step(null, () => take(event.dataTransfer.files))();
+  });
+}

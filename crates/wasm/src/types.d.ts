@@ -1,0 +1,57 @@
+/** Terms of an intersection. Both sides need the same assumption, adversary and normalisation. */
+export interface PsiOptions {
+  /** What the protocol may rest on, besides module-LWE; "symmetric" if it is left out. */
+  assumption?: "symmetric" | "lpn";
+  /** True accepts a protocol without protection against a malicious peer. */
+  semiHonest?: boolean;
+  /** The normalisation as both sides compare it, e.g. "email/1"; `Table.terms` has it. */
+  normalize?: string;
+  /** The most and the fewest keys that the peer may have. */
+  mostKeys?: number;
+  leastKeys?: number;
+  /** The names of our key columns, for people. */
+  columns?: string[];
+  /** The name of the set that a server should compare with. */
+  set?: string;
+}
+
+/** What a session told of the peer. */
+export interface PsiTold {
+  peerKeys: number;
+  /** As the peer wrote them: show them as text only. */
+  peerColumns?: string;
+  session: string;
+}
+
+export interface PsiResult extends PsiTold {
+  /** The number of different keys in common. */
+  common: number;
+  /** The numbers of our rows with these keys, ascending. */
+  rows: Uint32Array;
+}
+
+export interface JoinResult extends PsiTold {
+  matches: { row: number; payload: Uint8Array }[];
+}
+
+export interface RandomOts {
+  /** Packed, least significant bit first. */
+  choices: Uint8Array;
+  /** 16 bytes each. */
+  keys: Uint8Array;
+}
+
+export interface PeerTerms {
+  role: "sender" | "receiver";
+  terms: Record<string, string>;
+  offers: Record<string, string>;
+}
+
+/** What every promise here is rejected with. */
+export interface FoxtrotError extends Error {
+  /** "token", "terms", "closed", "timeout", "cancelled", "misbehaved", "busy" and others. */
+  code: string;
+  differences?: { key: string; here?: string; peer?: string }[];
+  line?: number;
+  detail?: string;
+}

@@ -1,0 +1,47 @@
+//! The npm package in Node, and the page in Chromium against the command.
+
+use std::{env, fs, path::PathBuf};
+
+use crate::{
+    npm,
+    tools::{self, Failure, Result},
+};
+
+/// Builds both and runs all tests.
+pub(crate) fn run() -> Result {
+    for program in ["node", "npm"] {
+        let there = tools::succeeds(&mut tools::command(program, "--version"));
+        tools::needs(there, &format!("there is no {program}"))?;
+    }
+    npm::run()?;
+    let (target, tests) = (tools::target(), tools::root().join("crates/wasm/tests"));
+    // The packages of npm stay below the target folder.
+    let folder = target.join("npm/tests/wasm/tests");
+    fs::create_dir_all(&folder).map_err(failed)?;
+    for name in ["package.json", "package-lock.json"] {
+        fs::copy(tests.join(name), folder.join(name)).map_err(failed)?;
+    }
+    let mut install = tools::command("npm", "ci --no-audit --no-fund --loglevel=error");
+    tools::run(install.current_dir(&folder))?;
+    let mut node = tools::command("node", "--test --test-reporter=spec");
+    node.arg(tests.join("node.test.mjs")).env("FOXTROT_PACKAGE", target.join("npm/package"));
+    tools::run(&mut node)?;
+    let chromium = chromium();
+    tools::needs(chromium.is_some(), "there is no chromium")?;
+    tools::run(&mut tools::cargo("build --quiet --package foxtrot-cli --features page"))?;
+    let mut browser = tools::command("node", "--test --test-reporter=spec");
+    browser.arg(tests.join("browser.test.mjs"));
+    browser.env("FOXTROT", target.join("debug/foxtrot")).env("MODULES", &folder);
+    tools::run(browser.env("CHROMIUM", chromium.unwrap_or_default()))
+}
+
+/// The browser: that of the variable `CHROMIUM`, or the system's.
+fn chromium() -> Option<PathBuf> {
+    let named = env::var_os("CHROMIUM").map(PathBuf::from);
+    let usual = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    named.into_iter().chain(usual.map(PathBuf::from)).find(|path| path.is_file())
+}
+
+fn failed(error: std::io::Error) -> Failure {
+    Failure::Failed(error.to_string())
+}
