@@ -17,6 +17,7 @@ The other company calls ``foxtrot.ray.psi_send(rows, "mail", listen="0.0.0.0:700
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -366,6 +367,8 @@ class _Crew:
         except self._ray.exceptions.RayActorError:
             self._starting[worker.ready.remote()] = worker
             self._report.retries.append((shard, attempt, "the worker has died"))
+            # The peer's worker may wait for the one that has died.
+            threading.Thread(target=self._hang_up, args=(self._ticket.route("", shard, attempt),), daemon=True).start()
             return True
         except self._ray.exceptions.RayTaskError as error:
             # A peer that departs from the protocol is not asked again.
@@ -378,6 +381,14 @@ class _Crew:
         self._report.bytes_received += facts["bytes_received"]
         self.found[shard] = found
         return True
+
+    def _hang_up(self, route: str) -> None:
+        """Meet a worker of the peer, and leave it."""
+        try:
+            self._way.meet(route, self._way.wait)._core.abandon()
+        except (ConnectionError, self._ray.exceptions.RayError):
+            # Nobody waits there.
+            pass
 
 
 def _tried(attempts: int, action: Callable[[], T]) -> T:
@@ -547,6 +558,8 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
                 why = report.retries[-1][2] if report.retries else "the peer has not finished them"
                 shards = ", ".join(map(str, pending[:10]))
                 raise RetryError(f"{len(pending)} shards ({shards}) failed {bounds.attempts} times: {why}")
+        # The tasks below need the workers' CPUs.
+        crew.dismiss()
         if isinstance(report, Intersection):
             take = ray.remote(_rows)
             taken = [
