@@ -1,6 +1,6 @@
 """One intersection on two Ray clusters, which are two processes here. Without Ray these tests are skipped.
 
-The first runs always; `FOXTROT_ALL=1` runs the others.
+`cargo xtask python --all` installs Ray. The first test takes a minute; `FOXTROT_ALL=1` runs the others.
 """
 
 from __future__ import annotations

@@ -625,7 +625,7 @@ def psi_receive(
         peers: Fingerprints of accepted peers.
         insecure: Plain TCP without keys, for tests on one machine only.
         normalize: A normaliser, or a list of one for each key column. Both sides have the same.
-        shards: The number of shards. Both sides have the same. About a million keys in a shard are a good number.
+        shards: The number of shards. Both sides have the same.
         workers: The most shards at once, by default one for each free CPU. The side with fewer workers decides.
         cpus: CPUs of a worker, and its threads.
         memory: Bytes of memory that Ray reserves for a worker. By default 256 MiB and 300 bytes for each key of a shard.
