@@ -22,7 +22,9 @@ pub(super) const PSI_RECEIVE: &str = "\
 Examples:
   foxtrot psi receive a.csv --key email -o common.csv \\
     --listen 0.0.0.0:7000 --peer acme
-  foxtrot psi receive a.csv --key email --connect 127.0.0.1:7000 --insecure";
+  foxtrot psi receive a.csv --key email --connect 127.0.0.1:7000 --insecure
+  foxtrot psi receive a.csv --key email --shards 16 --shard 3 \\
+    --ticket a.ticket -o 3.csv --behind 10.0.0.5:7001 --route march --peer acme";
 
 pub(super) const PSI_SEND: &str = "\
 Examples:
@@ -44,11 +46,7 @@ Examples:
 
 pub(super) const PSI_GATEWAY: &str = "\
 Examples:
-  foxtrot psi gateway --listen 0.0.0.0:7000 --inside 10.0.0.5:7001
-  foxtrot psi receive a.csv --key email --shards 16 --ticket a.ticket \\
-    --behind 10.0.0.5:7001 --route march --peer acme
-  foxtrot psi receive a.csv --key email --shards 16 --ticket a.ticket \\
-    --shard 3 -o 3.csv --behind 10.0.0.5:7001 --route march --peer acme";
+  foxtrot psi gateway --listen 0.0.0.0:7000 --inside 10.0.0.5:7001";
 
 pub(super) const PSI_INSPECT: &str = "\
 Examples:
