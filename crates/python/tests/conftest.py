@@ -14,6 +14,9 @@ from typing import Any
 import foxtrot
 import pytest
 
+#: A program of `test_ray.py`, and no module of tests.
+collect_ignore = ["ray_company.py"]
+
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "crates" / "python" / "examples"
 
