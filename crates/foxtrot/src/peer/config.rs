@@ -130,7 +130,7 @@ impl Config {
     }
 
     /// Listens for browsers: sessions come over WebSocket, from pages of the site's origins, and are bound to its tokens.
-    /// What goes over the network is not encrypted here: the browser's TLS ends at a proxy, or both are on one machine.
+    /// This side does not encrypt the connection: the browser's TLS ends at a proxy, or browser and command are on one machine.
     #[cfg(feature = "websocket")]
     #[must_use]
     pub fn websocket(site: foxtrot_net::websocket::Site) -> Self {
