@@ -20,8 +20,8 @@
 //! let (ours, theirs) =
 //!     Pair::new(party(Role::Sender, 8), party(Role::Receiver, 9)).run().map_err(|(_party, e)| e)?;
 //! assert_eq!(ours.shards_of(&[[1; 32], [2; 32]]), theirs.shards_of(&[[1; 32], [2; 32]]));
-//! // A million items are padded to 16 times 64 394.
-//! assert_eq!(ours.load(1_000_000), 64_394);
+//! // A million items are padded to 16 times 64 485.
+//! assert_eq!(ours.load(1_000_000), 64_485);
 //! # Ok::<(), foxtrot_psi::paxos::Error>(())
 //! ```
 
