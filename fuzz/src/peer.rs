@@ -64,7 +64,7 @@ pub fn greetings(initiator: &Hello, responder: &Hello) -> [Vec<u8>; 2] {
 
 /// The session's id of sides that have said this, over TLS with that exporter.
 pub fn sid([initiators, responders]: [[&[u8]; 2]; 2], exporter: &[u8]) -> Sid {
-    let query = greeting([initiators[0], responders[0]], exporter).oracle("foxtrot v2 session");
+    let query = greeting([initiators[0], responders[0]], exporter).oracle("foxtrot v1 session id");
     Sid::from_bytes(query.query(0, 0).field(initiators[1]).field(responders[1]).finish())
 }
 

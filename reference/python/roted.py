@@ -15,7 +15,7 @@ class Receiver:
         self._id, self._choices = sub_sid, choices
         rows = (oracle("foxtrot v1 roted A", sub_sid, row, 0, [], 1560) for row in range(3))
         matrix = [ring.uniform(row) for row in rows]
-        hashes = [f"foxtrot v2 roted {name}" for name in ("H1", "T", "H'")]
+        hashes = [f"foxtrot v1 roted {name}" for name in ("H1", "T", "H'")]
         k_1, k_t, k_prime = (oracle(context, sub_sid, 0, 0, []) for context in hashes)
         self._secrets, condensed, self.blinded = [], b"", b""
         for i, c in enumerate(choices):
@@ -34,15 +34,15 @@ class Receiver:
             self._secrets.append(s_r)
             self.blinded += packed + s
             condensed += digest + s
-        self._beta = oracle("foxtrot v2 roted Blinded", sub_sid, 0, 0, [b"", condensed])
+        self._beta = oracle("foxtrot v1 roted Blinded", sub_sid, 0, 0, [b"", condensed])
 
     def reply_length(self):
         return REPLY * len(self._choices)
 
     def keys(self, reply):
         """The key of the chosen branch of each transfer; `reply` has the right length."""
-        tau = oracle("foxtrot v2 roted transcript", self._id, 0, 0, [self._beta, reply])
-        k_out = oracle("foxtrot v2 roted endemic output", self._id, 0, 0, [tau])
+        tau = oracle("foxtrot v1 roted transcript", self._id, 0, 0, [self._beta, reply])
+        k_out = oracle("foxtrot v1 roted endemic output", self._id, 0, 0, [tau])
         keys = []
         for i, (c, s_r) in enumerate(zip(self._choices, self._secrets)):
             answer = reply[REPLY * i + REPLY // 2 * c :]
@@ -62,7 +62,7 @@ class Sender:
     def __init__(self, sub_sid, n, blinded, coins=lambda i: os.urandom(2 * 896)):
         rows = (oracle("foxtrot v1 roted A", sub_sid, row, 0, [], 1560) for row in range(3))
         matrix = [ring.uniform(row) for row in rows]
-        hashes = [f"foxtrot v2 roted {name}" for name in ("H1", "T", "H'")]
+        hashes = [f"foxtrot v1 roted {name}" for name in ("H1", "T", "H'")]
         k_1, k_t, k_prime = (oracle(context, sub_sid, 0, 0, []) for context in hashes)
         secrets, condensed, self.reply = [], b"", b""
         for i in range(n):
@@ -89,8 +89,8 @@ class Sender:
                 rounded = [ring.rounded(x, 11) for x in sum(u, [])]
                 self.reply += ring.pack(rounded, 11) + ring.pack(hints, 1)
                 secrets.append(ring.pack([ring.key_bit(x, hint) for x, hint in zip(k, hints)], 1))
-        beta = oracle("foxtrot v2 roted Blinded", sub_sid, 0, 0, [b"", condensed])
-        tau = oracle("foxtrot v2 roted transcript", sub_sid, 0, 0, [beta, self.reply])
-        k_out = oracle("foxtrot v2 roted endemic output", sub_sid, 0, 0, [tau])
+        beta = oracle("foxtrot v1 roted Blinded", sub_sid, 0, 0, [b"", condensed])
+        tau = oracle("foxtrot v1 roted transcript", sub_sid, 0, 0, [beta, self.reply])
+        k_out = oracle("foxtrot v1 roted endemic output", sub_sid, 0, 0, [tau])
         keys = [keyed(k_out, k // 2, k % 2, sk, 16) for k, sk in enumerate(secrets)]
         self.keys = list(zip(keys[::2], keys[1::2]))

@@ -36,7 +36,7 @@ class Receiver:
 
     def __init__(self, sub_sid, pairs):
         self._id, self._batch = sub_sid, 0
-        self._nonce = oracle("foxtrot v2 extension stream", sub_sid, 0, 0, [], 8)
+        self._nonce = oracle("foxtrot v1 extension stream", sub_sid, 0, 0, [], 8)
 
         def pad(row, b):
             return oracle("foxtrot v1 extension base", sub_sid, row, b, [pairs[row][1 - b]], 16)
@@ -54,7 +54,7 @@ class Receiver:
                 for b in (0, 1):
                     masked = _xor(nodes[b::2]) ^ int.from_bytes(pad(row, b), "little")
                     sums += masked.to_bytes(16, "little")
-            leaves = [oracle("foxtrot v2 extension leaf", sub_sid, tree, 0, [node], 48) for node in nodes]
+            leaves = [oracle("foxtrot v1 extension leaf", sub_sid, tree, 0, [node], 48) for node in nodes]
             self._leaves.append([leaf[:16] for leaf in leaves])
             checks.append([leaf[16:] for leaf in leaves])
         digest = oracle("foxtrot v1 extension tree check", sub_sid, 0, 0, [b"".join(sum(checks, []))])

@@ -124,7 +124,7 @@ class KnownAnswers(unittest.TestCase):
             if it["mode"] != "endemic" or "reply" not in it:
                 continue
             sub_sid, seed = bytes.fromhex(it["id"]), bytes.fromhex(it["receiver_seed"])
-            drawn = wire.oracle("foxtrot v2 roted receiver coins", sub_sid, 0, 0, [seed], 24)
+            drawn = wire.oracle("foxtrot v1 roted receiver coins", sub_sid, 0, 0, [seed], 24)
 
             def coins(i):
                 counters = range(51 * i, 51 * (i + 1))
@@ -136,7 +136,7 @@ class KnownAnswers(unittest.TestCase):
             keys = receiver.keys(bytes.fromhex(it["reply"]))
             self.assertEqual(b"".join(keys).hex(), it["receiver_keys"])
             seed = bytes.fromhex(it["sender_seed"])
-            drawn = wire.oracle("foxtrot v2 roted sender coins", sub_sid, 0, 0, [seed], 24)
+            drawn = wire.oracle("foxtrot v1 roted sender coins", sub_sid, 0, 0, [seed], 24)
 
             def senders_coins(i):
                 counters = range(112 * i, 112 * (i + 1))

@@ -4,7 +4,7 @@ import os
 
 from blake3 import derive_key, keyed_hash
 
-VERSION = 6
+VERSION = 1
 MAGIC = b"FOXTROT\0"
 HELLO, PROTOCOL, PROOFS = 0, 1, 2
 SENDER, RECEIVER = 0, 1
@@ -78,11 +78,11 @@ class Frames:
         both = (self._sent, self._received)
         both = both if we_are_initiator else both[::-1]
         hashes = b"".join(
-            oracle("foxtrot v2 frames", sid, lane, side, both[side][lane])
+            oracle("foxtrot v1 frames", sid, lane, side, both[side][lane])
             for lane in range(1, LANES)
             for side in (0, 1)
         )
-        step = bytes([RECEIVED]) + oracle("foxtrot v2 transcript", sid, 0, 0, [hashes])
+        step = bytes([RECEIVED]) + oracle("foxtrot v1 transcript", sid, 0, 0, [hashes])
         self.send(HELLO, step)
         if self.receive(HELLO, STEP_LENGTH, STEP_LENGTH) != step:
             raise WireError("the two sides have not received what the other sent")
@@ -160,7 +160,7 @@ def greet(frames, ours, we_are_initiator, table=()):
     else:
         first, table = hear()
         second = tell()
-    return oracle("foxtrot v2 session", greeting, 0, 0, [first, second]), table
+    return oracle("foxtrot v1 session id", greeting, 0, 0, [first, second]), table
 
 
 def our_details(greeting, side, puzzle, table=()):

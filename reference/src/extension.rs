@@ -132,7 +132,7 @@ pub struct Rejected;
 
 /// Returns β ‖ ν of batch β.
 pub(crate) fn nonce(id: &Id, batch: usize) -> Block {
-    let nu = oracle("foxtrot v2 extension stream", id, 0, 0, &[], 8);
+    let nu = oracle("foxtrot v1 extension stream", id, 0, 0, &[], 8);
     Block::from_le_bytes(array(&[&(batch as u64).to_le_bytes(), &nu[..]].concat()))
 }
 

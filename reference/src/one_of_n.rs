@@ -70,8 +70,8 @@ impl Protocol {
     /// Returns G: `m` bits, of batch `beta`.
     fn stream(&self, row: usize, branch: u8, key: &[u8], beta: usize, m: usize) -> Bits {
         let number = |bytes: Vec<u8>| u128::from_le_bytes(bytes.try_into().expect("16 bytes"));
-        let key = oracle("foxtrot v2 one-of-n base", &self.id, row, branch, &[key], 16);
-        let nu = oracle("foxtrot v2 one-of-n stream", &self.id, 0, 0, &[], 8);
+        let key = oracle("foxtrot v1 one-of-n base", &self.id, row, branch, &[key], 16);
+        let nu = oracle("foxtrot v1 one-of-n stream", &self.id, 0, 0, &[], 8);
         let nonce = [(beta as u64).to_le_bytes().to_vec(), nu].concat();
         bits_from_bytes(&aegis::keystream(number(key), number(nonce), m / 8), m)
     }

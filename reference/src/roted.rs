@@ -156,7 +156,7 @@ pub fn sender_reply(
         let points = points("roted", id, i, &message.take(1296));
         let mut answer_branch = |j: u8| {
             let number = 2 * i + usize::from(j);
-            let coins = coins("foxtrot v2 roted sender coins", id, seed, number, 7 * 128);
+            let coins = coins("foxtrot v1 roted sender coins", id, seed, number, 7 * 128);
             let (answered, sk) = answer(&a_matrix, &points[usize::from(j)], coins);
             reply.extend(answered);
             sk
@@ -238,7 +238,7 @@ pub(crate) fn blind(
 ) -> (Vector, Vec<u8>) {
     let ring = Ring::module768();
     // Step 1.
-    let context = format!("foxtrot v2 {name} receiver coins");
+    let context = format!("foxtrot v1 {name} receiver coins");
     let mut coins = Bytes(coins(&context, id, seed, i, 6 * 128 + 48));
     let s_r = coins.noise_vector(&ring);
     let e_r = coins.noise_vector(&ring);
@@ -311,19 +311,19 @@ pub(crate) fn matrix(name: &str, id: &Id) -> [Vector; 3] {
 
 /// H₁, which hides P^c in T.
 fn h1(ring: &Ring, name: &str, id: &Id, i: usize, j: u8, r: &[u8]) -> Vector {
-    let bytes = ask(&key_of(&format!("foxtrot v2 {name} H1"), id, &[]), r, i, j, 1560);
+    let bytes = ask(&key_of(&format!("foxtrot v1 {name} H1"), id, &[]), r, i, j, 1560);
     coefficients(ring, &ring.uniform(&bytes, 3))
 }
 
 /// H′, which ties r to T: after T is fixed nobody can choose H₁ of both branches.
 fn h_prime(name: &str, id: &Id, i: usize, j: u8, t_bytes: &[u8]) -> Vec<u8> {
-    let key = key_of(&format!("foxtrot v2 {name} H'"), id, &[]);
+    let key = key_of(&format!("foxtrot v1 {name} H'"), id, &[]);
     ask(&key, &digest(name, id, i, t_bytes), i, j, 48)
 }
 
 /// The digest of T, which H′ and the transcript take.
 fn digest(name: &str, id: &Id, i: usize, t_bytes: &[u8]) -> Vec<u8> {
-    ask(&key_of(&format!("foxtrot v2 {name} T"), id, &[]), t_bytes, i, 0, 32)
+    ask(&key_of(&format!("foxtrot v1 {name} T"), id, &[]), t_bytes, i, 0, 32)
 }
 
 fn commitment(id: &Id, t: &[u8]) -> Vec<u8> {
@@ -339,14 +339,14 @@ fn transcript(mode: Mode, id: &Id, n: usize, blinded: &[u8], reply: &[u8], t: &[
         [&digest("roted", id, i, t_bytes), s].concat()
     };
     let condensed: Vec<u8> = phis.chunks(1296).enumerate().flat_map(condense).collect();
-    let digest = oracle32("foxtrot v2 roted Blinded", id, 0, 0, &[head, &condensed]);
+    let digest = oracle32("foxtrot v1 roted Blinded", id, 0, 0, &[head, &condensed]);
     if mode == Mode::Endemic {
-        return oracle32("foxtrot v2 roted transcript", id, 0, 0, &[&digest, reply]);
+        return oracle32("foxtrot v1 roted transcript", id, 0, 0, &[&digest, reply]);
     }
-    let key = oracle("foxtrot v3 roted NH key", id, 0, 0, &[t], 2176 + 24);
+    let key = oracle("foxtrot v1 roted NH key", id, 0, 0, &[t], 2176 + 24);
     let (head, replies) = reply.split_at(reply.len() - 2176 * n);
     let hashes: Vec<u8> = replies.chunks(2176).flat_map(|text| nh(&key, text)).collect();
-    oracle32("foxtrot v3 roted rot transcript", id, 0, 0, &[&digest, head, &hashes])
+    oracle32("foxtrot v1 roted rot transcript", id, 0, 0, &[&digest, head, &hashes])
 }
 
 /// Returns the NH hash of a text, four sums, the key of each two words further on.
@@ -386,8 +386,8 @@ fn key(
     transcript: &[u8],
 ) -> Key {
     let oracle_key = match mode {
-        Mode::Rot => key_of("foxtrot v2 roted rot output", id, &[t, u, transcript]),
-        Mode::Endemic => key_of("foxtrot v2 roted endemic output", id, &[transcript]),
+        Mode::Rot => key_of("foxtrot v1 roted rot output", id, &[t, u, transcript]),
+        Mode::Endemic => key_of("foxtrot v1 roted endemic output", id, &[transcript]),
     };
     let mut key = [0; 16];
     key.copy_from_slice(&ask(&oracle_key, sk, i, j, 16));

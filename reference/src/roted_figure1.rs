@@ -82,7 +82,7 @@ pub fn receiver_blind(id: &Id, n: usize, seed: &Seed) -> (ReceiverState, Vec<u8>
     let (mut instances, mut blinded) = (vec![], vec![]);
     for i in 0..n {
         // Step 1, and r of step 3.
-        let context = "foxtrot v2 roted-figure1 receiver coins";
+        let context = "foxtrot v1 roted-figure1 receiver coins";
         let mut coins = coins(context, id, seed, i, 3 * 1024 + 64);
         let [s_r, e_r, e_prime] = [(); 3].map(|()| gaussian(&ring, &take(&mut coins, 1024)));
         let t = [(); 2].map(|()| take(&mut coins, 16));
@@ -118,7 +118,7 @@ pub fn sender_reply(id: &Id, n: usize, blinded: &[u8], seed: &Seed) -> (SenderSt
         let r = take(&mut message, 16);
         let commitments = [(); 2].map(|()| take(&mut message, 32));
         // Steps 6 and 9.
-        let context = "foxtrot v2 roted-figure1 sender coins";
+        let context = "foxtrot v1 roted-figure1 sender coins";
         let mut coins = coins(context, id, seed, i, 3 * 1024 + 32);
         let [s_s, e_s, e_prime] = [(); 3].map(|()| gaussian(&ring, &take(&mut coins, 1024)));
         let u = take(&mut coins, 16);
@@ -240,21 +240,21 @@ fn m(ring: &Ring, id: &Id) -> Poly {
 
 /// H₁, the difference of p¹ and p⁰.
 fn h1(ring: &Ring, id: &Id, i: usize, r: &[u8]) -> Poly {
-    let bytes = ask_as("foxtrot v2 roted-figure1 H1", id, r, i, 1540);
+    let bytes = ask_as("foxtrot v1 roted-figure1 H1", id, r, i, 1540);
     ring.from_ntt_order(&ring.uniform(&bytes, 1)[0])
 }
 
 fn commitment(id: &Id, i: usize, t: &[u8]) -> Vec<u8> {
-    ask_as("foxtrot v2 roted-figure1 commitment", id, t, i, 32)
+    ask_as("foxtrot v1 roted-figure1 commitment", id, t, i, 32)
 }
 
 fn confirmation(id: &Id, i: usize, sk: &[u8]) -> Vec<u8> {
-    ask_as("foxtrot v2 roted-figure1 confirmation", id, sk, i, 16)
+    ask_as("foxtrot v1 roted-figure1 confirmation", id, sk, i, 16)
 }
 
 fn output(id: &Id, i: usize, sk: &[u8], t: &[u8], u: &[u8]) -> Key {
     let mut key = [0; 16];
-    let context = "foxtrot v2 roted-figure1 output";
+    let context = "foxtrot v1 roted-figure1 output";
     key.copy_from_slice(&ask_as(context, id, &[sk, t, u].concat(), i, 16));
     key
 }

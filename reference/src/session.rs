@@ -43,12 +43,12 @@ pub fn agree(sides: [&Side; 2]) -> Agreed {
         [confirmation, x.to_vec(), table(sides[usize::from(side)].details)].concat()
     };
     let details = [of(0), of(1)];
-    let sid = oracle32("foxtrot v2 session", &greeting, 0, 0, &[&details[0], &details[1]]);
+    let sid = oracle32("foxtrot v1 session id", &greeting, 0, 0, &[&details[0], &details[1]]);
     Agreed { hellos, details, sid }
 }
 
 fn hello(side: &Side) -> Vec<u8> {
-    let version = 6_u16.to_le_bytes();
+    let version = 1_u16.to_le_bytes();
     let no_fingerprint = 0;
     let head = [&b"FOXTROT\0"[..], &version, &side.nonce, &[side.role, no_fingerprint]].concat();
     [head, table(side.terms), table(side.offers)].concat()
@@ -74,10 +74,10 @@ pub fn transcript(sid: &Id, frames: [&[(u8, Vec<u8>)]; 2]) -> [u8; 32] {
         for side in [0, 1] {
             let of_lane = frames[usize::from(side)].iter().filter(|(it, _)| *it == lane);
             let payloads: Vec<&[u8]> = of_lane.map(|(_, payload)| &payload[..]).collect();
-            hashes.extend(oracle("foxtrot v2 frames", sid, lane.into(), side, &payloads, 32));
+            hashes.extend(oracle("foxtrot v1 frames", sid, lane.into(), side, &payloads, 32));
         }
     }
-    oracle32("foxtrot v2 transcript", sid, 0, 0, &[&hashes])
+    oracle32("foxtrot v1 transcript", sid, 0, 0, &[&hashes])
 }
 
 /// Returns the closing's first step.

@@ -240,7 +240,7 @@ pub fn respond(
 /// Returns Lₓ of row `r` from the base key that it comes from.
 fn leaf(id: &Id, r: usize, x: bool, key: &[u8; 16]) -> Block {
     let node = oracle("foxtrot v1 extension base", id, r, u8::from(x), &[key], 16);
-    let leaf = oracle("foxtrot v2 extension leaf", id, r, 0, &[&node], 16);
+    let leaf = oracle("foxtrot v1 extension leaf", id, r, 0, &[&node], 16);
     Block::from_le_bytes(array(&leaf))
 }
 

@@ -20,7 +20,7 @@ use crate::{Channel, ChannelError, Error, HelloError, Lane, Reason, error::Diffe
 use codec::Decoded;
 
 /// The wire version that this crate speaks.
-pub const VERSION: u16 = 6;
+pub const VERSION: u16 = 1;
 
 /// The most bytes that a hello has, and the most that details have.
 pub const MAX_BYTES: usize = 4096;

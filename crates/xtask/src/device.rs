@@ -19,7 +19,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::tools::{self, Result};
+use crate::{
+    systems::{self, are_there},
+    tools::{self, Failure, Result},
+};
 
 /// The key of the line. The example's board has it in its arguments.
 const KEY: &str = "6f78af1c10d5e0b2a3948576c7d8e9fa0b1c2d3e4f5061728394a5b6c7d8e9f0";
@@ -59,9 +62,12 @@ const MACHINES: [Machine; 2] = [
 pub(crate) fn run(arguments: &Arguments) -> Result {
     let mut ran = false;
     for machine in &MACHINES {
-        if let Err(why) = are_there(&[machine.emulator], machine.target) {
-            println!("skipped {}: {why}", machine.name);
-            continue;
+        match are_there(&[machine.emulator], machine.target) {
+            Err(Failure::NotHere(why)) => {
+                println!("skipped {}: {why}", machine.name);
+                continue;
+            }
+            result => result?,
         }
         ran = true;
         machine.build()?;
@@ -78,32 +84,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
 
 /// Tests the ring's kernels, those with packed lanes also, on an emulated ARM of 32 bits with an operating system.
 fn laws() -> Result {
-    const TARGET: &str = "armv7-unknown-linux-gnueabihf";
-    if let Err(why) = are_there(&["qemu-arm", "arm-linux-gnueabihf-gcc"], TARGET) {
-        println!("skipped the laws of the kernels on 32-bit ARM: {why}");
-        return Ok(());
-    }
-    let variable =
-        |what| format!("CARGO_TARGET_{}_{what}", TARGET.replace('-', "_").to_uppercase());
-    let test = format!("test --quiet --package foxtrot-kernel --lib --target {TARGET} ring::");
-    let mut test = tools::cargo(&test);
-    test.env(variable("LINKER"), "arm-linux-gnueabihf-gcc");
-    test.env(variable("RUNNER"), "qemu-arm -cpu max -L /usr/arm-linux-gnueabihf");
-    tools::run(&mut test)
-}
-
-/// Says what is missing of programs and the target.
-fn are_there(programs: &[&str], target: &str) -> std::result::Result<(), String> {
-    let missing = programs.iter().find(|it| !tools::succeeds(&mut tools::command(it, "--version")));
-    if let Some(program) = missing {
-        return Err(format!("there is no {program}"));
-    }
-    let print = format!("--print target-libdir --target {target}");
-    let folder = tools::command("rustc", &print).output().ok().map(|it| it.stdout);
-    let folder = folder.and_then(|it| String::from_utf8(it).ok()).unwrap_or_default();
-    match Path::new(folder.trim()).is_dir() {
-        true => Ok(()),
-        false => Err(format!("rustup target add {target}")),
+    match systems::test("armv7", &["--package foxtrot-kernel --lib ring::"]) {
+        Err(Failure::NotHere(why)) => {
+            println!("skipped the laws of the kernels on 32-bit ARM: {why}");
+            Ok(())
+        }
+        result => result,
     }
 }
 

@@ -22,6 +22,7 @@ mod python;
 mod sanitize;
 mod semver;
 mod smoke;
+mod systems;
 mod tools;
 mod vectors;
 mod words;
@@ -81,6 +82,8 @@ enum Check {
     Semver,
     /// Run every fuzz target for some seconds
     Smoke(smoke::Arguments),
+    /// Run tests on other processors and systems: emulated, under Wine, or as far as they can be had here
+    Systems(systems::Arguments),
     /// Compare the files of test vectors with what the reference implementations print
     Vectors,
     /// Name the lines of documents, comments and tests that break the rules of plain words; check spelling
@@ -109,6 +112,7 @@ fn main() -> ExitCode {
         Check::Sanitize => sanitize::run(),
         Check::Semver => semver::run(),
         Check::Smoke(arguments) => smoke::run(&arguments),
+        Check::Systems(arguments) => systems::run(&arguments),
         Check::Vectors => vectors::run(),
         Check::Words => words::run(),
     };

@@ -7,7 +7,7 @@ use foxtrot_ot::{Session, Sid};
 use crate::Fault;
 
 /// The wire version.
-const VERSION: u16 = 6;
+const VERSION: u16 = 1;
 const MAGIC: &[u8; 8] = b"FOXTROT\0";
 /// Bytes before the terms: magic, version, nonce, role, and no fingerprint.
 const FIXED: usize = 8 + 2 + 32 + 1 + 1;
@@ -142,6 +142,6 @@ pub(crate) fn check_details(greeting: &Session, bytes: &[u8]) -> Result<Option<u
 #[inline(never)]
 pub(crate) fn session(greeting: &Session, theirs: &[u8], ours: &[u8]) -> Session {
     let mut sid = [0; 32];
-    greeting.oracle("foxtrot v2 session").answer(0, 0, &[theirs, ours], &mut sid);
+    greeting.oracle("foxtrot v1 session id").answer(0, 0, &[theirs, ours], &mut sid);
     Session::new(Sid::from_bytes(sid))
 }

@@ -97,7 +97,7 @@ impl Tally {
     // Never inlined: a query takes 2 KB of the stack.
     #[inline(never)]
     fn frame(&mut self, session: &Session, payload: &[u8]) {
-        let oracle = session.oracle("foxtrot v2 frames");
+        let oracle = session.oracle("foxtrot v1 frames");
         self.left -= 1;
         self.state = match (core::mem::replace(&mut self.state, Frames::None), self.left) {
             // A single frame needs no state, which is large.
@@ -127,7 +127,7 @@ impl Tally {
 #[inline(never)]
 fn empty(session: &Session, lane: u8, side: u8) -> [u8; 32] {
     let mut hash = [0; 32];
-    session.oracle("foxtrot v2 frames").answer(lane.into(), side, &[], &mut hash);
+    session.oracle("foxtrot v1 frames").answer(lane.into(), side, &[], &mut hash);
     hash
 }
 
@@ -335,7 +335,7 @@ impl Talk<'_> {
             pause(&self.wire.port).await;
         }
         let mut transcript = [0; 32];
-        let oracle = self.session.oracle("foxtrot v2 transcript");
+        let oracle = self.session.oracle("foxtrot v1 transcript");
         oracle.answer(0, 0, &[hashes.as_flattened()], &mut transcript);
         self.step(0, &transcript).await?;
         self.await_step(0, &transcript).await?;

@@ -105,7 +105,7 @@ fn vectors() -> String {
     let batches = batches.flat_map(|mode| [1, 2, 9].map(|n| batch_vector(mode, n)));
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("oracle", array(oracle_vectors())),
         ("sid", array([sid_vector(b"initiator", b"responder", b""), sid_vector(b"", b"a", b"b")])),
         ("sub_sid", array(sub_sid_vectors())),
@@ -128,7 +128,7 @@ fn oracle_vectors() -> Vec<String> {
     let id = pattern(0);
     vec![
         oracle_vector("foxtrot v1 roted commitment", &id, 0, 0, &[&pattern(32)], 32),
-        oracle_vector("foxtrot v2 roted H'", &id, 0, 0, &[], 32),
+        oracle_vector("foxtrot v1 roted H'", &id, 0, 0, &[], 32),
         oracle_vector("foxtrot v1 test", &id, 0x0102_0304, 1, &[], 64),
         oracle_vector("foxtrot v1 test", &id, 0, 0, &[b""], 65),
         oracle_vector("foxtrot v1 test", &id, 0, 0, &[b"a", b"", b"bc"], 131),

@@ -111,7 +111,7 @@ fn children(id: &Id, tau: usize, level: usize, node: Block) -> [Block; 2] {
 
 /// Returns Lₓ and wₓ.
 fn leaf(id: &Id, tau: usize, leaf: Block) -> (Block, Witness) {
-    let bytes = oracle("foxtrot v2 extension leaf", id, tau, 0, &[&leaf.to_le_bytes()], 48);
+    let bytes = oracle("foxtrot v1 extension leaf", id, tau, 0, &[&leaf.to_le_bytes()], 48);
     let mut w = [0; 32];
     w.copy_from_slice(&bytes[16..]);
     (block(&bytes[..16]), w)

@@ -73,7 +73,7 @@ fn both_sides_keep_a_record_of_every_job() {
         for ((record, peer), (role, result)) in
             [(&a, &peers), (&b, &ours)].into_iter().zip(roles.iter().zip(&results))
         {
-            assert_eq!((&record["schema"], &record["version"]), (&1.into(), &"0.1.0".into()));
+            assert_eq!((&record["schema"], &record["version"]), (&1.into(), &"0.2.0".into()));
             assert_eq!(record["job"], connects[0]);
             assert_eq!((&record["role"], &record["results"]), (&(*role).into(), result));
             assert_eq!((&record["outcome"], &record["status"]), (&"done".into(), &0.into()));

@@ -30,7 +30,7 @@ impl Scope {
 
     /// Begins the tallies of what we send, and of what the peer sends.
     pub(crate) fn begin(&self) -> [Tally; 2] {
-        let oracle = self.session.oracle("foxtrot v2 frames");
+        let oracle = self.session.oracle("foxtrot v1 frames");
         [!self.initiator, self.initiator].map(|side| Tally::begin(&oracle, u8::from(side)))
     }
 
@@ -40,7 +40,7 @@ impl Scope {
         let hashes: Vec<_> = lanes()
             .flat_map(|lane| [initiators, responders].map(|tally| tally.hash(lane)))
             .collect();
-        let query = self.session.oracle("foxtrot v2 transcript").query(0, 0);
+        let query = self.session.oracle("foxtrot v1 transcript").query(0, 0);
         query.field(hashes.as_flattened()).finish()
     }
 }

@@ -56,7 +56,7 @@ fn decode(bytes: &[u8]) -> Option<([u8; 32], u64, Table)> {
 
 /// The session's id, of both hellos and both details.
 pub(super) fn sid(greeting: &Session, [initiators, responders]: [&[u8]; 2]) -> Sid {
-    let query = greeting.oracle("foxtrot v2 session").query(0, 0);
+    let query = greeting.oracle("foxtrot v1 session id").query(0, 0);
     Sid::from_bytes(query.field(initiators).field(responders).finish())
 }
 

@@ -209,10 +209,10 @@ fn strings_of_the_peer_are_escaped() {
 #[test]
 fn another_version_is_reported_by_number() {
     let mut bytes = encoded(&receiver());
-    bytes.splice(8.., [1, 0, 99]);
+    bytes.splice(8.., [6, 0, 99]);
     let error = meet_bytes(&bytes).unwrap_err();
-    assert_eq!(error, HelloError::Version { peer: 1, ours: VERSION }.into());
-    assert_eq!(error.to_string(), "the peer speaks wire version 1, this program speaks 6");
+    assert_eq!(error, HelloError::Version { peer: 6, ours: VERSION }.into());
+    assert_eq!(error.to_string(), "the peer speaks wire version 6, this program speaks 1");
 }
 
 #[test]

@@ -57,10 +57,10 @@ use messages::{CHALLENGE_BRANCH, CHALLENGE_LEN, CIPHERTEXT_BRANCH};
 
 const CONTEXTS: Contexts = Contexts {
     a: "foxtrot v1 bdgm A",
-    h1: "foxtrot v2 bdgm H1",
-    digest: "foxtrot v2 bdgm T",
-    h_prime: "foxtrot v2 bdgm H'",
-    receiver_coins: "foxtrot v2 bdgm receiver coins",
+    h1: "foxtrot v1 bdgm H1",
+    digest: "foxtrot v1 bdgm T",
+    h_prime: "foxtrot v1 bdgm H'",
+    receiver_coins: "foxtrot v1 bdgm receiver coins",
     spares_memory: false,
 };
 

@@ -187,11 +187,11 @@ fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
 
 /// The key of the stream of a row and a key of its base OT.
 fn stream(session: &Session, row: usize, branch: u8, key: &Block) -> Zeroizing<Block> {
-    let oracle = session.oracle("foxtrot v2 one-of-n base");
+    let oracle = session.oracle("foxtrot v1 one-of-n base");
     Zeroizing::new(oracle.query(row as u64, branch).field(key).finish())
 }
 
 /// Returns the nonces of all streams.
 fn nonces(session: &Session) -> Nonces {
-    Nonces::new(session, "foxtrot v2 one-of-n stream")
+    Nonces::new(session, "foxtrot v1 one-of-n stream")
 }

@@ -67,7 +67,7 @@ impl Oracles {
             wide: Wide::new(session.backend()),
             base: session.oracle("foxtrot v1 extension base"),
             tree: session.oracle("foxtrot v1 extension tree"),
-            leaf: session.oracle("foxtrot v2 extension leaf"),
+            leaf: session.oracle("foxtrot v1 extension leaf"),
             check: session.oracle("foxtrot v1 extension tree check"),
         }
     }
@@ -248,7 +248,7 @@ fn known_pad(oracles: &Oracles, keys: &ReceiverKeys, row: usize) -> Zeroizing<Bl
 
 /// Returns the nonces of the leaves' streams.
 pub(super) fn nonces(session: &Session) -> Nonces {
-    Nonces::new(session, "foxtrot v2 extension stream")
+    Nonces::new(session, "foxtrot v1 extension stream")
 }
 
 fn add(sum: &mut Block, block: &Block) {

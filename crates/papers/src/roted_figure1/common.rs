@@ -45,10 +45,10 @@ impl Common {
         Self {
             backend,
             m,
-            h1: session.keyed("foxtrot v2 roted-figure1 H1", &[]),
-            commitment: session.keyed("foxtrot v2 roted-figure1 commitment", &[]),
-            confirmation: session.keyed("foxtrot v2 roted-figure1 confirmation", &[]),
-            output: session.keyed("foxtrot v2 roted-figure1 output", &[]),
+            h1: session.keyed("foxtrot v1 roted-figure1 H1", &[]),
+            commitment: session.keyed("foxtrot v1 roted-figure1 commitment", &[]),
+            confirmation: session.keyed("foxtrot v1 roted-figure1 confirmation", &[]),
+            output: session.keyed("foxtrot v1 roted-figure1 output", &[]),
         }
     }
 

@@ -74,7 +74,7 @@ impl Receiver {
         check_batch(n)?;
         let common = Common::new(&session);
         let backend = common.backend;
-        let coins_of = Coins::new(&session, "foxtrot v2 roted-figure1 receiver coins", &seed);
+        let coins_of = Coins::new(&session, "foxtrot v1 roted-figure1 receiver coins", &seed);
         let mut coins = Zeroizing::new([0; 2 * NOISE_LEN]);
         let mut short = Zeroizing::new([0; SHORT_LEN]);
         let mut c_bytes = SecretBytes::zeroed(n.div_ceil(8));

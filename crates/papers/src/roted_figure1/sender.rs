@@ -69,7 +69,7 @@ impl Sender {
         let n = blinded.len() / Blinded::INSTANCE;
         let common = Common::new(&session);
         let backend = common.backend;
-        let coins_of = Coins::new(&session, "foxtrot v2 roted-figure1 sender coins", &seed);
+        let coins_of = Coins::new(&session, "foxtrot v1 roted-figure1 sender coins", &seed);
         let mut coins = Zeroizing::new([0; total(COINS)]);
         let mut a_bytes = SecretBytes::zeroed(n.div_ceil(8));
         let mut u_of = Vec::with_capacity(n);

@@ -31,7 +31,7 @@ pub(crate) struct SenderCoins {
 
 impl SenderCoins {
     pub(crate) fn new(seed: [u8; 32], i: usize) -> Self {
-        let coins: [u8; 3104] = super::coins("foxtrot v2 roted-figure1 sender coins", seed, i);
+        let coins: [u8; 3104] = super::coins("foxtrot v1 roted-figure1 sender coins", seed, i);
         let noise = |k: usize| Poly::gaussian(BACKEND, &coins[1024 * k..][..1024]);
         let bits = coins[3088];
         Self {
@@ -70,7 +70,7 @@ impl SenderCoins {
 }
 
 fn receiver_coins(seed: [u8; 32], i: usize) -> [u8; 3136] {
-    super::coins("foxtrot v2 roted-figure1 receiver coins", seed, i)
+    super::coins("foxtrot v1 roted-figure1 receiver coins", seed, i)
 }
 
 /// The receiver's secret branch c, from its seed.
@@ -148,7 +148,7 @@ pub(crate) fn malicious(n: usize, p_0: impl Fn(usize, &NttPoly) -> NttPoly) -> B
     let instance = |i: usize| {
         let r = [i as u8; 16];
         let commit =
-            |t: &[u8; 16]| -> [u8; 32] { ask("foxtrot v2 roted-figure1 commitment", i, *t) };
+            |t: &[u8; 16]| -> [u8; 32] { ask("foxtrot v1 roted-figure1 commitment", i, *t) };
         let p_0 = pack(&p_0(i, &h1(i, &r)));
         [&p_0[..], &r, &commit(&T[0]), &commit(&T[1])].concat()
     };
@@ -168,7 +168,7 @@ pub(crate) fn m() -> NttPoly {
 
 pub(crate) fn h1(i: usize, r: &[u8]) -> NttPoly {
     let r: [u8; 16] = r.try_into().unwrap();
-    uniform(&ask::<16, 1540>("foxtrot v2 roted-figure1 H1", i, r))
+    uniform(&ask::<16, 1540>("foxtrot v1 roted-figure1 H1", i, r))
 }
 
 fn uniform(bytes: &[u8; 1540]) -> NttPoly {
@@ -178,13 +178,13 @@ fn uniform(bytes: &[u8; 1540]) -> NttPoly {
 
 /// H₂(sk).
 pub(crate) fn confirmation(i: usize, sk: &Bits) -> Block {
-    ask_two_blocks("foxtrot v2 roted-figure1 confirmation", i, *sk)
+    ask_two_blocks("foxtrot v1 roted-figure1 confirmation", i, *sk)
 }
 
 /// H₂(sk, t, u).
 pub(crate) fn output(i: usize, sk: &Bits, t: &[u8; 16], u: &[u8; 16]) -> Block {
     let text: [u8; 96] = [&sk[..], t, u].concat().try_into().unwrap();
-    ask_two_blocks("foxtrot v2 roted-figure1 output", i, text)
+    ask_two_blocks("foxtrot v1 roted-figure1 output", i, text)
 }
 
 fn ask<const L: usize, const A: usize>(context: &'static str, i: usize, text: [u8; L]) -> [u8; A] {

@@ -39,7 +39,7 @@ impl Secrets {
     /// Returns the secrets of an honest sender with this seed.
     pub(crate) fn new(seed: [u8; 32], i: usize, j: u8) -> Self {
         let number = 2 * i + usize::from(j);
-        let coins: [u8; 7 * 128] = super::coins("foxtrot v2 roted sender coins", seed, number);
+        let coins: [u8; 7 * 128] = super::coins("foxtrot v1 roted sender coins", seed, number);
         let noise = |k: usize| Poly::centred_binomial(BACKEND, &coins[128 * k..][..128]);
         Self { s: [0, 1, 2].map(noise), e: [3, 4, 5].map(noise), e_prime: noise(6) }
     }
@@ -132,14 +132,14 @@ fn row(rho: u64) -> Vector {
 
 fn h1(i: usize, j: u8, r: &[u8]) -> Vector {
     let mut bytes = [0; 1560];
-    ask("foxtrot v2 roted H1", r, i, j, &mut bytes);
+    ask("foxtrot v1 roted H1", r, i, j, &mut bytes);
     NttPoly::uniform::<BITS, 3>(BACKEND, &bytes)
 }
 
 fn h_prime(i: usize, j: u8, t: &[u8]) -> [u8; 48] {
     let (mut digest, mut mask) = ([0; 32], [0; 48]);
-    ask("foxtrot v2 roted T", t, i, 0, &mut digest);
-    ask("foxtrot v2 roted H'", &digest, i, j, &mut mask);
+    ask("foxtrot v1 roted T", t, i, 0, &mut digest);
+    ask("foxtrot v1 roted H'", &digest, i, j, &mut mask);
     mask
 }
 

@@ -35,7 +35,7 @@ pub(super) fn vectors() -> String {
     runs.extend([1, 17].map(naor_pinkas_vector));
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("p256", p256_vector()),
         ("runs", array(runs)),
     ]);

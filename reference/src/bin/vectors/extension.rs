@@ -66,7 +66,7 @@ pub(super) fn vectors() -> String {
     let runs = runs.flat_map(|(name, sizes)| [false, true].map(|given| run(name, sizes, given)));
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("aes", array([0, 1].map(aes_vector))),
         ("output_hash", array([0, 1, 1023, 65535].map(output_hash_vector))),

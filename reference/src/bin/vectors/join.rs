@@ -20,7 +20,7 @@ pub(super) fn vectors() -> String {
     let keys = [("vole-psi", 16), ("paxos", 64), ("paxos", 101)].map(key_vector);
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("sid", bytes(&pattern(0))),
         ("keys", array(keys)),

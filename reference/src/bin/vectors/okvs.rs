@@ -36,7 +36,7 @@ pub(super) fn vectors() -> String {
     let large = and_four(both(&[65_536, 524_289, 4_194_304]), &[131_072, 1_048_576, 4_194_304]);
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("shapes", array(and_four(both(&SIZES), &LARGE_SIZES).iter().map(shape_vector))),
         ("stores", array(both(&[0, 1, 2, 3, 10, 30]).iter().map(store_vector))),

@@ -38,7 +38,7 @@ const SIZES: [usize; 3] = [5, 448, 600];
 pub(super) fn vectors() -> String {
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("codes", array(["oos", "oos-802", "oos-128", "kkrt"].map(code_vector))),
         ("runs", array(NAMES.map(run))),

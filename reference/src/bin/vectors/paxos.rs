@@ -50,7 +50,7 @@ const SIZES: [(usize, usize); 16] = [
 pub(super) fn vectors() -> String {
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("sizes", array(SIZES.map(size_vector))),
         ("runs", array([run_vector(true), run_vector(false)])),

@@ -35,7 +35,7 @@ pub(super) fn vectors() -> String {
     };
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("n", N.to_string()),
         ("choices", bytes(&[0b1_0110])),

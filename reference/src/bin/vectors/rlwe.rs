@@ -32,7 +32,7 @@ const ABOUT: [&str; 9] = [
 pub(super) fn vectors() -> String {
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("sid", bytes(&pattern(0))),
         ("initiator_seed", bytes(&pattern(100))),

@@ -15,7 +15,7 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 pub(super) fn vectors() -> String {
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("ring", ring_vector()),
         ("roted_figure1", array([1, 2, 17].map(batch_vector))),
     ]);

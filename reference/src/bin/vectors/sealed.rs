@@ -28,7 +28,7 @@ const OF_N: [(usize, usize, usize); 4] = [(5, 3, 2), (20, 3, 3), (1, 2, 300), (2
 pub(super) fn vectors() -> String {
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("sid", bytes(&pattern(0))),
         ("pairs", array(PAIRS.map(pairs_vector))),

@@ -29,7 +29,7 @@ const CHOICES: [bool; 2] = [true, false];
 pub(super) fn vectors() -> String {
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("sessions", array([true, false].map(session_vector))),
     ]);

@@ -61,7 +61,7 @@ pub(super) fn vectors() -> String {
     });
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("sizes", array(sizes)),
         ("permutations", array([128, 6144, 7168, 16_384, 73_728].map(permutation_vector))),

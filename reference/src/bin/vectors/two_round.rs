@@ -24,7 +24,7 @@ pub(super) fn vectors() -> String {
     });
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("field", array(field)),
         ("runs", array(Base::ALL.iter().flat_map(|base| [1, 130, 256].map(|n| run(*base, n))))),
     ]);

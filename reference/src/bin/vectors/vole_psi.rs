@@ -34,7 +34,7 @@ const SIZES: [(usize, usize); 9] = [
 pub(super) fn vectors() -> String {
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "6".to_string()),
+        ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("sizes", array(SIZES.map(size_vector))),
         ("runs", array([(false, 1), (true, 1), (false, 3), (true, 3)].map(run_vector))),

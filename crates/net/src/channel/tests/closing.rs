@@ -67,7 +67,7 @@ fn the_transcript_matches_the_wire_document() {
     let session = foxtrot_ot::Session::new(Sid::from_bytes([7; 32]));
     let hashes = (1..8).flat_map(|lane| {
         [0, 1].map(|side| {
-            let query = session.oracle("foxtrot v2 frames").query(lane, side);
+            let query = session.oracle("foxtrot v1 frames").query(lane, side);
             let query = match (lane, side) {
                 (1, 0) => query.field(b"ab"),
                 (2, 1) => query.field(b"c"),
@@ -77,7 +77,7 @@ fn the_transcript_matches_the_wire_document() {
         })
     });
     let hashes: Vec<_> = hashes.flatten().collect();
-    let query = session.oracle("foxtrot v2 transcript").query(0, 0).field(&hashes);
+    let query = session.oracle("foxtrot v1 transcript").query(0, 0).field(&hashes);
     assert_eq!(finish(&both)[0], Ok(query.finish()));
 }
 

@@ -135,10 +135,10 @@ pub(in crate::base) struct Contexts {
 /// Contexts of `roted`, in either mode.
 pub(super) const ROTED: Contexts = Contexts {
     a: "foxtrot v1 roted A",
-    h1: "foxtrot v2 roted H1",
-    digest: "foxtrot v2 roted T",
-    h_prime: "foxtrot v2 roted H'",
-    receiver_coins: "foxtrot v2 roted receiver coins",
+    h1: "foxtrot v1 roted H1",
+    digest: "foxtrot v1 roted T",
+    h_prime: "foxtrot v1 roted H'",
+    receiver_coins: "foxtrot v1 roted receiver coins",
     spares_memory: true,
 };
 
@@ -393,7 +393,7 @@ pub(super) fn reply(
 ) -> (Secrets, Vec<u8>) {
     let n = phis.len() / PHI_LEN;
     let batch = Batch::new(session, &ROTED, n);
-    let coins = Coins::new(session, "foxtrot v2 roted sender coins", seed);
+    let coins = Coins::new(session, "foxtrot v1 roted sender coins", seed);
     let mut strings = Secrets::zeroed(2 * n);
     let mut digests = vec![0; n * DIGEST_LEN];
     let len = piece_len(session, n);

@@ -92,7 +92,7 @@ impl<'a> View<'a> {
     /// The digest of a `Blinded`, from what the transcript has of each instance.
     pub(super) fn digest(self, session: &Session, condensed: &[u8]) -> [u8; 32] {
         let mut digest = [0; 32];
-        let oracle = session.oracle("foxtrot v2 roted Blinded");
+        let oracle = session.oracle("foxtrot v1 roted Blinded");
         oracle.answer(0, 0, &[self.head(), condensed], &mut digest);
         digest
     }

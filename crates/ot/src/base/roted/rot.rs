@@ -193,7 +193,7 @@ fn batch_coins(
 /// The key, from t, under which replies are hashed: see [`transcript`].
 fn nh_key(session: &Session, t: &[u8; 32]) -> SecretBytes {
     let mut key = SecretBytes::zeroed(nh::key_len(REPLY_LEN));
-    session.oracle("foxtrot v3 roted NH key").answer(0, 0, &[t], &mut key);
+    session.oracle("foxtrot v1 roted NH key").answer(0, 0, &[t], &mut key);
     key
 }
 
@@ -203,14 +203,14 @@ fn nh_key(session: &Session, t: &[u8; 32]) -> SecretBytes {
 fn transcript(session: &Session, t: &[u8; 32], digest: &[u8; 32], reply: View<'_>) -> [u8; 32] {
     let mut hashes = vec![[0; nh::HASH_LEN]; reply.instances()];
     nh::hash(session.backend(), &nh_key(session, t), reply.instances_bytes(), &mut hashes);
-    let (oracle, mut transcript) = (session.oracle("foxtrot v3 roted rot transcript"), [0; 32]);
+    let (oracle, mut transcript) = (session.oracle("foxtrot v1 roted rot transcript"), [0; 32]);
     oracle.answer(0, 0, &[digest, reply.head(), hashes.as_flattened()], &mut transcript);
     transcript
 }
 
 /// The oracle for keys, apart for everything that both parties have added.
 fn output(session: &Session, t: &[u8; 32], u: &[u8], transcript: &[u8; 32]) -> Keyed {
-    session.keyed("foxtrot v2 roted rot output", &[t, u, transcript])
+    session.keyed("foxtrot v1 roted rot output", &[t, u, transcript])
 }
 
 fn commit(session: &Session, t: &[u8; 32]) -> [u8; 32] {

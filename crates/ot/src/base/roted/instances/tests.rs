@@ -100,7 +100,7 @@ fn every_reply_has_its_noise() {
     let batch = Batch::new(&session(), &ROTED, N);
     let Matrix::Kept(a) = &batch.a else { unreachable!("for more than one") };
     let backend = batch.backend;
-    let coins_of = Coins::new(&session(), "foxtrot v2 roted sender coins", &seed);
+    let coins_of = Coins::new(&session(), "foxtrot v1 roted sender coins", &seed);
     let (mut noisy_u, mut noisy_k) = (0, 0);
     for_both_branches(&phis, |i, j, p, _| {
         let mut coins = [0; NOISE_VECTOR_LEN];
@@ -196,7 +196,7 @@ fn coins_of_different_instances_branches_and_parties_share_no_block() {
     let mut blocks = alloc::collections::BTreeSet::new();
     for (context, len, pieces) in [
         (ROTED.receiver_coins, RECEIVER_COINS_LEN, 40),
-        ("foxtrot v2 roted sender coins", SENDER_COINS_LEN, 80),
+        ("foxtrot v1 roted sender coins", SENDER_COINS_LEN, 80),
     ] {
         let coins = Coins::new(&session(), context, &seed);
         let mut piece = vec![0; len];

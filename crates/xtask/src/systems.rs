@@ -1,0 +1,166 @@
+//! Tests on other processors and systems than this machine's: emulated, or as far as they can be had here.
+
+use std::path::Path;
+
+use crate::tools::{self, Failure, Result};
+
+/// Options of `systems`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Names of systems; all, if none is named
+    #[arg(value_parser = SYSTEMS.map(|it| it.name))]
+    names: Vec<String>,
+}
+
+/// A system on which tests run.
+struct System {
+    name: &'static str,
+    target: &'static str,
+    /// The C compiler, which links.
+    linker: &'static str,
+    /// What runs a program of this system, or nothing where this one does.
+    runner: &'static str,
+    /// Which tests it runs: packages and filters of `cargo test`.
+    tests: &'static [&'static str],
+}
+
+/// What needs no operating system but memory.
+const PROTOCOLS: &[&str] = &[
+    "--package foxtrot-kernel --lib",
+    "--package foxtrot-ot --lib",
+    "--package foxtrot-ot --test all -- vectors traces:: roted:: silent_vectors::",
+    "--package foxtrot-psi --package foxtrot-triples --lib",
+    "--package foxtrot-psi --package foxtrot-triples --test all -- vectors",
+];
+
+/// Everything that a program on a system of its own has.
+const ALL: &[&str] = &[
+    "--package foxtrot-kernel --package foxtrot-ot --package foxtrot-psi --package foxtrot-triples",
+    "--package foxtrot-net --package foxtrot-mpc --package foxtrot-cli",
+];
+
+const SYSTEMS: [System; 6] = [
+    System {
+        name: "aarch64",
+        target: "aarch64-unknown-linux-gnu",
+        linker: "aarch64-linux-gnu-gcc",
+        runner: "qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu",
+        tests: PROTOCOLS,
+    },
+    System {
+        name: "armv7",
+        target: "armv7-unknown-linux-gnueabihf",
+        linker: "arm-linux-gnueabihf-gcc",
+        runner: "qemu-arm -cpu max -L /usr/arm-linux-gnueabihf",
+        tests: PROTOCOLS,
+    },
+    System {
+        name: "big-endian",
+        target: "s390x-unknown-linux-gnu",
+        linker: "s390x-linux-gnu-gcc",
+        runner: "qemu-s390x -L /usr/s390x-linux-gnu",
+        tests: PROTOCOLS,
+    },
+    System {
+        name: "i686",
+        target: "i686-unknown-linux-gnu",
+        linker: "i686-linux-gnu-gcc",
+        runner: "/usr/i686-linux-gnu/lib/ld-linux.so.2 --library-path /usr/i686-linux-gnu/lib",
+        tests: PROTOCOLS,
+    },
+    System {
+        name: "musl",
+        target: "x86_64-unknown-linux-musl",
+        linker: "musl-gcc",
+        runner: "",
+        tests: ALL,
+    },
+    System {
+        name: "windows",
+        target: "x86_64-pc-windows-gnu",
+        linker: "x86_64-w64-mingw32-gcc",
+        runner: "wine",
+        tests: ALL,
+    },
+];
+
+/// What compiles for macOS without a C compiler for it.
+const MACOS: [&str; 2] = ["aarch64-apple-darwin", "x86_64-apple-darwin"];
+
+/// Tests on the systems that are there, and names the others.
+pub(crate) fn run(arguments: &Arguments) -> Result {
+    let named = |it: &&System| {
+        arguments.names.is_empty() || arguments.names.iter().any(|name| name == it.name)
+    };
+    let mut missing = Vec::new();
+    for system in SYSTEMS.iter().filter(named) {
+        println!("== {}", system.name);
+        match system.run(system.tests) {
+            Err(Failure::NotHere(why)) => missing.push(format!("{}: {why}", system.name)),
+            result => result?,
+        }
+    }
+    if arguments.names.is_empty() {
+        for target in MACOS {
+            println!("== {target}");
+            match are_there(&[], target) {
+                Err(Failure::NotHere(why)) => missing.push(format!("{target}: {why}")),
+                result => {
+                    result?;
+                    check(target)?;
+                }
+            }
+        }
+    }
+    tools::needs(missing.is_empty(), &missing.join("; "))
+}
+
+/// Compiles the crates without C for a target.
+fn check(target: &str) -> Result {
+    let crates = "--package foxtrot-kernel --package foxtrot-ot --package foxtrot-psi --package foxtrot-triples";
+    tools::run(&mut tools::cargo(&format!(
+        "check --quiet --locked --lib {crates} --target {target}"
+    )))
+}
+
+/// Runs tests on one of the systems.
+pub(crate) fn test(name: &str, tests: &[&str]) -> Result {
+    match SYSTEMS.iter().find(|it| it.name == name) {
+        Some(system) => system.run(tests),
+        None => tools::failed(format_args!("there is no system {name}")),
+    }
+}
+
+impl System {
+    fn run(&self, tests: &[&str]) -> Result {
+        let runner = self.runner.split(' ').next().filter(|it| !it.is_empty());
+        let programs: Vec<_> = [self.linker].into_iter().chain(runner).collect();
+        are_there(&programs, self.target)?;
+        let target = self.target.replace('-', "_");
+        for tests in tests {
+            let mut test =
+                tools::cargo(&format!("test --quiet --locked --target {} {tests}", self.target));
+            test.env(format!("CARGO_TARGET_{}_LINKER", target.to_uppercase()), self.linker);
+            test.env(format!("CC_{target}"), self.linker)
+                .env("PROPTEST_CASES", "8")
+                .env("WINEDEBUG", "-all");
+            if !self.runner.is_empty() {
+                test.env(format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase()), self.runner);
+            }
+            tools::run(&mut test)?;
+        }
+        Ok(())
+    }
+}
+
+/// Says what is missing of programs and the target.
+pub(crate) fn are_there(programs: &[&str], target: &str) -> Result {
+    for program in programs {
+        let there = tools::succeeds(&mut tools::command(program, "--version"));
+        tools::needs(there, &format!("there is no {program}"))?;
+    }
+    let print = format!("--print target-libdir --target {target}");
+    let folder = tools::stdout(&mut tools::command("rustc", &print))?;
+    let there = Path::new(String::from_utf8_lossy(&folder).trim()).is_dir();
+    tools::needs(there, &format!("rustup target add {target}"))
+}
