@@ -24,7 +24,7 @@ struct System {
     tests: &'static [&'static str],
 }
 
-/// What needs no operating system but memory.
+/// Tests of the crates that need no operating system but memory.
 const PROTOCOLS: &[&str] = &[
     "--package foxtrot-kernel --lib",
     "--package foxtrot-ot --lib",
@@ -84,7 +84,7 @@ const SYSTEMS: [System; 6] = [
     },
 ];
 
-/// What compiles for macOS without a C compiler for it.
+/// Targets of macOS, for which the crates without C compile here.
 const MACOS: [&str; 2] = ["aarch64-apple-darwin", "x86_64-apple-darwin"];
 
 /// Tests on the systems that are there, and names the others.
