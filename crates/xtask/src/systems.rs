@@ -18,9 +18,9 @@ struct System {
     target: &'static str,
     /// The C compiler, which links.
     linker: &'static str,
-    /// What runs a program of this system, or nothing where this one does.
+    /// The program that runs its programs; none where this machine does.
     runner: &'static str,
-    /// Which tests it runs: packages and filters of `cargo test`.
+    /// Packages and filters of `cargo test`.
     tests: &'static [&'static str],
 }
 
