@@ -127,7 +127,7 @@ fn two_meetings_are_two_sessions() {
 #[test]
 fn the_layout_of_the_hello_matches_the_wire_document() {
     let expected = [
-        b"FOXTROT\0\x06\0".as_slice(),
+        b"FOXTROT\0\x01\0".as_slice(),
         &[1; 32],
         b"\0\0",
         b"\x02\0\x05count\x02\x0010\x03job\x02\0ot",
