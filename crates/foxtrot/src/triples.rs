@@ -40,6 +40,9 @@ pub use peer::generate;
 /// A word of ℓ bits: `u8`, `u16`, `u32` or `u64`.
 pub trait Word: sealed::Word + Zero + Send + Sync + 'static {}
 
+/// Triples of 1 bit in a word.
+const OF_A_WORD: usize = 64;
+
 mod sealed {
     pub trait Word {
         const BITS: u32;
@@ -163,7 +166,8 @@ impl Options {
     }
 
     /// One of the two parties, over any engine: `n` triples of `bits` bits. `sink` takes them batch after batch, and may get
-    /// more than `n` in the last.
+    /// more than `n` in the last. Of 1 bit, a share is a word of 64 triples, the first in its lowest bit, and `n` is a multiple
+    /// of 64.
     ///
     /// ```
     /// use foxtrot::{Context, Seed, Session, Sid, engine::Engine, pair::Pair, triples::{Options, Shares, TriplesError}};
@@ -198,14 +202,16 @@ impl Options {
     }
 
     fn kind(&self, bits: u32, n: usize) -> Result<Kind, Usage> {
-        let method = self.method.unwrap_or(if n <= FEW { Method::Gilboa } else { Method::Rlwe });
+        let few = n <= FEW || bits == 1;
+        let method = self.method.unwrap_or(if few { Method::Gilboa } else { Method::Rlwe });
         let kind = match method {
+            Method::Gilboa if bits == 1 && n.is_multiple_of(OF_A_WORD) => Kind::bit_triples(false),
             Method::Rlwe => Kind::rlwe(bits, DEFAULT_SIGMA, false),
             Method::Gilboa => Kind::gilboa(bits, DEFAULT_K),
             Method::GilboaK2 => Kind::gilboa(bits, 2),
             Method::GilboaK8 => Kind::gilboa(bits, 8),
         };
-        let takes = "words of 8, 16, 32 or 64 bits";
+        let takes = "words of 8, 16, 32 or 64 bits, or 64 bits at a time";
         let kind = kind.ok_or(Usage::Choice { protocol: "triples", takes })?;
         match usize::try_from(kind.most()) {
             Ok(max) if n > max => Err(Usage::BatchTooLarge { n, max }),

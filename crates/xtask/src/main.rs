@@ -4,6 +4,7 @@
 mod book;
 mod browser;
 mod callgrind;
+mod capi;
 mod chart;
 mod contexts;
 mod coverage;
@@ -49,6 +50,8 @@ enum Check {
     Browser,
     /// Count the instructions of two fixed workloads, on valgrind
     Callgrind,
+    /// Make the header of the C library, build it, and run the examples in C and C++ in all ways
+    Capi(capi::Arguments),
     /// Draw the chart of the README from the newest record
     Chart,
     /// Change one context of an oracle after another, and name those whose change the tests let pass
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Check::Book => book::run(),
         Check::Browser => browser::run(),
         Check::Callgrind => callgrind::run(),
+        Check::Capi(arguments) => capi::run(&arguments),
         Check::Chart => chart::run(),
         Check::Contexts(arguments) => contexts::run(&arguments),
         Check::Coverage => coverage::run(),

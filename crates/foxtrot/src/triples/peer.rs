@@ -2,7 +2,7 @@
 
 use foxtrot_net::jobs;
 
-use super::{Options, Shares, Triples, Word};
+use super::{OF_A_WORD, Options, Shares, Triples, Word};
 use crate::{
     Error, Peer, Side,
     job::{Role, Sink, SinkError, keep, room},
@@ -37,7 +37,7 @@ impl Options {
     }
 
     /// [`generate`] with a `sink` that takes the shares batch after batch, for more triples than fit into memory. The last batch
-    /// may have more than are left of `n`.
+    /// may have more than are left of `n`. `bits` may also be 1: [`generate_over`](Self::generate_over).
     ///
     /// ```
     /// use foxtrot::{Peer, triples::{Method, Options, Shares}};
@@ -74,10 +74,10 @@ impl Options {
         let job = peer.begin(hello)?;
         let (mut cx, mut counted, refused) =
             (job.context()?, job.counter(n, "triples"), &Sink::new());
-        let mut left = n;
+        let (mut left, per_share) = (n, if bits == 1 { OF_A_WORD } else { 1 });
         job.play_into(refused, |io| async move {
             let sink = |shares: &Shares| {
-                let used = left.min(shares.len());
+                let used = left.min(shares.len() * per_share);
                 left -= used;
                 counted(used);
                 keep(refused, sink(shares))
