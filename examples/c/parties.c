@@ -258,7 +258,7 @@ static void over_tls(void) {
     foxtrot_identity *keys[2] = {NULL, NULL};
     foxtrot_config *configs[2] = {NULL, NULL};
     foxtrot_listener *listener = NULL;
-    foxtrot_peer *far = NULL;
+    foxtrot_peer *far = NULL, *none = NULL;
     char names[2][FOXTROT_FINGERPRINT_SIZE], seen[FOXTROT_FINGERPRINT_SIZE];
     for (int i = 0; i < 2; i++) {
         CHECK(foxtrot_identity_generate(&keys[i], &error));
@@ -279,12 +279,13 @@ static void over_tls(void) {
     pthread_t dialling;
     EXPECT(pthread_create(&dialling, NULL, dial, &to) == 0);
     CHECK(foxtrot_accept(listener, &far, &error));
-    EXPECT(foxtrot_accept(listener, &far, &error) == FOXTROT_CALLER && far == NULL);
+    EXPECT(foxtrot_accept(listener, &none, &error) == FOXTROT_CALLER && none == NULL);
     pthread_join(dialling, NULL);
     foxtrot_listener_free(listener);
     CHECK(foxtrot_peer_fingerprint(to.peer, seen, &error));
     EXPECT(strcmp(seen, names[1]) == 0);
     foxtrot_peer_free(to.peer);
+    foxtrot_peer_free(far);
     for (int i = 0; i < 2; i++) foxtrot_config_free(configs[i]);
 }
 

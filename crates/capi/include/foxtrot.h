@@ -58,6 +58,15 @@
 
 
 
+// End reads, as `SHUT_RD`.
+#define FOXTROT_CLOSE_READ 0
+
+// End writes, as `SHUT_WR`.
+#define FOXTROT_CLOSE_WRITE 1
+
+// End both, as `SHUT_RDWR`.
+#define FOXTROT_CLOSE_BOTH 2
+
 // A flag: protocols that give no protection against a malicious peer.
 #define FOXTROT_SEMI_HONEST 1
 
@@ -112,7 +121,7 @@ typedef struct foxtrot_stream foxtrot_stream;
 typedef struct foxtrot_error {
   // The status that the call also returned.
   enum foxtrot_status status;
-  // What happened.
+  // The fault, in words.
   char message[FOXTROT_MESSAGE_SIZE];
 } foxtrot_error;
 
@@ -132,9 +141,10 @@ typedef struct foxtrot_callbacks {
   ptrdiff_t (*read)(void *context, uint8_t *to, size_t size);
   // Sends up to `size` bytes. Returns how many, which is not 0; -1 for an error.
   ptrdiff_t (*write)(void *context, const uint8_t *from, size_t size);
-  // Ends the stream, also a `read` that is waiting; may be called several times, from any thread, and must not block. May be
-  // NULL: then a thread of the library may wait in `read` until the peer ends the stream.
-  void (*close)(void *context);
+  // Ends the stream as `shutdown` does with the same `how`, a `FOXTROT_CLOSE_`: reads, also one that is waiting; writes, so that
+  // the peer reads an end behind all that was written; or both. It may be called several times, from any thread,
+  // and must not block. May be NULL: then a thread of the library may wait in `read` until the peer ends the stream.
+  void (*close)(void *context, int32_t how);
   // Called once, when the library calls none of the others any more; may be NULL.
   void (*release)(void *context);
   // The first argument of all callbacks.

@@ -82,7 +82,7 @@ pub enum Status {
 pub struct Error {
     /// The status that the call also returned.
     pub status: Status,
-    /// What happened.
+    /// The fault, in words.
     pub message: [c_char; MESSAGE_SIZE],
 }
 

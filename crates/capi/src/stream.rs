@@ -47,7 +47,7 @@ pub(crate) enum Kind {
     Bits,
 }
 
-/// What a job leaves behind.
+/// The result of a job: delta, if there is one.
 type Finished = std::result::Result<Option<Zeroizing<Block>>, foxtrot::Error>;
 
 /// Results in columns, which are erased.

@@ -191,6 +191,28 @@ fn a_mismatch_names_both_values_on_both_sides_and_blames_no_side() {
 }
 
 #[test]
+fn triples_of_bits_come_by_words_of_64() {
+    fn party(mut peer: Peer) -> Result<Vec<[u64; 3]>, Error> {
+        let (options, mut words) = (triples::Options::new(), Vec::new());
+        let refused = options.generate_into(&mut peer, 1, 10, |_| Ok::<_, std::io::Error>(()));
+        assert!(matches!(refused, Err(Error::Usage(_))));
+        options.generate_into(&mut peer, 1, 64 * 100, |shares| {
+            words.extend((0..shares.len()).map(|i| shares.triple(i)));
+            Ok::<_, std::io::Error>(())
+        })?;
+        Ok(words)
+    }
+    let (ours, theirs) = Peer::pair();
+    let other = thread::spawn(move || party(theirs).unwrap());
+    let (ours, theirs) = (party(ours).unwrap(), other.join().unwrap());
+    assert_eq!((ours.len(), theirs.len()), (100, 100));
+    for (one, other) in ours.iter().zip(theirs) {
+        let [a, b, c] = [0, 1, 2].map(|part| one[part] ^ other[part]);
+        assert_eq!(a & b, c);
+    }
+}
+
+#[test]
 fn a_failed_job_ends_the_connection_and_a_refused_call_does_not() {
     let (mut ours, mut theirs) = Peer::pair();
     let endemic = rot::Options::new().base(&base::roted::Endemic);

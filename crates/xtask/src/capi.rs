@@ -79,6 +79,7 @@ fn debug_library() -> Result<PathBuf> {
 }
 
 /// The static library, optimised as binaries that are given away. `target` is one that is not the host, if any.
+#[allow(dead_code)]
 pub(crate) fn dist_library(options: &str) -> Result<PathBuf> {
     let build = "rustc --quiet --locked --package foxtrot-capi --lib --crate-type staticlib";
     built(&mut tools::cargo(&format!("{build} --profile dist {options} --message-format json")))
@@ -273,7 +274,7 @@ impl Programs {
         }
         let mut valgrind = tools::command(
             "valgrind",
-            "--quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite",
+            "--quiet --error-exitcode=1 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite",
         );
         // Valgrind does not know AVX-512.
         valgrind.env("FOXTROT_BACKEND", "portable");
