@@ -201,7 +201,7 @@ impl State {
         if n > left {
             return Err(Failure::caller(format!("{n} results are wanted, and {left} are left")));
         }
-        if n < left && n % kind.per_unit() != 0 {
+        if n < left && !n.is_multiple_of(kind.per_unit()) {
             return Err(Failure::caller("bits are drawn by multiples of 8, until the last draw"));
         }
         let (mut at, units) = (0, kind.units(n));

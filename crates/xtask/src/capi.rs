@@ -78,23 +78,16 @@ fn debug_library() -> Result<PathBuf> {
     built(&mut tools::cargo(build))
 }
 
-/// The static library, optimised as binaries that are given away. `target` is one that is not the host, if any.
-#[allow(dead_code)]
-pub(crate) fn dist_library(options: &str) -> Result<PathBuf> {
-    let build = "rustc --quiet --locked --package foxtrot-capi --lib --crate-type staticlib";
-    built(&mut tools::cargo(&format!("{build} --profile dist {options} --message-format json")))
-}
-
 /// Runs cargo, and finds the static library among what was built.
 fn built(cargo: &mut Command) -> Result<PathBuf> {
     let said = tools::stdout(cargo)?;
     let messages = String::from_utf8_lossy(&said).into_owned();
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let files = messages.filter(|it| it["target"]["name"] == "foxtrot_capi").flat_map(|it| {
+    let mut files = messages.filter(|it| it["target"]["name"] == "foxtrot_capi").flat_map(|it| {
         let files = it["filenames"].as_array().cloned().unwrap_or_default();
         files.into_iter().filter_map(|it| it.as_str().map(PathBuf::from))
     });
-    let found = files.filter(|it| it.extension().is_some_and(|it| it == "a")).last();
+    let found = files.find(|it| it.extension().is_some_and(|it| it == "a"));
     found.map_or_else(|| tools::failed("cargo built no static library"), Ok)
 }
 

@@ -18,6 +18,7 @@ mod miri;
 mod msrv;
 mod npm;
 mod package;
+mod packages;
 mod published;
 mod python;
 mod sanitize;
@@ -58,6 +59,8 @@ enum Check {
     Contexts(contexts::Arguments),
     /// Measure which share of the lines of the library crates their tests run; 90 % or less fails
     Coverage,
+    /// Build the Debian package, and test it in a clean root without Rust
+    Deb(packages::Deb),
     /// Compare the number of dependencies with the budget in ARCHITECTURE.md
     Dependencies,
     /// Build the firmware of `examples/device`, count what it takes, and let it talk with the command, on QEMU
@@ -73,12 +76,16 @@ enum Check {
     Miri,
     /// Check the published crates with the oldest Rust that they promise
     Msrv,
+    /// Build the static binary and a container of it, and test both in empty roots
+    Musl,
     /// Build the npm package and the page for browsers into `target/npm`
     Npm,
     /// Package the published crates without a network, and build them from their packages
     Package(package::Arguments),
     /// Build the Python package, install it into a fresh environment, and run its tests
     Python(python::Arguments),
+    /// Build command, library and Debian package in two folders, and compare them byte for byte
+    Reproducible,
     /// Run the tests of the kernel and of `foxtrot-ot` with the address sanitizer, on every backend
     Sanitize,
     /// Compare the published crates' interfaces with the last release
@@ -102,6 +109,7 @@ fn main() -> ExitCode {
         Check::Chart => chart::run(),
         Check::Contexts(arguments) => contexts::run(&arguments),
         Check::Coverage => coverage::run(),
+        Check::Deb(arguments) => packages::deb(&arguments),
         Check::Dependencies => dependencies::run(),
         #[cfg(unix)]
         Check::Device(arguments) => device::run(&arguments),
@@ -110,9 +118,11 @@ fn main() -> ExitCode {
         Check::Memcheck(arguments) => memcheck::run(&arguments),
         Check::Miri => miri::run(),
         Check::Msrv => msrv::run(),
+        Check::Musl => packages::musl(),
         Check::Npm => npm::run(),
         Check::Package(arguments) => package::run(&arguments),
         Check::Python(arguments) => python::run(&arguments),
+        Check::Reproducible => packages::reproducible(),
         Check::Sanitize => sanitize::run(),
         Check::Semver => semver::run(),
         Check::Smoke(arguments) => smoke::run(&arguments),
