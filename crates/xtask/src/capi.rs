@@ -33,7 +33,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const WARNINGS: &str = "-Wall -Wextra -Werror -pedantic";
 const C: &str = "-std=c11";
 const CPP: &str = "-std=c++17";
-const SANITIZERS: &str = "-g -fsanitize=address,undefined -fno-sanitize-recover=all";
+const SANITIZER: &str = "-g -fsanitize=address,undefined -fno-sanitize-recover=all";
 
 /// Makes the header, builds the libraries without optimising, and runs the examples with both.
 pub(crate) fn run(arguments: &Arguments) -> Result {
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
     programs.plain()?;
     programs.by_pkg_config()?;
     programs.by_cmake()?;
-    programs.with_sanitizers()?;
+    programs.with_sanitizer()?;
     programs.in_valgrind()?;
     programs.against_the_command()
 }
@@ -252,9 +252,9 @@ impl Programs {
         Ok(())
     }
 
-    fn with_sanitizers(&self) -> Result {
+    fn with_sanitizer(&self) -> Result {
         for (source, name) in [("c/parties.c", "parties-asan"), ("cpp/ot.cpp", "ot-asan")] {
-            let program = self.with_static(source, name, SANITIZERS)?;
+            let program = self.with_static(source, name, SANITIZER)?;
             tools::run(Command::new(program).env("UBSAN_OPTIONS", "print_stacktrace=1"))?;
         }
         Ok(())

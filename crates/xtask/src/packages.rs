@@ -25,8 +25,6 @@ pub(crate) struct Deb {
 const NAME: &str = "foxtrot-mpc";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const MUSL: &str = "x86_64-unknown-linux-musl";
-/// The release of Debian in whose clean root the package is tested.
-const SUITE: &str = "bookworm";
 
 /// The files of the README's intersection, and its rows.
 const SHOPS: [&str; 2] = ["examples/shop-a.csv", "examples/shop-b.csv"];
@@ -37,15 +35,15 @@ pub(crate) fn deb(arguments: &Deb) -> Result {
         let there = tools::succeeds(&mut tools::command(program, "--version"));
         tools::needs(there, &format!("there is no {program}"))?;
     }
-    let package = debian_package(&tools::target().join("packages"))?;
+    let package = debian_package(&tools::target().join("deb"))?;
     println!("{}: {} bytes", package.display(), fs::metadata(&package).map_err(failed)?.len());
     if arguments.no_test {
         return Ok(());
     }
-    let root = tools::target().join("packages/clean");
+    let root = tools::target().join("deb/clean");
     clean_root(&root)?;
-    fs::copy(&package, root.join("foxtrot.deb")).map_err(failed)?;
-    tools::run(tools::command("chroot", "").arg(&root).args(["dpkg", "-i", "/foxtrot.deb"]))?;
+    put_in(&root, &package, "foxtrot.deb")?;
+    tools::run(in_root(&root)?.args(["dpkg", "-i", "/foxtrot.deb"]))?;
     intersects_in(&root, "/usr/bin/foxtrot")?;
     library_in(&root)?;
     for file in [
@@ -57,7 +55,7 @@ pub(crate) fn deb(arguments: &Deb) -> Result {
             return tools::failed(format_args!("the package has no {file}"));
         }
     }
-    tools::run(tools::command("chroot", "").arg(&root).args(["dpkg", "--purge", NAME]))?;
+    tools::run(in_root(&root)?.args(["dpkg", "--purge", NAME]))?;
     match root.join("usr/bin/foxtrot").exists() {
         true => tools::failed("the package left its command behind"),
         false => Ok(()),
@@ -151,15 +149,15 @@ fn control(tree: &Path, work: &Path, triplet: &str, architecture: &str) -> Resul
     tools::run(modes.arg("sh").arg(tree))
 }
 
-/// Makes a root of Debian that has what every system has, and no Rust.
+/// Makes a root of this machine's release of Debian, or of a system like it, that has what every system has, and no Rust.
 fn clean_root(root: &Path) -> Result {
     let there = tools::succeeds(&mut tools::command("mmdebstrap", "--version"));
     tools::needs(there, "there is no mmdebstrap (Debian: mmdebstrap)")?;
-    let _ = fs::remove_dir_all(root);
+    tools::run(as_root("rm -rf")?.arg(root))?;
     let sources = "cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null";
     let script =
-        format!("{{ {sources}; true; }} | mmdebstrap --quiet --variant=essential {SUITE} \"$1\" -");
-    let mut make = tools::command("sh", "-c");
+        format!("{{ {sources}; true; }} | mmdebstrap --quiet --variant=essential '' \"$1\" -");
+    let mut make = as_root("sh -c")?;
     let made = make.arg(script).arg("sh").arg(root).status().is_ok_and(|it| it.success());
     tools::needs(made, "mmdebstrap cannot make a root of Debian here")?;
     let has_rust = ["cargo", "rustc"].iter().any(|it| root.join("usr/bin").join(it).exists());
@@ -169,23 +167,23 @@ fn clean_root(root: &Path) -> Result {
 /// The README's intersection, by a command in a root, as two processes over TCP.
 fn intersects_in(root: &Path, command: &str) -> Result {
     for shop in SHOPS {
-        let name = Path::new(shop).file_name().unwrap_or_default();
-        fs::copy(tools::root().join(shop), root.join(name)).map_err(failed)?;
+        let name = shop.rsplit('/').next().unwrap_or(shop);
+        put_in(root, &tools::root().join(shop), name)?;
     }
     let foxtrot = |arguments: &str| {
-        let mut chroot = tools::command("chroot", "");
-        chroot.arg(root).arg(command).args(arguments.split_whitespace());
-        chroot
+        let mut foxtrot = in_root(root)?;
+        foxtrot.arg(command).args(arguments.split_whitespace());
+        Ok::<_, Failure>(foxtrot)
     };
     // The sender waits for the receiver on a port of the system's choice; the receiver tries until somebody listens.
     let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
     let address = port.map_err(failed)?.to_string();
     let options = format!("--normalize email --insecure --listen {address}");
-    let mut send = foxtrot(&format!("psi send /shop-b.csv --key E-Mail {options}"));
+    let mut send = foxtrot(&format!("psi send /shop-b.csv --key E-Mail {options}"))?;
     let mut sender = send.stderr(Stdio::piped()).spawn().map_err(failed)?;
     let options = format!("--normalize email --insecure --connect {address}");
     let rows =
-        tools::stdout(&mut foxtrot(&format!("psi receive /shop-a.csv --key email {options}")));
+        tools::stdout(&mut foxtrot(&format!("psi receive /shop-a.csv --key email {options}"))?);
     if rows.is_err() {
         let _ = sender.kill();
     }
@@ -209,8 +207,33 @@ fn library_in(root: &Path) -> Result {
     let mut compile = tools::command("cc", "-std=c11 -pthread examples/c/parties.c");
     compile.arg(format!("-I{}", usr.join("include").display()));
     compile.arg(format!("-L{}", usr.join("lib").join(triplet).display())).arg("-lfoxtrot");
-    tools::run(compile.arg("-o").arg(root.join("parties")))?;
-    tools::run(tools::command("chroot", "").arg(root).arg("/parties"))
+    let program = tools::target().join("deb/parties");
+    tools::run(compile.arg("-o").arg(&program))?;
+    put_in(root, &program, "parties")?;
+    tools::run(in_root(root)?.arg("/parties"))
+}
+
+/// Copies a file into a root.
+fn put_in(root: &Path, file: &Path, name: &str) -> Result {
+    tools::run(as_root("cp")?.arg(file).arg(root.join(name)))
+}
+
+/// A command in a root, whose name is still to come.
+fn in_root(root: &Path) -> Result<Command> {
+    let mut chroot = as_root("chroot")?;
+    chroot.arg(root);
+    Ok(chroot)
+}
+
+/// A command that needs the system's administrator: as it is, or by sudo where that asks nothing.
+fn as_root(words: &str) -> Result<Command> {
+    if word(&mut tools::command("id", "-u"))? == "0" {
+        let (program, arguments) = words.split_once(' ').unwrap_or((words, ""));
+        return Ok(tools::command(program, arguments));
+    }
+    let there = tools::succeeds(&mut tools::command("sudo", "-n true"));
+    tools::needs(there, "a clean root needs root")?;
+    Ok(tools::command("sudo", &format!("-n {words}")))
 }
 
 /// Builds the static binary, and runs it in a root that has nothing else; then in a container, where one can be built.
@@ -220,18 +243,27 @@ pub(crate) fn musl() -> Result {
     let compiler = tools::command("musl-gcc", "-dumpversion").output().is_ok();
     tools::needs(compiler, "there is no C compiler for musl (Debian: musl-tools)")?;
     let built = release("--package foxtrot-cli", &format!("--target {MUSL}"))?.join("foxtrot");
-    let packages = tools::target().join("packages");
-    let root = packages.join("empty");
-    let _ = fs::remove_dir_all(&root);
-    let binary = packages.join(format!("foxtrot-{VERSION}-{MUSL}"));
+    let packages = tools::target().join("musl");
+    let (root, name) = (packages.join("empty"), format!("foxtrot-{VERSION}-{MUSL}"));
+    tools::run(as_root("rm -rf")?.arg(&root))?;
+    let (folder, archive) = (packages.join(&name), packages.join(format!("{name}.tar.gz")));
+    let binary = folder.join("foxtrot");
     copy(&built, &binary)?;
     tools::run(Command::new("strip").arg(&binary))?;
+    for file in ["LICENSE-MIT", "LICENSE-APACHE", "README.md"] {
+        copy(&tools::root().join(file), &folder.join(file))?;
+    }
+    let man = folder.join("man1");
+    tools::run(Command::new(&binary).args(["generate", "man", "--all"]).arg(man))?;
+    let mut pack = tools::command("tar", "--sort=name --owner=0 --group=0 --numeric-owner");
+    pack.arg(format!("--mtime=@{}", epoch()?)).arg("--use-compress-program=gzip -9n");
+    tools::run(pack.arg("-cf").arg(&archive).arg("-C").arg(&packages).arg(&name))?;
     let segments =
         tools::stdout(tools::command("readelf", "--program-headers --wide").arg(&binary))?;
     if String::from_utf8_lossy(&segments).contains("INTERP") {
         return tools::failed("the binary asks for a loader");
     }
-    println!("{}: {} bytes", binary.display(), fs::metadata(&binary).map_err(failed)?.len());
+    println!("{}: {} bytes", archive.display(), fs::metadata(&archive).map_err(failed)?.len());
     copy(&binary, &root.join("foxtrot"))?;
     intersects_in(&root, "/foxtrot")?;
     container(&binary)
@@ -239,7 +271,7 @@ pub(crate) fn musl() -> Result {
 
 /// Builds the container of `Containerfile`, and runs it as its user.
 fn container(binary: &Path) -> Result {
-    let context = tools::target().join("packages/container");
+    let context = tools::target().join("musl/container");
     for (from, to) in [
         (binary.to_owned(), "foxtrot"),
         (tools::root().join("LICENSE-MIT"), "LICENSE-MIT"),
@@ -290,7 +322,7 @@ pub(crate) fn reproducible() -> Result {
         let mut build = tools::cargo("xtask deb --no-test");
         build.current_dir(&copy).env("CARGO_TARGET_DIR", copy.join("target"));
         tools::run(&mut build)?;
-        built.push(copy.join("target/packages"));
+        built.push(copy.join("target/deb"));
     }
     let triplet = word(&mut tools::command("cc", "-print-multiarch"))?;
     let architecture = word(&mut tools::command("dpkg", "--print-architecture"))?;
