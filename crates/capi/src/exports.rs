@@ -7,13 +7,13 @@ use std::ffi::{c_char, c_void};
 
 use foxtrot::{Block as Key, psi::Outcome as Learnt};
 
+#[cfg(unix)]
+use crate::raw::copy_of;
 use crate::{
     failure::Failure,
     jobs::mark,
     peer::{milliseconds, text_of},
-    raw::{
-        Foreign, all, all_mut, call, copy_of, get, get_or_default, make, set, strings, take, text,
-    },
+    raw::{Foreign, all, all_mut, call, get, get_or_default, make, set, strings, take, text},
     stream::Kind,
 };
 pub use crate::{

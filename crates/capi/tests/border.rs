@@ -1,4 +1,5 @@
 //! The functions of C as C calls them, with wrong arguments and wrong callbacks. What right ones do, `examples/c` tests.
+#![cfg(unix)]
 #![allow(unsafe_code, reason = "the functions take pointers")]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "pointers are null or of this test")]
