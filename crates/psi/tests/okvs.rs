@@ -246,7 +246,8 @@ fn wrong_lengths_and_sizes_are_errors() {
 
 #[test]
 fn okvs_sizes_above_the_maximum_are_usage_errors() {
-    for n in [MAX_KEYS + 1, 1 << 32, usize::MAX] {
+    let beyond_32_bits = usize::try_from(1_u64 << 32).unwrap_or(usize::MAX);
+    for n in [MAX_KEYS + 1, beyond_32_bits, usize::MAX] {
         let expected = Err(Usage::BatchTooLarge { n, max: MAX_KEYS });
         assert_eq!(Okvs3::new(n).map(|_| ()), expected);
         assert_eq!(Okvs2::new(n).map(|_| ()), expected);
