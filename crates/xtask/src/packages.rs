@@ -306,24 +306,27 @@ fn container(binary: &Path) -> Result {
     }
 }
 
-/// Builds the packages of the last commit in two folders, and compares them byte for byte.
+/// Builds the package here and, of a clone of the last commit, in a folder below; compares both byte for byte.
 pub(crate) fn reproducible() -> Result {
-    for program in ["dpkg-deb", "dpkg-shlibdeps", "cc"] {
-        let there = tools::succeeds(&mut tools::command(program, "--version"));
-        tools::needs(there, &format!("there is no {program}"))?;
+    let changed = tools::stdout(&mut tools::command("git", "status --porcelain"))?;
+    if !changed.is_empty() {
+        return tools::failed("there are changes that no commit has");
     }
-    let folder = tools::target().join("reproducible");
-    let mut built = Vec::new();
-    // Of different lengths, so that a path that is built in is seen.
-    for name in ["one", "the-other-one"] {
-        let copy = folder.join(name);
-        let _ = fs::remove_dir_all(&copy);
-        tools::run(tools::command("git", "clone --quiet --no-hardlinks .").arg(&copy))?;
-        let mut build = tools::cargo("xtask deb --no-test");
-        build.current_dir(&copy).env("CARGO_TARGET_DIR", copy.join("target"));
-        tools::run(&mut build)?;
-        built.push(copy.join("target/deb"));
+    let clone = tools::target().join("reproducible/another-folder");
+    let git = |arguments: &str| {
+        let mut git = tools::command("git", "-C");
+        git.arg(&clone).args(arguments.split(' '));
+        git
+    };
+    if !clone.join(".git").exists() {
+        tools::run(tools::command("git", "clone --quiet --no-hardlinks .").arg(&clone))?;
     }
+    tools::run(&mut git("fetch --quiet origin HEAD"))?;
+    tools::run(&mut git("checkout --quiet --detach FETCH_HEAD"))?;
+    deb(&Deb { no_test: true })?;
+    let mut build = tools::cargo("xtask deb --no-test");
+    tools::run(build.current_dir(&clone).env("CARGO_TARGET_DIR", clone.join("target")))?;
+    let built = [tools::target().join("deb"), clone.join("target/deb")];
     let triplet = word(&mut tools::command("cc", "-print-multiarch"))?;
     let architecture = word(&mut tools::command("dpkg", "--print-architecture"))?;
     let mut differ = Vec::new();
