@@ -81,12 +81,11 @@ fn debian_package(folder: &Path) -> Result<PathBuf> {
     installed.check_symbols()?;
     copy(&command, &usr.join("bin/foxtrot"))?;
     tools::run(Command::new("strip").arg(usr.join("bin/foxtrot")))?;
-    tools::run(
-        Command::new("strip")
-            .arg("--strip-debug")
-            .arg("--enable-deterministic-archives")
-            .arg(usr.join("lib").join(&triplet).join("libfoxtrot.a")),
-    )?;
+    // No linker of C reads the bitcode.
+    let options = "--strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd";
+    let mut strip = tools::command("strip", options);
+    strip.arg("--enable-deterministic-archives");
+    tools::run(strip.arg(usr.join("lib").join(&triplet).join("libfoxtrot.a")))?;
     let man = usr.join("share/man/man1");
     tools::run(Command::new(&command).args(["generate", "man", "--all"]).arg(&man))?;
     for (shell, file) in [
