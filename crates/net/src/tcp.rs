@@ -152,6 +152,10 @@ pub fn connect_while(
                     refused();
                 }
                 thread::sleep(CONNECT_PAUSE);
+                // A busy machine wakes us late. Another attempt would have no time, and no better reason.
+                if deadline.remaining().is_none() {
+                    return Err(failed(Some(wait), &error));
+                }
             }
             (ErrorKind::ConnectionRefused | ErrorKind::TimedOut, _) => {
                 return Err(failed(Some(wait), &error));
