@@ -61,8 +61,8 @@ pub(crate) trait Service: Send + Sync + 'static {
     fn answer(&self, link: Link, agreed: Self::Agreed) -> Result<Self::Done, Failure>;
 }
 
-/// Why a connection became no session.
-struct Refused(Failure);
+/// Why a connection became no session; nothing for a browser that only looked what this side wants.
+struct Refused(Option<Failure>);
 
 /// Says how the wait goes on, where that takes long or strangers come.
 struct Log {
@@ -94,6 +94,7 @@ impl Host {
                 Some(Ended { result: Err(e), .. }) if disagrees(&e) => {
                     return Err(security.explain(e));
                 }
+                Some(Ended { result: Err(e), .. }) if only_looked(&e) => {}
                 Some(Ended { result: Err(e), address: Some(address), source, .. }) => {
                     let failure = security.explain(e);
                     bar.suspend(|| log.refused(&address, &source, &failure));
@@ -149,7 +150,7 @@ impl Host {
         output.detail(&bounds::words(most));
         let mut server = listener.serve_each(move |mut peer| {
             let (agreed, ours) = peer.negotiate_by(hello.clone(), |details| {
-                let ours = service.agree(details).map_err(|e| (e.reason(), Refused(e)))?;
+                let ours = service.agree(details).map_err(|e| (e.reason(), Refused(Some(e))))?;
                 let answer = service.terms(&ours);
                 Ok((ours, Answer { memory: WAITING + answer.memory, ..answer }))
             })?;
@@ -171,10 +172,14 @@ impl Host {
                         }
                     }
                 }
-                Some(Ended { result: Err(Refused(e)), address: Some(address), source, .. }) => {
-                    log.refused(&address, &source, &e);
-                }
-                Some(Ended { result: Err(Refused(e)), .. }) => log.not_taken(&e),
+                Some(Ended { result: Err(Refused(None)), .. }) => {}
+                Some(Ended {
+                    result: Err(Refused(Some(e))),
+                    address: Some(address),
+                    source,
+                    ..
+                }) => log.refused(&address, &source, &e),
+                Some(Ended { result: Err(Refused(Some(e))), .. }) => log.not_taken(&e),
                 None if until.is_none_or(|until| Instant::now() < until) => {
                     return Err(Failure::run("the listener has ended"));
                 }
@@ -211,8 +216,9 @@ fn listen(
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         Self(match error {
-            Error::Full(full) => Failure::run(bounds::why(&full)),
-            e => e.into(),
+            Error::Full(full) => Some(Failure::run(bounds::why(&full))),
+            e if only_looked(&e) => None,
+            e => Some(e.into()),
         })
     }
 }
@@ -294,6 +300,11 @@ impl Log {
             _ => return,
         });
     }
+}
+
+/// Returns true for a browser that has heard what this side wants, and has left.
+fn only_looked(error: &Error) -> bool {
+    matches!(error, Error::Session(net::Error::Channel(ChannelError::Served)))
 }
 
 /// Returns true if waiting for another peer would not help: the peer has said what it wants, or the

@@ -217,7 +217,7 @@ pub enum ChannelError {
     },
     /// A browser wanted something that is not for it, for this reason.
     Refused(String),
-    /// A browser got a file of a page, and wanted nothing else.
+    /// A browser got a file of a page, or heard what this side wants, and wanted nothing else.
     Served,
 }
 
@@ -391,7 +391,7 @@ impl fmt::Display for ChannelError {
                 write!(f, "nobody connected to {address} within {}", Words(*within))
             }
             Self::Refused(why) => write!(f, "a browser asked for {why}"),
-            Self::Served => f.write_str("a browser got a page"),
+            Self::Served => f.write_str("a browser only looked"),
         }
     }
 }

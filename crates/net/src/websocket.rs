@@ -7,6 +7,9 @@
 mod frames;
 mod http;
 
+#[cfg(feature = "fuzzing")]
+pub use frames::read_all;
+
 #[cfg(test)]
 mod tests;
 
@@ -93,13 +96,16 @@ impl Site {
         Self { files, ..self }
     }
 
-    /// Answers what comes on a connection: by a file, and then there is no visitor, or by the beginning of a session.
+    /// Answers what comes on a connection: by a file, and then there is no visitor, or by the beginning of a session. There is
+    /// none either if nothing comes: browsers open connections ahead, and do not use all of them.
     ///
     /// # Errors
     /// [`ChannelError::Refused`] for what is no such request, or comes from another origin; [`ChannelError`].
     pub fn answer(&self, socket: Socket) -> Result<Option<Visitor>, Error> {
         let (stream, timeout) = (Arc::new(socket.stream), socket.timeout);
-        let (request, rest) = read_head(&stream, Deadline::after(socket.handshake))?;
+        let Some((request, rest)) = read_head(&stream, Deadline::after(socket.handshake))? else {
+            return Ok(None);
+        };
         let path = request.uri().path();
         if !request.headers().contains_key("upgrade") {
             let path = if path == "/" { "/index.html" } else { path };
@@ -149,18 +155,20 @@ impl Site {
     }
 }
 
-/// Reads the head of a request, and what came behind it.
-fn read_head(stream: &TcpStream, deadline: Deadline) -> Result<(Request, Vec<u8>), Error> {
+/// Reads the head of a request, and what came behind it; nothing from a browser that says nothing.
+fn read_head(stream: &TcpStream, deadline: Deadline) -> Result<Option<(Request, Vec<u8>)>, Error> {
     let (mut timeout, mut bytes, mut piece) = (ReadTimeout::default(), Vec::new(), [0; 2048]);
     loop {
         match timeout.read_by(stream, deadline, &mut piece) {
+            Ok(0) if bytes.is_empty() => return Ok(None),
             Ok(0) => return Err(ChannelError::ClosedReceiving.into()),
             Ok(read) => bytes.extend_from_slice(&piece[..read]),
+            Err(_) if bytes.is_empty() => return Ok(None),
             Err(e) => return Err(failed(&e)),
         }
         match Request::try_parse(&bytes) {
             Ok(Some((len, request))) if len <= MAX_HEAD => {
-                return Ok((request, bytes.split_off(len)));
+                return Ok(Some((request, bytes.split_off(len))));
             }
             Ok(None) if bytes.len() <= MAX_HEAD => {}
             Ok(_) => return Err(refuse(stream, 431, "a request with a long head")),

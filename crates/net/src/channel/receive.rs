@@ -275,6 +275,11 @@ impl Shared {
         if let Some(tls) = TlsError::within(error) {
             return tls.into();
         }
+        // The reader below has said it in our words.
+        let ours = error.get_ref().and_then(|it| it.downcast_ref::<ChannelError>());
+        if let Some(ours) = ours {
+            return ours.clone().into();
+        }
         match error.kind() {
             ErrorKind::TimedOut | ErrorKind::WouldBlock => {
                 ChannelError::NothingReceived(self.timeout)

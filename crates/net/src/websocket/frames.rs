@@ -14,7 +14,9 @@ use tungstenite::protocol::frame::{
     coding::{Control, Data, OpCode},
 };
 
-use crate::{Channel, Error, channel::ReadHalf, deadline::Deadline, tcp::ReadTimeout};
+use crate::{
+    Channel, ChannelError, Error, channel::ReadHalf, deadline::Deadline, tcp::ReadTimeout,
+};
 
 /// Bytes that are read at a time.
 const READ: usize = 64 << 10;
@@ -37,10 +39,9 @@ struct Out {
     pong: Mutex<Option<Vec<u8>>>,
 }
 
-struct Reader {
-    out: Arc<Out>,
-    timeout: ReadTimeout,
-    deadline: Deadline,
+/// The frames of a peer, and what they carry: a decoder that reads nothing by itself.
+#[derive(Default)]
+struct Frames {
     /// Bytes that were read, from `at` on.
     buffer: Vec<u8>,
     at: usize,
@@ -50,6 +51,28 @@ struct Reader {
     turned: usize,
     /// True within a message whose last frame has not come.
     is_open: bool,
+    /// True when some payload was handed out.
+    has_spoken: bool,
+}
+
+/// What follows in a peer's frames.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    /// So many bytes of payload.
+    Payload(usize),
+    /// Nothing before more bytes were read.
+    More,
+    /// A ping, with its content.
+    Ping(Vec<u8>),
+    /// The peer's closing frame.
+    Closed,
+}
+
+struct Reader {
+    out: Arc<Out>,
+    timeout: ReadTimeout,
+    deadline: Deadline,
+    frames: Frames,
     has_ended: bool,
 }
 
@@ -70,12 +93,7 @@ pub(super) fn open(
         out: Arc::clone(&out),
         timeout: ReadTimeout::default(),
         deadline: Deadline::after(timeout),
-        buffer: rest,
-        at: 0,
-        left: 0,
-        mask: [0; 4],
-        turned: 0,
-        is_open: false,
+        frames: Frames { buffer: rest, ..Frames::default() },
         has_ended: false,
     };
     let writer = Writer { out: Arc::clone(&out), frame: Vec::new() };
@@ -123,75 +141,99 @@ impl Out {
     }
 }
 
-impl Reader {
-    /// Reads more into the buffer; false at the end of the connection.
-    fn fill(&mut self) -> io::Result<bool> {
+impl Frames {
+    /// The place for more bytes, which [`filled`](Self::filled) takes.
+    fn room(&mut self) -> &mut [u8] {
         self.buffer.drain(..self.at);
         self.at = 0;
         let have = self.buffer.len();
         self.buffer.resize(have + READ, 0);
-        let read = self.timeout.read_by(&self.out.stream, self.deadline, &mut self.buffer[have..]);
-        self.buffer.truncate(have + *read.as_ref().unwrap_or(&0));
-        Ok(read? > 0)
+        &mut self.buffer[have..]
     }
 
-    /// Reads headers and control frames until payload is to be read; false at the end.
-    fn next_frame(&mut self) -> io::Result<bool> {
-        loop {
-            let mut cursor = Cursor::new(&self.buffer[self.at..]);
-            let header = FrameHeader::parse(&mut cursor).map_err(|_| wrong("a malformed frame"))?;
-            let len = usize::try_from(cursor.position()).unwrap_or(usize::MAX);
-            let Some((header, payload)) = header else {
-                if self.buffer.len() - self.at >= MAX_HEADER {
-                    return Err(wrong("a malformed frame"));
-                }
-                match self.fill()? {
-                    true => continue,
-                    // Without a closing frame: the connection was lost.
-                    false => return Err(ErrorKind::UnexpectedEof.into()),
-                }
-            };
-            let FrameHeader { is_final, rsv1, rsv2, rsv3, opcode, mask } = header;
-            let Some(mask) = mask.filter(|_| !(rsv1 || rsv2 || rsv3)) else {
-                return Err(wrong("a frame without a mask, or of an extension"));
-            };
-            match opcode {
-                OpCode::Data(kind) => {
-                    if self.is_open != (kind == Data::Continue)
-                        || !matches!(kind, Data::Continue | Data::Binary)
-                    {
-                        return Err(wrong("no binary message"));
-                    }
-                    self.at += len;
-                    (self.is_open, self.left) = (!is_final, payload);
-                    (self.mask, self.turned) = (mask, 0);
-                    if payload > 0 {
-                        return Ok(true);
-                    }
-                }
-                OpCode::Control(kind) => {
-                    if payload > MAX_CONTROL || !is_final {
-                        return Err(wrong("a malformed control frame"));
-                    }
-                    let payload = usize::try_from(payload).unwrap_or_default();
-                    if self.buffer.len() - self.at < len + payload {
-                        if !self.fill()? {
-                            return Err(ErrorKind::UnexpectedEof.into());
-                        }
-                        continue;
-                    }
-                    let start = self.at + len;
-                    let mut bytes = self.buffer[start..start + payload].to_vec();
-                    unmask(&mut bytes, mask, 0);
-                    self.at = start + payload;
-                    match kind {
-                        Control::Close => return Ok(false),
-                        Control::Ping => self.out.owe(bytes)?,
-                        _ => {}
-                    }
-                }
+    /// Takes the first bytes of the place, and no others.
+    fn filled(&mut self, read: usize) {
+        self.buffer.truncate(self.buffer.len() - READ + read);
+    }
+
+    /// Hands out payload, which is at most as long as there is room, or says what comes in its place.
+    fn next(&mut self, to: &mut [u8]) -> io::Result<Next> {
+        while self.left == 0 {
+            if let Some(next) = self.next_frame()? {
+                return Ok(next);
             }
         }
+        let here = &self.buffer[self.at..];
+        let left = usize::try_from(self.left).unwrap_or(usize::MAX);
+        let some = to.len().min(here.len()).min(left);
+        if some == 0 {
+            return Ok(Next::More);
+        }
+        to[..some].copy_from_slice(&here[..some]);
+        unmask(&mut to[..some], self.mask, self.turned);
+        self.at += some;
+        self.left -= some as u64;
+        self.turned = (self.turned + some) % 4;
+        self.has_spoken = true;
+        Ok(Next::Payload(some))
+    }
+
+    /// Reads the header of a frame, and the whole of one without payload for us.
+    fn next_frame(&mut self) -> io::Result<Option<Next>> {
+        let mut cursor = Cursor::new(&self.buffer[self.at..]);
+        let header = FrameHeader::parse(&mut cursor).map_err(|_| wrong("a malformed frame"))?;
+        let len = usize::try_from(cursor.position()).unwrap_or(usize::MAX);
+        let Some((header, payload)) = header else {
+            return match self.buffer.len() - self.at >= MAX_HEADER {
+                true => Err(wrong("a malformed frame")),
+                false => Ok(Some(Next::More)),
+            };
+        };
+        let FrameHeader { is_final, rsv1, rsv2, rsv3, opcode, mask } = header;
+        let Some(mask) = mask.filter(|_| !(rsv1 || rsv2 || rsv3)) else {
+            return Err(wrong("a frame without a mask, or of an extension"));
+        };
+        match opcode {
+            OpCode::Data(kind) => {
+                if self.is_open != (kind == Data::Continue)
+                    || !matches!(kind, Data::Continue | Data::Binary)
+                {
+                    return Err(wrong("no binary message"));
+                }
+                self.at += len;
+                (self.is_open, self.left) = (!is_final, payload);
+                (self.mask, self.turned) = (mask, 0);
+                Ok(None)
+            }
+            OpCode::Control(kind) => {
+                if payload > MAX_CONTROL || !is_final {
+                    return Err(wrong("a malformed control frame"));
+                }
+                let start = self.at + len;
+                let end = start + usize::try_from(payload).unwrap_or_default();
+                let Some(bytes) = self.buffer.get(start..end) else {
+                    return Ok(Some(Next::More));
+                };
+                let mut bytes = bytes.to_vec();
+                unmask(&mut bytes, mask, 0);
+                self.at = end;
+                Ok(match kind {
+                    Control::Close => Some(Next::Closed),
+                    Control::Ping => Some(Next::Ping(bytes)),
+                    _ => None,
+                })
+            }
+        }
+    }
+}
+
+impl Reader {
+    /// Reads more into the buffer; false at the end of the connection.
+    fn fill(&mut self) -> io::Result<bool> {
+        let room = self.frames.room();
+        let read = self.timeout.read_by(&self.out.stream, self.deadline, room);
+        self.frames.filled(*read.as_ref().unwrap_or(&0));
+        Ok(read? > 0)
     }
 }
 
@@ -200,22 +242,22 @@ impl Read for Reader {
         if to.is_empty() || self.has_ended {
             return Ok(0);
         }
-        if self.left == 0 && !self.next_frame()? {
-            self.has_ended = true;
-            return Ok(0);
+        loop {
+            match self.frames.next(to)? {
+                Next::Payload(some) => return Ok(some),
+                Next::Ping(bytes) => self.out.owe(bytes)?,
+                Next::Closed => {
+                    self.has_ended = true;
+                    return match self.frames.has_spoken {
+                        true => Ok(0),
+                        false => Err(io::Error::other(ChannelError::Served)),
+                    };
+                }
+                Next::More if self.fill()? => {}
+                // Without a closing frame: the connection was lost.
+                Next::More => return Err(ErrorKind::UnexpectedEof.into()),
+            }
         }
-        if self.at == self.buffer.len() && !self.fill()? {
-            return Err(ErrorKind::UnexpectedEof.into());
-        }
-        let here = &self.buffer[self.at..];
-        let left = usize::try_from(self.left).unwrap_or(usize::MAX);
-        let some = to.len().min(here.len()).min(left);
-        to[..some].copy_from_slice(&here[..some]);
-        unmask(&mut to[..some], self.mask, self.turned);
-        self.at += some;
-        self.left -= some as u64;
-        self.turned = (self.turned + some) % 4;
-        Ok(some)
     }
 }
 
@@ -279,4 +321,30 @@ fn wrong(what: &str) -> io::Error {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads frames that come in these pieces: all payload, the pings, and true if a closing frame was there.
+///
+/// # Errors
+/// As of a connection.
+#[cfg(any(test, feature = "fuzzing"))]
+pub fn read_all<'a>(
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (Vec<u8>, Vec<Vec<u8>>, io::Result<bool>) {
+    let (mut frames, mut all, mut pings) = (Frames::default(), Vec::new(), Vec::new());
+    let mut pieces = pieces.into_iter().flat_map(|piece| piece.chunks(READ));
+    let mut to = [0; 1000];
+    loop {
+        match frames.next(&mut to) {
+            Ok(Next::Payload(some)) => all.extend_from_slice(&to[..some]),
+            Ok(Next::Ping(bytes)) => pings.push(bytes),
+            Ok(Next::Closed) => return (all, pings, Ok(true)),
+            Ok(Next::More) => {
+                let Some(piece) = pieces.next() else { return (all, pings, Ok(false)) };
+                frames.room()[..piece.len()].copy_from_slice(piece);
+                frames.filled(piece.len());
+            }
+            Err(e) => return (all, pings, Err(e)),
+        }
+    }
 }

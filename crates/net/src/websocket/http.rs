@@ -35,7 +35,7 @@ pub(super) fn send(
          Referrer-Policy: no-referrer\r\n\
          Cross-Origin-Opener-Policy: same-origin\r\n\
          Cross-Origin-Resource-Policy: same-origin\r\n\
-         Permissions-Policy: camera=(), geolocation=(), microphone=()\r\n\
+         Permissions-Policy: camera=(self), geolocation=(), microphone=()\r\n\
          Cache-Control: no-cache\r\n\
          Connection: close\r\n\r\n"
     );

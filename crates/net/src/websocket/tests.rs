@@ -4,14 +4,19 @@ use std::{
     time::Duration,
 };
 
-use tungstenite::{Message, client::IntoClientRequest, protocol::frame::coding::CloseCode};
+use proptest::prelude::*;
+use tungstenite::{
+    Message, WebSocket,
+    client::IntoClientRequest,
+    protocol::{Role, frame::coding::CloseCode},
+};
 
-use super::*;
+use super::{frames::read_all, *};
 use crate::{Lane, tcp::Listener};
 
 const LONG: Duration = Duration::from_secs(20);
 
-type Client = tungstenite::WebSocket<TcpStream>;
+type Client = WebSocket<TcpStream>;
 
 fn site() -> Site {
     let bytes = b"<!doctype html>".into();
@@ -147,9 +152,36 @@ fn a_head_that_is_long_or_drips_is_not_waited_for() {
     assert!(visitor.unwrap_err().to_string().contains("long head"));
     assert!(client.join().unwrap().contains("431"));
     let listener = Listener::bind("127.0.0.1:0").unwrap();
-    let _silent = TcpStream::connect(listener.local_addr()).unwrap();
+    let mut drips = TcpStream::connect(listener.local_addr()).unwrap();
+    drips.write_all(b"GET /").unwrap();
     let socket = listener.accept(LONG).unwrap().shake_hands_within(Duration::from_millis(50));
     assert!(site().answer(socket).is_err());
+}
+
+/// Browsers open connections ahead, and read what a side wants before a person agrees.
+#[test]
+fn a_browser_that_says_nothing_is_told_from_a_peer_that_gives_up() {
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let silent = TcpStream::connect(listener.local_addr()).unwrap();
+    let socket = listener.accept(LONG).unwrap().shake_hands_within(Duration::from_millis(50));
+    assert!(site().answer(socket).unwrap().is_none());
+    drop(silent);
+    for spoken in [false, true] {
+        let (visitor, client) = meet(site(), move |stream, address| {
+            let mut client = upgrade(stream, PATH, &format!("http://{address}")).unwrap();
+            if spoken {
+                client.send(Message::binary(vec![0])).unwrap();
+            }
+            client.close(None).unwrap();
+            while client.read().is_ok() {}
+        });
+        let channel = visitor.unwrap().unwrap().channel;
+        let error = channel.recv(Lane::PROTOCOL, 1).unwrap_err();
+        let expected = if spoken { ChannelError::ClosedReceiving } else { ChannelError::Served };
+        assert_eq!(error, expected.into());
+        drop(channel);
+        client.join().unwrap();
+    }
 }
 
 #[test]
@@ -191,4 +223,106 @@ fn a_lost_connection_is_no_end() {
     let channel = visitor.unwrap().unwrap().channel;
     let error = channel.recv(Lane::PROTOCOL, 1).unwrap_err();
     assert_eq!(error, ChannelError::ClosedReceiving.into());
+}
+
+/// A frame of a browser: its first byte, its mask, and its payload.
+#[derive(Clone, Debug)]
+struct Said(u8, [u8; 4], Vec<u8>);
+
+impl Said {
+    fn bytes(&self) -> Vec<u8> {
+        let Self(first, mask, payload) = self;
+        let mut bytes = vec![*first];
+        match u16::try_from(payload.len()).unwrap() {
+            len @ 0..126 => bytes.push(0x80 | u8::try_from(len).unwrap()),
+            len => bytes.extend([[0xfe; 1].as_slice(), &len.to_be_bytes()].concat()),
+        }
+        bytes.extend(mask);
+        bytes.extend(payload.iter().zip(mask.iter().cycle()).map(|(byte, m)| byte ^ m));
+        bytes
+    }
+}
+
+/// Whole messages in one to three frames, with a ping before each.
+fn messages() -> impl Strategy<Value = Vec<Said>> {
+    let piece = (any::<[u8; 4]>(), prop::collection::vec(any::<u8>(), 0..300));
+    let ping = (any::<[u8; 4]>(), prop::collection::vec(any::<u8>(), 0..126));
+    let message = (ping, prop::collection::vec(piece, 1..4)).prop_map(|((mask, ping), pieces)| {
+        let last = pieces.len() - 1;
+        let pieces = pieces.into_iter().enumerate().map(move |(i, (mask, payload))| {
+            let (kind, end) = (if i == 0 { 2 } else { 0 }, if i == last { 0x80 } else { 0 });
+            Said(kind | end, mask, payload)
+        });
+        std::iter::once(Said(0x89, mask, ping)).chain(pieces).collect::<Vec<_>>()
+    });
+    prop::collection::vec(message, 0..6).prop_map(|all| all.concat())
+}
+
+/// A stream of bytes that somebody else has made.
+struct Script(io::Cursor<Vec<u8>>);
+
+impl Read for Script {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.0.read(to)
+    }
+}
+
+impl Write for Script {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Payloads of whole binary messages, as another implementation reads them.
+fn others_view(bytes: Vec<u8>) -> Vec<u8> {
+    let mut socket = WebSocket::from_raw_socket(Script(io::Cursor::new(bytes)), Role::Server, None);
+    let mut all = Vec::new();
+    loop {
+        match socket.read() {
+            Ok(Message::Binary(some)) => all.extend_from_slice(&some),
+            Ok(Message::Ping(_) | Message::Pong(_)) => {}
+            _ => return all,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn frames_are_read_alike_in_pieces_of_any_size(all in messages(), at_once in 1_usize..400) {
+        let mut bytes: Vec<u8> = all.iter().flat_map(Said::bytes).collect();
+        bytes.extend(Said(0x88, [1, 2, 3, 4], vec![3, 232]).bytes());
+        let (payload, pings, end) = read_all(bytes.chunks(at_once));
+        let of = |is_ping: bool| all.iter().filter(move |it| (it.0 == 0x89) == is_ping);
+        prop_assert_eq!(payload, of(false).flat_map(|it| it.2.clone()).collect::<Vec<_>>());
+        prop_assert_eq!(pings, of(true).map(|it| it.2.clone()).collect::<Vec<_>>());
+        prop_assert!(matches!(end, Ok(true)));
+    }
+
+    /// Of bytes that no browser sends, what is read before the fault is what another implementation reads.
+    #[test]
+    fn changed_frames_end_with_a_fault_or_are_read_as_another_implementation_reads_them(
+        all in messages(),
+        at_once in 1_usize..400,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        cut in any::<prop::sample::Index>(),
+        noise in prop::collection::vec(any::<u8>(), 0..40),
+    ) {
+        let mut bytes: Vec<u8> = all.iter().flat_map(Said::bytes).collect();
+        bytes.truncate(cut.index(bytes.len() + 1));
+        bytes.extend(noise);
+        for (at, byte) in &changes {
+            let at = at.index(bytes.len().max(1));
+            bytes.iter_mut().skip(at).take(1).for_each(|it| *it ^= byte);
+        }
+        let (payload, pings, end) = read_all(bytes.chunks(at_once));
+        let (whole, same_pings, same_end) = read_all([&bytes[..]]);
+        prop_assert_eq!((&payload, pings), (&whole, same_pings));
+        prop_assert_eq!(end.map_err(|e| e.to_string()), same_end.map_err(|e| e.to_string()));
+        let other = others_view(bytes);
+        prop_assert!(payload.starts_with(&other), "{} and {} bytes", payload.len(), other.len());
+    }
 }
