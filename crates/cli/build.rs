@@ -3,7 +3,7 @@
 use std::{env, error::Error, fs, path::PathBuf};
 
 /// Files by the path at which they are served.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 10] = [
     ("index.html", "text/html; charset=utf-8"),
     ("style.css", "text/css; charset=utf-8"),
     ("app.js", "text/javascript; charset=utf-8"),
@@ -12,6 +12,8 @@ const FILES: [(&str, &str); 8] = [
     ("foxtrot.js", "text/javascript; charset=utf-8"),
     ("foxtrot_wasm.js", "text/javascript; charset=utf-8"),
     ("foxtrot_wasm_bg.wasm", "application/wasm"),
+    ("foxtrot_wasm_simd.js", "text/javascript; charset=utf-8"),
+    ("foxtrot_wasm_simd_bg.wasm", "application/wasm"),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

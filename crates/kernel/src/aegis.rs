@@ -8,12 +8,12 @@
 //! [RFC 10032]: https://www.rfc-editor.org/rfc/rfc10032
 //! [WP13]: https://eprint.iacr.org/2013/695
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_feature = "simd128"))]
 use crate::backend::Vectors;
 use crate::{Backend, Block};
 
 pub(crate) mod portable;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 pub(crate) mod vectors;
 
 /// Bytes that a step gives.
@@ -35,6 +35,10 @@ const CONSTANTS: [Block; 2] = [
 pub fn keystream(backend: Backend, key: &Block, nonce: &Block, out: &mut [u8]) {
     assert!(out.len().is_multiple_of(STEP), "a stream consists of steps");
     let out = out.as_chunks_mut().0;
+    #[cfg(target_feature = "simd128")]
+    if let Vectors::Simd128(simd) = backend.vectors() {
+        return vectors::keystream(simd, key, nonce, out);
+    }
     dispatch!(
         backend,
         simd => vectors::keystream(simd.single(), key, nonce, out),

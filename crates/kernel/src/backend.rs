@@ -4,6 +4,8 @@ use core::fmt;
 
 #[cfg(target_arch = "aarch64")]
 use crate::simd::neon::Neon;
+#[cfg(target_feature = "simd128")]
+use crate::simd128::Simd128;
 #[cfg(target_arch = "x86_64")]
 use crate::{
     blocks::w256::Two,
@@ -25,6 +27,8 @@ pub(crate) enum Isa {
     Avx512,
     #[cfg(target_arch = "aarch64")]
     Neon,
+    #[cfg(target_feature = "simd128")]
+    Simd128,
     #[cfg(dsp)]
     Dsp,
 }
@@ -40,6 +44,8 @@ pub(crate) enum Vectors {
     Avx512(Avx512),
     #[cfg(target_arch = "aarch64")]
     Neon(Neon),
+    #[cfg(target_feature = "simd128")]
+    Simd128(Simd128),
 }
 
 /// Plain Rust, for traits that are implemented for it as well: one lane, or one block.
@@ -99,6 +105,9 @@ macro_rules! dispatch {
             $crate::backend::Vectors::Neon(neon) => {
                 dispatch!(@$kinds neon, $simd => $vector, $portable)
             }
+            // What has vectors there calls them by itself.
+            #[cfg(target_feature = "simd128")]
+            $crate::backend::Vectors::Simd128(_) => $portable,
         }
     };
     (@neon $token:ident, $simd:ident => $vector:expr, $portable:expr) => {{
@@ -123,7 +132,9 @@ pub enum BackendError {
 impl fmt::Display for BackendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unknown => "not a backend; there are portable, avx2, avx512, neon and dsp",
+            Self::Unknown => {
+                "not a backend; there are portable, avx2, avx512, neon, simd128 and dsp"
+            }
             Self::Unavailable => "this processor does not have that backend",
         })
     }
@@ -191,6 +202,8 @@ impl Backend {
             (avx2_features!(has) && avx512_features!(has)).then_some(Isa::Avx512),
             #[cfg(target_arch = "aarch64")]
             Some(Isa::Neon),
+            #[cfg(target_feature = "simd128")]
+            Some(Isa::Simd128),
             #[cfg(dsp)]
             Some(Isa::Dsp),
         ]
@@ -233,13 +246,13 @@ impl Backend {
     /// # Errors
     /// [`BackendError`] if there is none, or not here.
     pub fn named(name: &str) -> Result<Self, BackendError> {
-        if !["portable", "avx2", "avx512", "neon", "dsp"].contains(&name) {
+        if !["portable", "avx2", "avx512", "neon", "simd128", "dsp"].contains(&name) {
             return Err(BackendError::Unknown);
         }
         Self::all().find(|backend| backend.name() == name).ok_or(BackendError::Unavailable)
     }
 
-    /// `portable`, `avx2`, `avx512`, `neon` or `dsp`.
+    /// `portable`, `avx2`, `avx512`, `neon`, `simd128` or `dsp`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
@@ -250,6 +263,8 @@ impl Backend {
             Isa::Avx512 => "avx512",
             #[cfg(target_arch = "aarch64")]
             Isa::Neon => "neon",
+            #[cfg(target_feature = "simd128")]
+            Isa::Simd128 => "simd128",
             #[cfg(dsp)]
             Isa::Dsp => "dsp",
         }
@@ -271,6 +286,8 @@ impl Backend {
             #[allow(unsafe_code, reason = "proof of an instruction set of the baseline")]
             // SAFETY: every AArch64 processor that Rust compiles for has NEON.
             Isa::Neon => Vectors::Neon(unsafe { Neon::detected() }),
+            #[cfg(target_feature = "simd128")]
+            Isa::Simd128 => Vectors::Simd128(Simd128::here()),
             Isa::Portable => Vectors::None,
             // It has packed versions of some kernels, and plain Rust for the others.
             #[cfg(dsp)]
@@ -316,6 +333,8 @@ impl Backend {
             // NEON is part of the AArch64 baseline: the portable code already uses it.
             #[cfg(target_arch = "aarch64")]
             Vectors::Neon(_) => kernel(),
+            #[cfg(target_feature = "simd128")]
+            Vectors::Simd128(_) => kernel(),
         }
     }
 }
@@ -372,6 +391,8 @@ macro_rules! per_isa {
             $crate::backend::Vectors::Avx512(simd) => unsafe { avx512::$function(simd, $($argument),*) },
             #[cfg(target_arch = "aarch64")]
             $crate::backend::Vectors::Neon(_) => portable::$function($($argument),*),
+            #[cfg(target_feature = "simd128")]
+            $crate::backend::Vectors::Simd128(_) => portable::$function($($argument),*),
         }
     };
 }

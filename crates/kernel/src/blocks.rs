@@ -8,7 +8,11 @@
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
+#[cfg(any(target_feature = "simd128", test))]
+mod nibbles;
 mod portable;
+#[cfg(target_feature = "simd128")]
+mod simd128;
 #[cfg(target_arch = "x86_64")]
 mod w128;
 #[cfg(target_arch = "x86_64")]
@@ -121,7 +125,7 @@ pub(crate) trait Blocks: Copy {
 }
 
 /// Rounds of AES.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 pub(crate) trait Aes: Blocks {
     /// A round of each block, under the block of `keys`.
     fn round(self, x: Self::Vector, keys: Self::Vector) -> Self::Vector;

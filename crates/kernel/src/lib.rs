@@ -84,6 +84,8 @@ mod blocks;
 mod dsp;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
+#[cfg(target_feature = "simd128")]
+mod simd128;
 
 pub mod aegis;
 pub mod aes;

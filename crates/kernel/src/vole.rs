@@ -10,7 +10,7 @@
 //!
 //! [Roy22]: https://eprint.iacr.org/2022/192
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 use crate::backend::Vectors;
 #[cfg(target_arch = "aarch64")]
 use crate::blocks::neon::NeonAes;
@@ -21,7 +21,7 @@ use crate::{
 };
 
 mod portable;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 mod vectors;
 
 /// The largest k.
@@ -112,6 +112,8 @@ fn run(backend: Backend, tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
         Vectors::Neon(_) if let Some(aes) = NeonAes::detect() => {
             aes.run(inlined!(|| vectors::run(aes, tree, len, &mut sums)));
         }
+        #[cfg(target_feature = "simd128")]
+        Vectors::Simd128(simd) => vectors::run(simd, tree, len, &mut sums),
         _ => portable::run(tree, len, &mut sums),
     }
 }

@@ -1,9 +1,12 @@
-import type { JoinResult, Keys, PeerTerms, PsiOptions, PsiResult, PsiTold, RandomOts } from "./foxtrot_wasm.js";
+import type { ColumnsResult, CountResult, JoinResult, Keys, PeerTerms, PsiOptions, PsiResult, PsiTold, RandomOts } from "./foxtrot_wasm.js";
 export { Keys, Table, itemOf, selfTest } from "./foxtrot_wasm.js";
-export type { FoxtrotError, JoinResult, PeerTerms, PsiOptions, PsiResult, PsiTold, RandomOts } from "./foxtrot_wasm.js";
+export type { ColumnsResult, CountResult, FoxtrotError, JoinResult, PeerTerms, PsiOptions, PsiResult, PsiTold, RandomOts } from "./foxtrot_wasm.js";
 
-/** Loads the WebAssembly, once: of an address, of a response, or of bytes. */
-export function init(module?: string | URL | Response | BufferSource | WebAssembly.Module): Promise<unknown>;
+/** The address of the WebAssembly that suits this engine: with vectors where it has them. */
+export const module: URL;
+
+/** Loads the WebAssembly, once: of an address, of a response, or of bytes. Everything else here works when it is done. */
+export function init(from?: string | URL | Response | BufferSource | WebAssembly.Module): Promise<unknown>;
 
 /** Is told how many of how many steps are done. */
 export type Tell = (done: number, of: number) => void;
@@ -19,6 +22,17 @@ export class Peer {
   joinReceive(keys: Keys, length: number, options?: PsiOptions, tell?: Tell): Promise<JoinResult>;
   /** Lets the peer read the payload of each match: `length` bytes for each row. */
   joinSend(keys: Keys, payloads: Uint8Array, length: number, options?: PsiOptions, tell?: Tell): Promise<PsiTold>;
+  /** Finds out which of these keys the peer also has, with its columns `options.with`: it runs `foxtrot psi send --share`. */
+  psiReceiveWith(keys: Keys, options: PsiOptions & { with: string[] }, tell?: Tell): Promise<ColumnsResult>;
+  /** Both sides find out which of their keys the other also has. */
+  psiReceiveBoth(keys: Keys, options?: PsiOptions, tell?: Tell): Promise<PsiResult>;
+  psiSendBoth(keys: Keys, options?: PsiOptions, tell?: Tell): Promise<PsiResult>;
+  /**
+   * Counts common keys, and adds up the sender's numbers with `options.largest`; both sides learn the same. Secure only if
+   * both follow the protocol. `countSend` has no numbers.
+   */
+  countReceive(keys: Keys, options?: PsiOptions): Promise<CountResult>;
+  countSend(keys: Keys, options?: PsiOptions): Promise<CountResult>;
   /** `n` random OTs as the sender: 32 bytes each, the key for 0 and the key for 1. */
   rotSend(n: number): Promise<Uint8Array>;
   rotReceive(n: number): Promise<RandomOts>;

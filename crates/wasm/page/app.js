@@ -39,7 +39,7 @@ const events = {
     $("reading").value = part;
     say(t("reading", { rows: number(rows) }));
   },
-  connected() { label(t("working", { percent: 0 })); },
+  connected() { label(["count", "sum"].includes(wanted.function) ? t("counting") : t("working", { percent: 0 })); },
   progress({ done, of }) {
     const part = of ? done / of : 0, now = performance.now();
     $("bar").value = part;
@@ -182,16 +182,63 @@ function showFacts() {
 // The peer.
 const peer = () => ({ address: $("address").value.trim(), token: $("token").value.trim(), name: $("name").value.trim() || undefined });
 
+// A link as the command prints it, or one for a peer: the address, the token, its name, and columns to ask for.
+function takeLink(text) {
+  let link;
+  try {
+    link = new URL(text);
+  } catch {
+    return false;
+  }
+  const values = new URLSearchParams(link.hash.slice(1));
+  if (!values.has("token")) return false;
+  $("address").value = values.get("peer") ?? link.origin.replace("http", "ws") + "/foxtrot";
+  for (const key of ["token", "name", "with"]) $(key).value = values.get(key) ?? "";
+  return true;
+}
+
+// Looks for a link through the camera until there is one, or the person closes it.
+async function scan() {
+  const box = $("camera"), video = $("video");
+  let stream;
+  try {
+    stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment" } });
+  } catch (e) {
+    throw { code: "camera", message: e.message };
+  }
+  try {
+    const detector = new BarcodeDetector({ formats: ["qr_code"] });
+    box.showModal();
+    video.srcObject = stream;
+    await video.play();
+    while (box.open) {
+      const codes = await detector.detect(video);
+      if (codes.some(({ rawValue }) => takeLink(rawValue))) break;
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+  } finally {
+    stream.getTracks().forEach((track) => track.stop());
+    video.srcObject = null;
+    box.close();
+  }
+  $("ask").focus();
+}
+
+// What this page can agree to; everything else it refuses.
+const FUNCTIONS = ["intersection", "join", "both", "count", "sum"];
+const TERMS = ["job", "base", "adversary", "assumption", "normalize", "function", "width", "duplicates", "min-count", "largest"];
+
 async function askPeer() {
   hide("agreement", "running", "result");
   say(t("asking"));
   const { role, terms } = await ask("terms", peer());
   if (terms.job !== "psi") throw { code: "notPsi", job: terms.job };
   if (role !== "sender") throw { code: "role" };
-  if (terms.function) throw { code: "function", function: terms.function };
-  if (terms["or-normalize"]) throw { code: "function", function: "or-normalize" };
-  if (terms.policy) throw { code: "peer-forbids" };
-  wanted = { ...terms, changed: false };
+  if (terms.policy) throw { code: "policy" };
+  const other = Object.keys(terms).find((key) => !TERMS.includes(key));
+  const kind = terms.function ?? "intersection";
+  if (other || !FUNCTIONS.includes(kind)) throw { code: "function", function: other ?? kind };
+  wanted = { ...terms, function: kind, changed: false };
   if (terms.normalize !== facts.terms) {
     const forms = terms.normalize.split(";"), lines = chosen();
     if (forms.length !== lines.length) throw { code: "columnsDiffer", n: forms.length, terms: terms.normalize };
@@ -199,10 +246,14 @@ async function askPeer() {
     await read();
     wanted.changed = true;
   }
+  $("with-label").hidden = kind !== "join";
   showTerms();
   show("agreement");
   say("");
 }
+
+// The columns of the other side that the person has named.
+const withColumns = () => $("with").value.split(",").map((it) => it.trim()).filter((it) => it);
 
 // Chooses the form that the other side wants. Dates keep the format of this file.
 function set(line, form) {
@@ -222,9 +273,15 @@ function set(line, form) {
 }
 
 function showTerms() {
-  const keys = number(facts.keys), columns = facts.columns?.join(", ") ?? "–";
+  const keys = number(facts.keys), columns = facts.columns?.join(", ") ?? "–", of = withColumns().join(", ") || "…";
+  const least = Number(wanted["min-count"] ?? 0);
+  const learns = {
+    intersection: ["learnsYou", "learnsPeer"], join: ["learnsYouWith", "learnsPeerWith"], both: ["learnsYou", "learnsPeerBoth"],
+    count: ["learnsCount", "learnsPeerCount"], sum: ["learnsSum", "learnsPeerCount"],
+  }[wanted.function];
   const lines = [
-    t("learnsYou", { keys }), t("learnsPeer", { keys, columns }), t("compared", { terms: wanted.normalize }),
+    ...learns.map((key) => t(key, { keys, columns, with: of })), ...(least ? [t("learnsLeast", { least: number(least) })] : []),
+    t("compared", { terms: wanted.normalize }),
     ...(wanted.changed ? [t("changed", { terms: wanted.normalize })] : []),
     t(wanted.adversary === "malicious" ? "security" : "securitySemi"),
     t("assumption", { lpn: wanted.assumption === "lpn" ? t("lpn") : "" }),
@@ -234,14 +291,23 @@ function showTerms() {
 
 async function run() {
   hide("result");
+  const names = wanted.function === "join" ? withColumns() : [];
+  if (wanted.function === "join" && !names.length) throw { code: "with" };
   events.began = undefined;
   $("bar").removeAttribute("value");
   label(t("connecting"));
   $("peer-form").querySelectorAll("input, button").forEach((it) => { it.disabled = true; });
   show("running");
   try {
-    const options = { normalize: facts.terms, columns: facts.columns, assumption: wanted.assumption, semiHonest: wanted.adversary !== "malicious" };
-    found = await ask("run", { ...peer(), options });
+    const options = {
+      normalize: facts.terms, columns: facts.columns, assumption: wanted.assumption, semiHonest: wanted.adversary !== "malicious",
+      with: names, width: Number(wanted.width), duplicates: wanted.duplicates,
+      minCount: Number(wanted["min-count"] ?? 0), largest: wanted.largest && Number(wanted.largest),
+    };
+    found = await ask("run", { ...peer(), kind: wanted.function, options });
+  } catch (e) {
+    // The other side says no more than that it does not share them.
+    throw names.length && e.code === "peer-forbids" ? { code: "withWhich", columns: names.join(", ") } : e;
   } finally {
     hide("running");
     $("peer-form").querySelectorAll("input, button").forEach((it) => { it.disabled = false; });
@@ -249,15 +315,23 @@ async function run() {
   hide("agreement");
   showCount();
   show("result");
-  $("scroll").hidden = found.rows === 0;
-  $("save").disabled = found.rows === 0;
-  await showRows();
+  const hasRows = found.rows > 0;
+  $("scroll").hidden = !hasRows;
+  $("save").hidden = found.rows === undefined;
+  $("save").disabled = !hasRows;
+  if (hasRows) await showRows();
 }
 
 function showCount() {
-  const { rows, peerKeys, peerColumns } = found;
-  $("count").textContent = rows === 0 ? t("none_") : rows === 1 ? t("count1") : t("count", { rows: number(rows) });
-  $("count").dataset.rows = rows;
+  const { rows, count, sum, peerKeys, peerColumns } = found;
+  const counts = () => {
+    if (count === undefined) return t("tooFew");
+    const line = t("counted", { count: number(count) });
+    return sum === undefined ? line : line + t("summed", { sum: BigInt(sum).toLocaleString(language) });
+  };
+  const line = rows === undefined ? counts() : rows === 0 ? t("none_") : rows === 1 ? t("count1") : t("count", { rows: number(rows) });
+  $("count").textContent = line;
+  $("count").dataset.rows = rows ?? count ?? "";
   const columns = peerColumns ? t("peerColumns", { columns: peerColumns }) : "";
   $("peer-said").textContent = t("peerSaid", { keys: number(peerKeys), columns });
 }
@@ -312,8 +386,7 @@ translate();
 const served = location.protocol.startsWith("http") ? location.origin.replace("http", "ws") + "/foxtrot" : "";
 const link = new URLSearchParams(location.hash.slice(1));
 $("address").value = link.get("peer") ?? served;
-$("token").value = link.get("token") ?? "";
-$("name").value = link.get("name") ?? "";
+for (const key of ["token", "name", "with"]) $(key).value = link.get(key) ?? "";
 // A token does not stay in the address bar, nor in the history.
 if (link.has("token")) history.replaceState(null, "", location.pathname);
 
@@ -323,6 +396,11 @@ $("delimiter").addEventListener("change", step(null, () => look($("delimiter").v
 $("header").addEventListener("change", step(null, () => look($("delimiter").value)));
 $("read").addEventListener("click", step($("read"), async () => { await read(); $("h-peer").focus(); }));
 $("peer-form").addEventListener("submit", step($("ask"), askPeer));
+$("address").addEventListener("change", () => takeLink($("address").value.trim()));
+$("scan").addEventListener("click", step($("scan"), scan));
+$("camera-close").addEventListener("click", () => $("camera").close());
+globalThis.BarcodeDetector?.getSupportedFormats().then((formats) => { $("scan").hidden = !formats.includes("qr_code"); });
+$("with").addEventListener("input", showTerms);
 $("run").addEventListener("click", step($("run"), run));
 $("again").addEventListener("click", step($("again"), askPeer));
 $("save").addEventListener("click", step($("save"), save));

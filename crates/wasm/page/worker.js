@@ -17,6 +17,9 @@ async function* pieces(of) {
   }
 }
 
+// The other side's columns of one of the rows that were found.
+const theirs = (number) => found.fields?.slice(number * found.with.length, (number + 1) * found.with.length) ?? [];
+
 const jobs = {
   // Names of columns, and how the file seems to be made.
   async look({ file: chosen, delimiter, header }) {
@@ -65,16 +68,22 @@ const jobs = {
     }
   },
 
-  async run({ address, token, name, options }) {
+  async run({ address, token, name, kind, options }) {
     peer = await connect(address, { token, name });
     say("connected");
     try {
-      found = await peer.psiReceive(keys, options, (done, of) => say("progress", { done, of }));
+      const tell = (done, of) => say("progress", { done, of });
+      found = await {
+        intersection: () => peer.psiReceive(keys, options, tell), join: () => peer.psiReceiveWith(keys, options, tell),
+        both: () => peer.psiReceiveBoth(keys, options, tell),
+        count: () => peer.countReceive(keys, options), sum: () => peer.countReceive(keys, options),
+      }[kind]();
     } finally {
       peer.close();
     }
-    const { rows, common, peerKeys, peerColumns } = found;
-    return { rows: rows.length, common, peerKeys, peerColumns, names: table.names };
+    found.with = kind === "join" ? options.with : [];
+    const { rows, common, count, sum, peerKeys, peerColumns } = found;
+    return { rows: rows?.length, common, count, sum, peerKeys, peerColumns, names: [...table.names, ...found.with] };
   },
 
   // Fields of some of the rows that were found.
@@ -83,31 +92,40 @@ const jobs = {
     const all = [];
     for (let i = 0; i < places.length; i += 2) {
       const bytes = file.slice(places[i], places[i] + places[i + 1]).arrayBuffer();
-      all.push(bytes.then((it) => table.fields(new Uint8Array(it))));
+      const more = theirs(from + i / 2);
+      all.push(bytes.then((it) => [...table.fields(new Uint8Array(it)), ...more]));
     }
     return { from, rows: await Promise.all(all) };
   },
 
-  // A file with the header and all rows that were found, byte for byte.
+  // A file with the header and all rows that were found, byte for byte, and the other side's columns behind them.
   async save() {
-    const places = table.places(found.rows), parts = [table.above];
-    let next = 0, begin = 0, last = 10;
-    const end = () => places[next] + places[next + 1];
+    const places = table.places(found.rows), { header } = table, wider = found.with.length > 0;
+    const parts = [wider && header ? table.extended(table.above, found.with) : table.above];
+    let next = 0, begin = 0, held = [];
     for await (const piece of pieces(file)) {
       const stop = begin + piece.length, some = [];
       while (next < places.length && places[next] < stop) {
-        const part = piece.slice(Math.max(0, places[next] - begin), Math.min(piece.length, end() - begin));
-        if (last !== 10 && places[next] >= begin) some.push(Uint8Array.of(10));
-        some.push(part);
-        if (part.length) last = part[part.length - 1];
-        if (end() > stop) break;
+        const end = places[next] + places[next + 1];
+        const part = piece.slice(Math.max(0, places[next] - begin), Math.min(piece.length, end - begin));
+        if (end > stop) {
+          held.push(part);
+          break;
+        }
+        if (!wider) {
+          some.push(...held, part);
+          if (part[part.length - 1] !== 10) some.push(Uint8Array.of(10));
+        } else {
+          const row = held.length ? new Uint8Array(await new Blob([...held, part]).arrayBuffer()) : part;
+          some.push(table.extended(row, theirs(next / 2)));
+        }
+        held = [];
         next += 2;
       }
       // Millions of parts would cost more than their bytes.
       if (some.length) parts.push(new Blob(some));
       begin = stop;
     }
-    if (last !== 10) parts.push(Uint8Array.of(10));
     return { blob: new Blob(parts, { type: "text/csv;charset=utf-8" }) };
   },
 };

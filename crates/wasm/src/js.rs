@@ -1,5 +1,7 @@
 //! The interface for JavaScript. The package's own module adds WebSockets and streams (`npm/foxtrot.js`).
 
+mod tables;
+
 use std::{
     cell::RefCell,
     collections::VecDeque,
@@ -9,18 +11,19 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use foxtrot::psi::{self, ItemHasher, keys::Normaliser, keys::scan::Grammar};
-use foxtrot_net::{Error, HelloError};
+use foxtrot::psi::fields::{Duplicates, Padding};
+use foxtrot_net::{Error, HelloError, hello::Role};
 use foxtrot_ot::base::Block;
-use foxtrot_psi::method::{Assumption, protocol::Progress};
+use foxtrot_psi::{
+    circuit::Outcome,
+    method::{Assumption, protocol::Progress},
+};
 use js_sys::{Array, Function, Object, Reflect, Uint8Array, Uint32Array};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use wasm_bindgen::prelude::*;
 
-use crate::{
-    peer::{self, Options, code},
-    table::{self, Fault, Plan},
-};
+use crate::peer::{self, Counting, Options, code};
+pub use tables::{Keys, Table, item_of};
 
 /// The most bytes that wait to be read: more than any protocol has on its way.
 const MOST_HELD: usize = 96 << 20;
@@ -208,12 +211,9 @@ impl Session {
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
-        let done = peer.psi_receive(&options, &keys.0, told).await;
+        let done = peer.psi_receive(&options, &keys.0, &mut told).await;
         let (common, told) = self.done(peer, done)?;
-        let object = about(&told);
-        set(&object, "common", common.len() as f64);
-        set(&object, "rows", Uint32Array::from(&keys.0.rows_of(&common)[..]));
-        Ok(object.into())
+        Ok(found_rows(&keys.0, &common, &told).into())
     }
 
     /// Lets the peer find out which of its keys are among these.
@@ -225,7 +225,7 @@ impl Session {
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
-        let done = peer.psi_send(&options, &keys.0, told).await;
+        let done = peer.psi_send(&options, &keys.0, &mut told).await;
         Ok(about(&self.done(peer, done)?).into())
     }
 
@@ -239,7 +239,7 @@ impl Session {
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
-        let done = peer.join_receive(&options, &keys.0, len, told).await;
+        let done = peer.join_receive(&options, &keys.0, len, &mut told).await;
         let (found, told) = self.done(peer, done)?;
         let (object, matches) = (about(&told), Array::new());
         for (number, payload) in found {
@@ -265,8 +265,85 @@ impl Session {
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
-        let done = peer.join_send(&options, &keys.0, &payloads, len, told).await;
+        let done = peer.join_send(&options, &keys.0, &payloads, len, &mut told).await;
         Ok(about(&self.done(peer, done)?).into())
+    }
+
+    /// Finds out which of these keys the peer also has, with its fields in the columns of `options.with`.
+    #[wasm_bindgen(js_name = psiReceiveWith, unchecked_return_type = "ColumnsResult")]
+    pub async fn psi_receive_with(
+        &self,
+        keys: &Keys,
+        options: JsOptions,
+        tell: Option<Function>,
+    ) -> Result<JsValue, JsValue> {
+        let (columns, padding) = columns_of(&options)?;
+        let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
+        let done = peer.receive_with(&options, &keys.0, (&columns, padding), &mut told).await;
+        let (found, told) = self.done(peer, done)?;
+        let (common, fields): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        let object = found_rows(&keys.0, &common, &told);
+        let texts = Array::new();
+        for number in keys.0.places_of(&common) {
+            fields[number].iter().for_each(|field| {
+                texts.push(&field.into());
+            });
+        }
+        set(&object, "fields", texts);
+        Ok(object.into())
+    }
+
+    /// Finds out which of these keys the peer also has; the peer finds out the same.
+    #[wasm_bindgen(js_name = psiReceiveBoth, unchecked_return_type = "PsiResult")]
+    pub async fn psi_receive_both(
+        &self,
+        keys: &Keys,
+        options: JsOptions,
+        tell: Option<Function>,
+    ) -> Result<JsValue, JsValue> {
+        let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
+        let done = peer.receive_both(&options, &keys.0, &mut told).await;
+        let (common, told) = self.done(peer, done)?;
+        Ok(found_rows(&keys.0, &common, &told).into())
+    }
+
+    /// Lets the peer find out which of its keys are among these, and finds out which they are.
+    #[wasm_bindgen(js_name = psiSendBoth, unchecked_return_type = "PsiResult")]
+    pub async fn psi_send_both(
+        &self,
+        keys: &Keys,
+        options: JsOptions,
+        tell: Option<Function>,
+    ) -> Result<JsValue, JsValue> {
+        let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
+        let done = peer.send_both(&options, &keys.0, &mut told).await;
+        let (common, told) = self.done(peer, done)?;
+        Ok(found_rows(&keys.0, &common, &told).into())
+    }
+
+    /// Counts common keys as the receiver or the sender of the protocol; both learn the same.
+    #[wasm_bindgen(js_name = psiCount, unchecked_return_type = "CountResult")]
+    pub async fn psi_count(
+        &self,
+        keys: &Keys,
+        sends: bool,
+        options: JsOptions,
+    ) -> Result<JsValue, JsValue> {
+        let counting = Counting {
+            at_least: number(&options, "minCount").unwrap_or(0.0) as u64,
+            largest: number(&options, "largest").map(|it| it as u64),
+        };
+        let role = if sends { Role::Sender } else { Role::Receiver };
+        let (mut peer, options) = (self.begin(None)?, read_options(&options)?);
+        let done = peer.count(&options, role, &keys.0, counting).await;
+        let (outcome, told) = self.done(peer, done)?;
+        let object = about(&told);
+        if let Outcome::Released { count, sum } = outcome {
+            set(&object, "count", count as f64);
+            // A sum may be larger than the numbers of JavaScript.
+            set(&object, "sum", sum.map(|it| it.to_string()));
+        }
+        Ok(object.into())
     }
 
     /// Makes `n` random OTs as the sender: 32 bytes each, the key for 0 and the key for 1.
@@ -375,156 +452,6 @@ impl Session {
     }
 }
 
-/// The different keys of a list.
-#[wasm_bindgen]
-pub struct Keys(peer::Keys);
-
-#[wasm_bindgen]
-impl Keys {
-    /// Keys of strings, as they are; an empty one is no key.
-    pub fn of(
-        #[wasm_bindgen(unchecked_param_type = "string[]")] all: Array,
-        normalize: Option<String>,
-    ) -> Result<Keys, JsValue> {
-        let normaliser = normaliser(&normalize.unwrap_or_default())?;
-        let mut hasher = ItemHasher::new();
-        let items = all.iter().map(|it| {
-            let key = it.as_string().unwrap_or_default();
-            hasher.item([normaliser.apply(key.into()).as_bytes()])
-        });
-        let keys = peer::Keys::of(all.length() as usize, items);
-        Ok(Self(keys.map_err(|e| thrown("too-many-rows", &e.to_string()))?))
-    }
-
-    /// The number of different keys.
-    #[wasm_bindgen(getter)]
-    pub fn length(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The number of rows whose key an earlier row has.
-    #[wasm_bindgen(getter)]
-    pub fn duplicates(&self) -> usize {
-        self.0.left_out()[0]
-    }
-
-    /// The number of rows without a key.
-    #[wasm_bindgen(getter)]
-    pub fn empty(&self) -> usize {
-        self.0.left_out()[1]
-    }
-}
-
-/// A file that is read piece by piece.
-#[wasm_bindgen]
-pub struct Table(table::Table);
-
-#[wasm_bindgen]
-impl Table {
-    /// A file of which nothing has been read. Without a delimiter it has a key in each line.
-    #[wasm_bindgen(constructor)]
-    pub fn new(
-        delimiter: String,
-        header: bool,
-        columns: Vec<usize>,
-        normalisers: Vec<String>,
-        sample: usize,
-    ) -> Result<Table, JsValue> {
-        let grammar = match delimiter.bytes().next() {
-            Some(delimiter) => Grammar::Csv { delimiter },
-            None => Grammar::Lines,
-        };
-        let all = normalisers.iter().map(|it| normaliser(it)).collect::<Result<Vec<_>, _>>()?;
-        let plan = Plan { grammar, header: header && !delimiter.is_empty() };
-        Ok(Self(table::Table::new(plan, columns, all, sample)))
-    }
-
-    /// Guesses the delimiter from a file's name and first bytes; none for lines.
-    pub fn guess(name: &str, first: &[u8]) -> String {
-        match Plan::guess(name, first).grammar {
-            Grammar::Csv { delimiter } => char::from(delimiter).into(),
-            Grammar::Lines => String::new(),
-        }
-    }
-
-    /// Reads the next bytes.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<(), JsValue> {
-        self.0.push(bytes).map_err(|e| faulty(&e))
-    }
-
-    /// Reads what is left.
-    pub fn end(&mut self) -> Result<(), JsValue> {
-        self.0.end().map_err(|e| faulty(&e))
-    }
-
-    /// The keys of all rows, once.
-    #[wasm_bindgen(js_name = takeKeys)]
-    pub fn take_keys(&mut self) -> Result<Keys, JsValue> {
-        self.0.take_keys().map(Keys).map_err(|e| faulty(&e))
-    }
-
-    /// The columns' names.
-    #[wasm_bindgen(getter)]
-    pub fn names(&self) -> Vec<String> {
-        self.0.names().to_vec()
-    }
-
-    /// The number of rows so far.
-    #[wasm_bindgen(getter)]
-    pub fn rows(&self) -> usize {
-        self.0.rows()
-    }
-
-    /// The number of empty lines.
-    #[wasm_bindgen(getter)]
-    pub fn blank(&self) -> usize {
-        self.0.blank()
-    }
-
-    /// The normalisation, as both sides compare it.
-    #[wasm_bindgen(getter)]
-    pub fn terms(&self) -> String {
-        self.0.terms()
-    }
-
-    /// The bytes above the rows.
-    #[wasm_bindgen(getter)]
-    pub fn above(&self) -> Vec<u8> {
-        self.0.above().to_vec()
-    }
-
-    /// The first keys, before and after they are normalised, their parts joined by a space.
-    #[wasm_bindgen(unchecked_return_type = "[string, string][]")]
-    pub fn sample(&self) -> Array {
-        let joined = |both: &[Vec<String>; 2]| -> Array {
-            both.iter().map(|parts| JsValue::from(parts.join(" "))).collect()
-        };
-        self.0.sample().iter().map(joined).collect()
-    }
-
-    /// Places and lengths of these rows in the file, one after the other.
-    pub fn places(&self, rows: &[u32]) -> Vec<f64> {
-        let place = |&row: &u32| self.0.place(row as usize).unwrap_or_default();
-        rows.iter().map(place).flat_map(|(at, len)| [at as f64, f64::from(len)]).collect()
-    }
-
-    /// The fields of a row's bytes.
-    pub fn fields(&self, row: &[u8]) -> Vec<String> {
-        self.0.fields(row)
-    }
-}
-
-/// Values that depend on the code of hashes, normalisers and protocols, for tests in another engine.
-#[wasm_bindgen(js_name = itemOf)]
-pub fn item_of(
-    #[wasm_bindgen(unchecked_param_type = "string[]")] parts: Vec<String>,
-    normalisers: Vec<String>,
-) -> Result<Option<Vec<u8>>, JsValue> {
-    let all = normalisers.iter().map(|it| normaliser(it)).collect::<Result<Vec<_>, _>>()?;
-    let mut keyer = psi::keys::Keyer::new(all);
-    Ok(keyer.item(parts.into_iter().map(Into::into)).map(|it| it.to_vec()))
-}
-
 /// Runs both sides of an intersection in memory with fixed seeds, and returns a hash of all messages: for tests. It is the
 /// same on every machine.
 #[wasm_bindgen(js_name = selfTest)]
@@ -541,36 +468,61 @@ fn told(Progress { done, of }: Progress) {
     });
 }
 
-fn normaliser(text: &str) -> Result<Normaliser, JsValue> {
-    let text = if text.is_empty() { "none" } else { text };
-    text.parse().map_err(|why: String| thrown("normaliser", &why))
+fn get(from: &JsOptions, key: &str) -> Option<JsValue> {
+    let from: &JsValue = from.as_ref();
+    match from.is_object() {
+        true => Reflect::get(from, &key.into()).ok().filter(|it| !it.is_undefined()),
+        false => None,
+    }
+}
+
+fn number(from: &JsOptions, key: &str) -> Option<f64> {
+    get(from, key)?.as_f64()
+}
+
+fn text(from: &JsOptions, key: &str) -> Option<String> {
+    get(from, key)?.as_string()
+}
+
+fn texts(from: &JsOptions, key: &str) -> Option<Vec<String>> {
+    let array = get(from, key).filter(Array::is_array)?;
+    Some(Array::from(&array).iter().filter_map(|it| it.as_string()).collect())
 }
 
 fn read_options(from: &JsOptions) -> Result<Options, JsValue> {
-    let from: &JsValue = from.as_ref();
-    let get = |key: &str| match from.is_object() {
-        true => Reflect::get(from, &key.into()).ok().filter(|it| !it.is_undefined()),
-        false => None,
-    };
-    let number = |key: &str| get(key).and_then(|it| it.as_f64()).map(|it| it as usize);
     let mut options = Options::default();
-    let text = |key: &str| get(key).and_then(|it| it.as_string());
-    match text("assumption").as_deref() {
+    match text(from, "assumption").as_deref() {
         None | Some("symmetric") => {}
         Some("lpn") => options.psi = options.psi.assumption(Assumption::Lpn),
         Some(other) => return Err(thrown("option", &format!("no assumption is named {other}"))),
     }
-    if get("semiHonest").is_some_and(|it| it.is_truthy()) {
+    if get(from, "semiHonest").is_some_and(|it| it.is_truthy()) {
         options.psi = options.psi.semi_honest();
     }
-    options.most = number("mostKeys").unwrap_or(options.most);
-    options.least = number("leastKeys").unwrap_or(options.least);
-    options.normalize = text("normalize").unwrap_or(options.normalize);
-    options.set = text("set");
-    options.columns = get("columns")
-        .filter(Array::is_array)
-        .map(|it| Array::from(&it).iter().filter_map(|it| it.as_string()).collect());
+    options.most = number(from, "mostKeys").map_or(options.most, |it| it as usize);
+    options.least = number(from, "leastKeys").map_or(options.least, |it| it as usize);
+    options.normalize = text(from, "normalize").unwrap_or(options.normalize);
+    options.set = text(from, "set");
+    options.columns = texts(from, "columns");
     Ok(options)
+}
+
+/// The sender's columns that the receiver wants, and the form in which they come.
+fn columns_of(from: &JsOptions) -> Result<(Vec<String>, Padding), JsValue> {
+    let columns = texts(from, "with").filter(|it| !it.is_empty());
+    let columns = columns.ok_or_else(|| thrown("option", "options.with names no column"))?;
+    let width = number(from, "width").map_or(64, |it| it as usize).min(usize::from(u16::MAX));
+    let name = text(from, "duplicates").unwrap_or_else(|| Duplicates::Refuse.name().into());
+    let duplicates = Duplicates::ALL.into_iter().find(|it| it.name() == name);
+    let duplicates = duplicates.ok_or_else(|| thrown("option", &format!("no rule is {name}")))?;
+    Ok((columns, Padding { width, duplicates }))
+}
+
+fn found_rows(keys: &peer::Keys, common: &[usize], told: &peer::Told) -> Object {
+    let object = about(told);
+    set(&object, "common", common.len() as f64);
+    set(&object, "rows", Uint32Array::from(&keys.rows_of(common)[..]));
+    object
 }
 
 fn about(told: &peer::Told) -> Object {
@@ -593,16 +545,4 @@ fn thrown(code: &str, message: &str) -> JsValue {
     error.into()
 }
 
-fn faulty(fault: &Fault) -> JsValue {
-    let error =
-        thrown(fault.code, &format!("line {}: {} {}", fault.line, fault.code, fault.detail));
-    set(error.unchecked_ref(), "line", fault.line as f64);
-    set(error.unchecked_ref(), "detail", &fault.detail);
-    error
-}
-
-foxtrot_ot::erase::redacted! {
-    Session;
-    Keys;
-    Table;
-}
+foxtrot_ot::erase::redacted! { Session; }

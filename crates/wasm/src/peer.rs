@@ -1,11 +1,13 @@
 //! Jobs with a peer over an asynchronous stream.
 
+mod more;
+
 use std::{collections::BTreeMap, mem};
 
 use foxtrot::{
     ot,
     psi::{
-        self, Function,
+        self,
         keys::{AT_ONCE, Distinct, Item},
     },
     rot,
@@ -14,7 +16,7 @@ use foxtrot_net::{
     Error, HelloError, drive,
     hello::{Agreement, Heard, Hello, Role, Table, token_binding},
     jobs::{
-        self, FUNCTION, check_least_keys, memory_of_psi_receiver, memory_of_psi_sender, peers_keys,
+        self, check_least_keys, memory_of_psi_receiver, memory_of_psi_sender, peers_keys,
         peers_length,
     },
     tokio::Lanes,
@@ -27,24 +29,23 @@ use foxtrot_ot::{
     pair::{Pair, Party},
     transfers::{Message, Sealed},
 };
-use foxtrot_psi::{
-    join::Terms,
-    method::{
-        Parameters,
-        protocol::{Plan, Progress, Receiver, Sender},
-    },
+use foxtrot_psi::method::{
+    Method, Parameters,
+    protocol::{Plan, Progress, Receiver, Sender},
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 use zeroize::Zeroizing;
 
-/// The term of the bytes of a payload.
-const PAYLOAD: &str = "payload";
+pub use more::{Counting, Payloads};
 
 /// The number in place of an item's, for a row without a key.
 const NO_ITEM: u32 = u32::MAX;
 
 /// The most bytes that a job may take: WebAssembly has 4 GiB of addresses, and the file's rows are there also.
 const MOST_MEMORY: u64 = 2 << 30;
+
+/// Is told how far a job is. One type for all callers: protocols are compiled once.
+pub type Tell<'a> = &'a mut (dyn FnMut(Progress) + Send);
 
 /// A peer behind a stream, which some other layer has secured. Jobs follow one another.
 #[derive(Debug)]
@@ -94,6 +95,21 @@ impl Default for Options {
     fn default() -> Self {
         let (psi, normalize) = (psi::Options::new(), "none/1".into());
         Self { psi, most: 1 << 24, least: 0, normalize, columns: None, set: None }
+    }
+}
+
+impl Options {
+    fn hello(&self, role: Role, method: &Method, ours: usize) -> Hello {
+        let hello = jobs::psi(role, method, &self.normalize, ours, self.most);
+        let hello = hello.at_least(self.least as u64);
+        let hello = jobs::key_columns(hello, self.columns.as_deref());
+        self.set.iter().fold(hello, |hello, set| hello.detail(jobs::SET, set))
+    }
+
+    fn peers_keys(&self, details: &Table) -> Result<usize, HelloError> {
+        let theirs = peers_keys(details, self.most)?;
+        check_least_keys(theirs, self.least)?;
+        Ok(theirs)
     }
 }
 
@@ -167,6 +183,15 @@ impl Keys {
         rows.filter(|(_, item)| is(**item)).map(|(row, _)| row).collect()
     }
 
+    /// For each of [`rows_of`](Self::rows_of), which of these common keys it has: a position in `common`.
+    #[must_use]
+    pub fn places_of(&self, common: &[usize]) -> Vec<usize> {
+        let mut places = vec![None; self.items.len()];
+        common.iter().enumerate().for_each(|(place, &number)| places[number] = Some(place));
+        let place = |item: &u32| places.get(*item as usize).copied().flatten();
+        self.of_rows.iter().filter_map(place).collect()
+    }
+
     /// The number of each row's key; none for a row without one.
     fn number_of(&self, row: usize) -> Option<usize> {
         self.of_rows.get(row).filter(|it| **it != NO_ITEM).map(|it| *it as usize)
@@ -199,15 +224,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         &mut self,
         options: &Options,
         keys: &Keys,
-        mut progress: impl FnMut(Progress) + Send,
+        progress: Tell<'_>,
     ) -> Result<(Vec<usize>, Told), Error> {
         let (agreement, parameters, told) =
-            self.begin_psi(options, Role::Receiver, keys.len(), None).await?;
+            self.begin_psi(options, Role::Receiver, keys.len(), plain).await?;
         let (session, plan) = (Session::new(agreement.sid), plan(options, parameters, &agreement));
         let (mut cx, mut items) = (drive::context(&session)?, keys.copy());
         let run = |io| async move {
             let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-            receiver.run(&io, mem::take(&mut *items), &mut progress).await
+            receiver.run(&io, mem::take(&mut *items), progress).await
         };
         let received = self.lanes.play(run).await?;
         // The session ends before the sets are compared: how long that takes depends on them.
@@ -223,86 +248,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         &mut self,
         options: &Options,
         keys: &Keys,
-        mut progress: impl FnMut(Progress) + Send,
+        progress: Tell<'_>,
     ) -> Result<Told, Error> {
         let (agreement, parameters, told) =
-            self.begin_psi(options, Role::Sender, keys.len(), None).await?;
+            self.begin_psi(options, Role::Sender, keys.len(), plain).await?;
         let (session, plan) = (Session::new(agreement.sid), plan(options, parameters, &agreement));
         let (mut cx, mut items) = (drive::context(&session)?, keys.copy());
         let run = |io| async move {
             let sender = Sender::set_up(&io, &mut cx, plan).await?;
-            sender.run(&io, mem::take(&mut *items), &mut progress).await
-        };
-        self.lanes.play(run).await?;
-        self.lanes.finish().await?;
-        Ok(told)
-    }
-
-    /// Finds out which of these keys the peer also has, with its payload of `len` bytes for each.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub async fn join_receive(
-        &mut self,
-        options: &Options,
-        keys: &Keys,
-        len: usize,
-        mut progress: impl FnMut(Progress) + Send,
-    ) -> Result<(Vec<(usize, Vec<u8>)>, Told), Error> {
-        let terms = Terms::NONE.payload(len)?;
-        let (agreement, parameters, told) =
-            self.begin_psi(options, Role::Receiver, keys.len(), Some(len)).await?;
-        let (session, plan) = (Session::new(agreement.sid), plan(options, parameters, &agreement));
-        let (mut cx, mut items) = (drive::context(&session)?, keys.copy());
-        let (mut store, mut payloads) = (Vec::new(), Vec::new());
-        let kept = &mut store;
-        let run = |io| async move {
-            let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-            receiver.join(&io, mem::take(&mut *items), terms, kept, &mut progress).await
-        };
-        let joined = self.lanes.play(run).await?;
-        self.lanes.finish().await?;
-        joined.open(&mut store, |item: usize, payload: &[u8]| {
-            payloads.push((item, payload.to_vec()));
-        })?;
-        payloads.sort_unstable_by_key(|(item, _)| *item);
-        Ok((payloads, told))
-    }
-
-    /// Lets the peer find out which of its keys are among these, and read the payload of each match: `len` bytes for each
-    /// row. Of rows with one key, the first one's goes.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub async fn join_send(
-        &mut self,
-        options: &Options,
-        keys: &Keys,
-        payloads: &[u8],
-        len: usize,
-        mut progress: impl FnMut(Progress) + Send,
-    ) -> Result<Told, Error> {
-        let terms = Terms::NONE.payload(len)?;
-        if payloads.len() != len * keys.of_rows.len() {
-            let (got, expected) = (payloads.len(), len * keys.of_rows.len());
-            return Err(Usage::MessageLength { len: got, max: expected }.into());
-        }
-        let mut firsts = vec![0; keys.len()];
-        for row in (0..keys.of_rows.len()).rev() {
-            keys.number_of(row).into_iter().for_each(|number| firsts[number] = row);
-        }
-        let (agreement, parameters, told) =
-            self.begin_psi(options, Role::Sender, keys.len(), Some(len)).await?;
-        let (session, plan) = (Session::new(agreement.sid), plan(options, parameters, &agreement));
-        let (mut cx, mut items) = (drive::context(&session)?, keys.copy());
-        let payload = move |item: usize, to: &mut [u8]| {
-            let start = len * firsts[item];
-            to.copy_from_slice(&payloads[start..start + len]);
-            Ok(())
-        };
-        let run = |io| async move {
-            let sender = Sender::set_up(&io, &mut cx, plan).await?;
-            sender.join(&io, mem::take(&mut *items), terms, payload, &mut progress).await
+            sender.run(&io, mem::take(&mut *items), progress).await
         };
         self.lanes.play(run).await?;
         self.lanes.finish().await?;
@@ -372,7 +326,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         let (session, direction) = (Session::new(agreement.sid), agreement.direction());
         let mut cx = drive::context(&session)?;
         let run = |io| async move {
-            options.send_over(&io, &mut cx, direction, longest, messages, |_| ()).await
+            options.send_over(&io, &mut cx, direction, longest, messages, &mut |_| ()).await
         };
         self.lanes.play(run).await?;
         self.lanes.finish().await?;
@@ -396,7 +350,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         let (session, direction) = (Session::new(agreement.sid), agreement.direction());
         let mut cx = drive::context(&session)?;
         let run = |io| async move {
-            options.receive_over(&io, &mut cx, direction, len, picks, |_| ()).await
+            options.receive_over(&io, &mut cx, direction, len, picks, &mut |_| ()).await
         };
         let sealed: Sealed = self.lanes.play(run).await?;
         // The session ends before anything is opened: whether that fails, and how long it takes, depends on the choices.
@@ -404,44 +358,36 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         Ok(sealed.open().collect())
     }
 
+    /// Agrees on an intersection, or on more: `more` adds to the hello.
     async fn begin_psi(
         &mut self,
         options: &Options,
         role: Role,
         ours: usize,
-        payload: Option<usize>,
+        more: impl FnOnce(Hello) -> (Hello, usize),
     ) -> Result<(Agreement, Parameters, Told), Error> {
         let method = options.psi.method();
         method.check()?;
-        let hello = jobs::psi(role, &method, &options.normalize, ours, options.most);
-        let hello = hello.at_least(options.least as u64);
-        let hello = jobs::key_columns(hello, options.columns.as_deref());
-        let hello = options.set.iter().fold(hello, |hello, set| hello.detail(jobs::SET, set));
-        let hello = payload
-            .into_iter()
-            .fold(hello, |hello, len| hello.term(FUNCTION, Function::Join).term(PAYLOAD, len));
+        let hello = options.hello(role, &method, ours);
+        let (hello, payload) = more(hello);
         let (agreement, (parameters, keys)) = self
             .agree(hello, |details| {
-                let theirs = peers_keys(details, options.most)?;
-                check_least_keys(theirs, options.least)?;
-                let (receivers, senders) = match role {
-                    Role::Receiver => (ours, theirs),
-                    Role::Sender => (theirs, ours),
-                };
+                let theirs = options.peers_keys(details)?;
+                let [receivers, senders] = sizes(role, ours, theirs);
                 let too_large = HelloError::Refused(foxtrot_net::Reason::TooLarge);
                 let parameters = method.parameters(receivers, senders).map_err(|_| too_large)?;
                 let memory = match role {
                     Role::Receiver => memory_of_psi_receiver(&parameters),
                     Role::Sender => memory_of_psi_sender(&parameters),
                 };
-                match memory > MOST_MEMORY {
+                let payloads = senders.saturating_mul(payload) as u64;
+                match memory.saturating_add(payloads) > MOST_MEMORY {
                     true => Err(HelloError::Refused(foxtrot_net::Reason::TooLarge)),
                     false => Ok((parameters, theirs)),
                 }
             })
             .await?;
-        let details = agreement.peer_details.clone();
-        let told = Told { keys, details, session: *agreement.sid.as_bytes() };
+        let told = told(&agreement, keys);
         Ok((agreement, parameters, told))
     }
 
@@ -514,13 +460,13 @@ pub fn self_test(n: u32) -> Result<String, String> {
         let session = session();
         let mut cx = Context::new(&session, first);
         let sender = Sender::set_up(&io, &mut cx, plan).await?;
-        sender.run(&io, theirs, |_| ()).await
+        sender.run(&io, theirs, (&mut |_| ()) as Tell<'_>).await
     });
     let receiver = Engine::new(|io| async move {
         let session = session();
         let mut cx = Context::new(&session, second);
         let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-        receiver.run(&io, ours, |_| ()).await?.intersect()
+        receiver.run(&io, ours, (&mut |_| ()) as Tell<'_>).await?.intersect()
     });
     let mut hasher = blake3::Hasher::new();
     let run = Pair::new(sender, receiver).run_through(|party, message| {
@@ -532,6 +478,24 @@ pub fn self_test(n: u32) -> Result<String, String> {
         hasher.update(&(number as u64).to_le_bytes());
     }
     Ok(hasher.finalize().to_string())
+}
+
+/// An intersection and nothing else.
+fn plain(hello: Hello) -> (Hello, usize) {
+    (hello, 0)
+}
+
+/// The numbers of keys of receiver and sender.
+fn sizes(role: Role, ours: usize, theirs: usize) -> [usize; 2] {
+    match role {
+        Role::Receiver => [ours, theirs],
+        Role::Sender => [theirs, ours],
+    }
+}
+
+fn told(agreement: &Agreement, keys: usize) -> Told {
+    let details = agreement.peer_details.clone();
+    Told { keys, details, session: *agreement.sid.as_bytes() }
 }
 
 fn plan(options: &Options, parameters: Parameters, agreement: &Agreement) -> Plan<'static> {

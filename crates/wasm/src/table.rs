@@ -158,6 +158,12 @@ impl Table {
         self.names.as_deref().unwrap_or_default()
     }
 
+    /// Returns true if the first row has the columns' names.
+    #[must_use]
+    pub fn has_header(&self) -> bool {
+        self.plan.header
+    }
+
     /// The number of rows so far.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -202,6 +208,17 @@ impl Table {
             Ok(Some(_)) => fields.iter().map(|field| field.of(&text).into_owned()).collect(),
             _ => Vec::new(),
         }
+    }
+
+    /// A row that was read once more, with these fields behind its own and a line end: as the command writes it.
+    #[must_use]
+    pub fn extended(&self, row: &[u8], fields: &[String]) -> Vec<u8> {
+        let mut row = row.to_vec();
+        self.plan.grammar.extend(&mut row, fields);
+        if !row.ends_with(b"\n") {
+            row.push(b'\n');
+        }
+        row
     }
 
     /// The keys of all rows. Their items are gone from here.

@@ -13,6 +13,13 @@ export interface PsiOptions {
   columns?: string[];
   /** The name of the set that a server should compare with. */
   set?: string;
+  /** The sender's columns that the receiver wants, for `psiReceiveWith`; their width and rule are terms of the peer. */
+  with?: string[];
+  width?: number;
+  duplicates?: "refuse" | "first" | "last";
+  /** For `psiCount`: fewer common keys give no result; the largest number, if the sender's numbers are added up. */
+  minCount?: number;
+  largest?: number;
 }
 
 /** What a session told of the peer. */
@@ -28,6 +35,17 @@ export interface PsiResult extends PsiTold {
   common: number;
   /** The numbers of our rows with these keys, ascending. */
   rows: Uint32Array;
+}
+
+/** `fields` has as many texts for each row as columns were wanted. */
+export interface ColumnsResult extends PsiResult {
+  fields: string[];
+}
+
+/** Without a count there are too few common keys. The sum is a decimal number. */
+export interface CountResult extends PsiTold {
+  count?: number;
+  sum?: string;
 }
 
 export interface JoinResult extends PsiTold {

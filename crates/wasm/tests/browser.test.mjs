@@ -1,98 +1,24 @@
-// The page in Chromium, against the real command. FOXTROT is the command, built with the page; CHROMIUM the browser;
-// MODULES the folder with the packages of package.json; SCREENSHOTS a folder for pictures, if they are wanted; ROWS a number of rows in place of 100000.
+// The page in Chromium, against the real command (page.mjs). SCREENSHOTS is a folder for pictures, if they are wanted; ROWS
+// a number of rows in place of 100000.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
+import { FOXTROT, begin, browser, choose, compare, end, failed, file, key, require, serve, start, table, visit } from "./page.mjs";
 
-const { FOXTROT, CHROMIUM, MODULES, SCREENSHOTS, ROWS = "100000" } = process.env;
-const require = createRequire(join(MODULES, "package.json"));
-const { chromium } = require("playwright-core");
+const { SCREENSHOTS, ROWS = "100000" } = process.env;
 
-let folder, browser;
-const open = new Set();
-
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), "foxtrot-page-"));
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-});
-
-after(async () => {
-  await browser?.close();
-  open.forEach((it) => it.kill("SIGKILL"));
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const file = (name, text) => {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-};
-
-// The command that serves the page, with its address and the link that it prints.
-async function serve(set, ...more) {
-  const child = spawn(FOXTROT, ["psi", "send", set, "--serve", "--websocket", "127.0.0.1:0", "--page", ...more], { stdio: ["ignore", "ignore", "pipe"] });
-  open.add(child);
-  const lines = createInterface({ input: child.stderr }), said = [];
-  const link = await new Promise((resolve, reject) => {
-    lines.on("line", (line) => {
-      said.push(line);
-      const found = line.match(/open (http:\S+)/);
-      if (found) resolve(found[1]);
-    });
-    child.on("exit", () => reject(new Error(said.join("\n"))));
-  });
-  return { child, link, said, address: new URL(link).origin, stop: () => { child.kill("SIGKILL"); open.delete(child); } };
-}
-
-async function visit(link, options = {}) {
-  const context = await browser.newContext({ locale: "en-GB", acceptDownloads: true, ...options });
-  const page = await context.newPage();
-  const errors = [];
-  page.on("pageerror", (e) => errors.push(String(e)));
-  page.on("console", (it) => { if (it.type() === "error") errors.push(it.text()); });
-  await page.goto(link);
-  return Object.assign(page, { errors });
-}
-
-async function choose(page, path, columns, forms = {}) {
-  await page.setInputFiles("#file", path);
-  for (const column of columns) {
-    const line = page.locator(".column", { has: page.locator(`span:text-is("${column}")`) });
-    await line.locator("input[type=checkbox]").check();
-    if (forms[column]) await line.locator("select").selectOption(forms[column]);
-  }
-  await page.click("#read");
-  await page.waitForSelector("#facts:not([hidden])", { timeout: 60_000 });
-}
-
-async function compare(page) {
-  await page.click("#ask");
-  await page.waitForSelector("#agreement:not([hidden])");
-  await page.click("#run");
-}
-
-const failed = async (page, timeout = 60_000) => {
-  await page.waitForSelector("#alert:not([hidden])", { timeout });
-  return page.locator("#alert").getAttribute("data-code");
-};
+before(() => begin("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"));
+after(end);
 
 const picture = async (page, name) => {
   if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, name + ".png"), fullPage: true });
 };
 
 const sha = (bytes) => createHash("sha256").update(bytes).digest("hex");
-
-// A set with quotes, line breaks, umlauts and emoji. Every third key of the other side is another one.
-const key = (i) => (i % 3 ? `Nutzer "${i}", Köln` : `😀 ${i}\nzweite Zeile`);
-const cell = (text) => `"${text.replaceAll('"', '""')}"`;
-const table = (n, of) => "id,name,note\r\n" + Array.from({ length: n }, (_, i) => `${i},${cell(of(i))},"ü ""${i}"""\r\n`).join("");
 
 test("a dropped file is intersected with the command, and the right rows are downloaded", { timeout: 400_000 }, async () => {
   const n = Number(ROWS);
@@ -118,6 +44,7 @@ test("a dropped file is intersected with the command, and the right rows are dow
   const last = 2 * (Math.ceil(n / 2) - 1);
   await page.waitForSelector(`#rows td:text-is("${last}")`);
   assert.deepEqual(page.errors, []);
+  assert.ok(server.said.every((line) => !line.includes("refused")), server.said.join("\n"));
   server.stop();
 });
 
@@ -170,6 +97,117 @@ test("the page is a keyboard's and a screen reader's, in both languages, on a ph
     await page.locator("#language").selectOption(name === "phone" ? "en" : "de");
     assert.match(await page.locator("#count").textContent(), name === "phone" ? /both lists/ : /beiden Listen/);
   }
+  server.stop();
+});
+
+const agreement = (page) => page.locator("#terms").innerText();
+
+async function saved(page) {
+  const download = page.waitForEvent("download");
+  await page.click("#save");
+  return readFileSync(await (await download).path(), "utf8");
+}
+
+test("columns of the other side stand behind the rows, and the agreement names them", { timeout: 120_000 }, async () => {
+  const ours = file("ours.csv", "id;mail\r\n1;ann@example.org\r\n2;eve@example.org\r\n3;bob@example.org");
+  const theirs = file("theirs.csv", "mail,city,plan,secret\nbob@example.org,Köln,\"a; \"\"b\"\"\",s\nann@example.org,,x,s\n");
+  const server = await serve(theirs, "--key", "mail", "--share", "city,plan", "--width", "20");
+  const page = await visit(server.link);
+  await choose(page, ours, ["mail"]);
+  await page.click("#ask");
+  await page.waitForSelector("#agreement:not([hidden])");
+  await page.click("#run");
+  assert.equal(await failed(page), "with");
+  await page.fill("#with", "plan, secret");
+  await page.click("#run");
+  await page.waitForSelector("#alert[data-code=withWhich]:not([hidden])");
+  await page.fill("#with", "plan, city");
+  assert.match(await agreement(page), /its columns plan, city in these rows/);
+  await page.click("#run");
+  await page.waitForSelector("#result:not([hidden])");
+  assert.equal(await saved(page), "id;mail;plan;city\r\n1;ann@example.org;x;\r\n3;bob@example.org;\"a; \"\"b\"\"\";Köln\n");
+  await page.waitForSelector("#rows td:text-is('Köln')");
+  assert.equal(await page.locator("#rows th").last().textContent(), "city");
+  server.stop();
+});
+
+test("both sides learn their matches, where both have agreed to that", { timeout: 120_000 }, async () => {
+  const [ours, theirs] = small(), out = theirs + ".common";
+  const server = await start("send", theirs, "--key", "mail", "--normalize", "email", "--both", "-o", out, "--yes");
+  const page = await visit(server.link);
+  await choose(page, ours, ["E-Mail"], { "E-Mail": "email" });
+  await page.click("#ask");
+  await page.waitForSelector("#agreement:not([hidden])");
+  assert.match(await agreement(page), /other side also learns which of its keys you have/);
+  await page.click("#run");
+  await page.waitForSelector("#result:not([hidden])");
+  assert.equal(await page.locator("#count").getAttribute("data-rows"), "2");
+  await server.ended;
+  assert.equal(readFileSync(out, "utf8"), "mail\nann@example.org\n");
+});
+
+test("counts and sums show no rows", { timeout: 120_000 }, async () => {
+  const [ours] = small(), theirs = file("amounts.csv", "mail,amount\nann@example.org,7\nbob@example.org,30\neve@example.org,1000\n");
+  for (const [args, told, shown] of [
+    [["count"], /Neither learns which/, "2 keys are on both lists"],
+    [["count", "--min-count", "3"], /fewer than 3 keys/, "Too few keys are on both lists: there is no result"],
+    [["sum", "--value", "amount"], /sum of the other side’s numbers/, "2 keys are on both lists; the sum of the other side’s numbers beside them is 37"],
+  ]) {
+    const [command, ...more] = args, server = await start(command, theirs, "--key", "mail", "--normalize", "email", "--yes", ...more);
+    const page = await visit(server.link);
+    await choose(page, ours, ["E-Mail"], { "E-Mail": "email" });
+    await page.click("#ask");
+    await page.waitForSelector("#agreement:not([hidden])");
+    assert.match(await agreement(page), told);
+    assert.match(await agreement(page), /only if both sides follow the rules/);
+    await page.click("#run");
+    await page.waitForSelector("#result:not([hidden])");
+    assert.equal(await page.locator("#count").textContent(), shown);
+    assert.ok(await page.locator("#save").isHidden() && await page.locator("#scroll").isHidden());
+    assert.equal(await server.ended, 0, server.said.join("\n"));
+    await page.context().close();
+  }
+});
+
+test("what the page cannot agree to it refuses before anything is compared", { timeout: 120_000 }, async () => {
+  const [ours, theirs] = small(), policy = file("policy.toml", "policy = 1\nfunctions = [\"intersection\"]\n");
+  const page = await visit((await serve(theirs, "--key", "mail")).link);
+  await choose(page, ours, ["E-Mail"]);
+  for (const [code, more] of [["policy", ["--policy", policy]], ["function", ["--or-key", "mail"]]]) {
+    const server = await serve(theirs, "--key", "mail", ...more, "--allow-origin", new URL(page.url()).origin);
+    await page.fill("#address", server.link);
+    await page.locator("#address").blur();
+    assert.equal(await page.inputValue("#address"), server.address.replace("http", "ws") + "/foxtrot");
+    await page.click("#ask");
+    await page.waitForSelector(`#alert[data-code=${code}]:not([hidden])`);
+    assert.ok(await page.locator("#agreement").isHidden());
+    server.stop();
+  }
+});
+
+test("a link is taken from a code before the camera", { timeout: 60_000 }, async () => {
+  const [ours, theirs] = small(), server = await serve(theirs, "--key", "mail", "--normalize", "email");
+  const context = await browser.newContext({ permissions: ["camera"] });
+  // Chromium on Linux reads no codes: the camera is real as far as it can be, what it sees is not.
+  await context.addInitScript((link) => {
+    let looks = 0;
+    globalThis.BarcodeDetector = class {
+      static async getSupportedFormats() { return ["qr_code"]; }
+      async detect(video) { return video.videoWidth && looks++ > 2 ? [{ rawValue: "https://example.org/other" }, { rawValue: link }] : []; }
+    };
+  }, server.link);
+  const page = await context.newPage();
+  await page.goto(server.address);
+  await choose(page, ours, ["E-Mail"], { "E-Mail": "email" });
+  assert.equal(await page.inputValue("#token"), "");
+  await page.click("#scan");
+  await page.waitForSelector("#camera[open]");
+  await picture(page, "camera");
+  await page.waitForSelector("#camera:not([open])", { state: "attached" });
+  assert.equal(await page.inputValue("#token"), new URLSearchParams(new URL(server.link).hash.slice(1)).get("token"));
+  await compare(page);
+  await page.waitForSelector("#result:not([hidden])");
+  await context.close();
   server.stop();
 });
 

@@ -1,12 +1,17 @@
-// The npm package in Node: vectors, properties, and both parties over streams. FOXTROT_PACKAGE is its folder.
+// The npm package in Node: vectors, properties, and both parties over streams. FOXTROT_PACKAGE is its folder;
+// PORTABLE, if it is set, has the module without vectors tested.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
 const folder = pathToFileURL(process.env.FOXTROT_PACKAGE + "/");
-const { Keys, Table, init, itemOf, over, selfTest } = await import(new URL("foxtrot.js", folder));
-await init(await readFile(new URL("foxtrot_wasm_bg.wasm", folder)));
+// An engine without vectors, for the other module.
+if (process.env.PORTABLE) WebAssembly.validate = () => false;
+const foxtrot = await import(new URL("foxtrot.js", folder));
+assert.equal(foxtrot.module.href.includes("simd"), !process.env.PORTABLE);
+await foxtrot.init(await readFile(foxtrot.module));
+const { Keys, Table, itemOf, over, selfTest } = foxtrot;
 
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 const bytes = (text) => new TextEncoder().encode(text);
@@ -85,6 +90,18 @@ test("jobs follow one another: join, random OT, chosen messages", async () => {
     assert.equal(hex(random.keys.subarray(16 * i, 16 * i + 16)), hex(pairs.subarray(at, at + 16)));
   }
   assert.deepEqual(messages.map((it) => Buffer.from(it).toString()), ["yes", "left"]);
+});
+
+test("both sides learn their matches, and counts", async () => {
+  const ours = Keys.of(["eve", "bob", "ann", "bob"]), theirs = Keys.of(["ann", "bob", "cid"]);
+  const [[matches, few, many], [sent, ...told]] = values(await both(ends(), async (peer) => [
+    await peer.psiReceiveBoth(ours), await peer.countReceive(ours, { minCount: 2 }), await peer.countReceive(ours, { minCount: 3 }),
+  ], async (peer) => [
+    await peer.psiSendBoth(theirs), await peer.countSend(theirs, { minCount: 2 }), await peer.countSend(theirs, { minCount: 3 }),
+  ]));
+  assert.deepEqual([[...matches.rows], [...sent.rows]], [[1, 2, 3], [0, 1]]);
+  assert.deepEqual([few, many, ...told].map((it) => it.count), [2, undefined, 2, undefined]);
+  assert.deepEqual([few.peerKeys, few.sum], [3, undefined]);
 });
 
 test("another token is refused on both sides", async () => {

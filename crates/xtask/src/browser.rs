@@ -1,4 +1,4 @@
-//! The npm package in Node, and the page in Chromium against the command.
+//! The npm package in Node, and the page in Chromium against the command: tests and measurements.
 
 use std::{env, fs, path::PathBuf};
 
@@ -7,8 +7,17 @@ use crate::{
     tools::{self, Failure, Result},
 };
 
-/// Builds both and runs all tests.
-pub(crate) fn run() -> Result {
+/// Options of `browser`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// In place of the tests measure seconds and memory of the page beside the native command, for 10^4, 10^5 and 10^6 rows
+    /// (minutes, gigabytes); the variable SIZES names others
+    #[arg(long)]
+    measure: bool,
+}
+
+/// Builds both and runs all tests, or measures.
+pub(crate) fn run(arguments: &Arguments) -> Result {
     for program in ["node", "npm"] {
         let there = tools::succeeds(&mut tools::command(program, "--version"));
         tools::needs(there, &format!("there is no {program}"))?;
@@ -23,15 +32,23 @@ pub(crate) fn run() -> Result {
     }
     let mut install = tools::command("npm", "ci --no-audit --no-fund --loglevel=error");
     tools::run(install.current_dir(&folder))?;
-    let mut node = tools::command("node", "--test --test-reporter=spec");
-    node.arg(tests.join("node.test.mjs")).env("FOXTROT_PACKAGE", target.join("npm/package"));
-    tools::run(&mut node)?;
+    let (build, script) = match arguments.measure {
+        true => ("build --quiet --release --package foxtrot-cli --features page", "measure.mjs"),
+        false => {
+            let mut node = tools::command("node", "--test --test-reporter=spec");
+            node.arg(tests.join("node.test.mjs"))
+                .env("FOXTROT_PACKAGE", target.join("npm/package"));
+            tools::run(&mut node)?;
+            ("build --quiet --package foxtrot-cli --features page", "browser.test.mjs")
+        }
+    };
     let chromium = chromium();
     tools::needs(chromium.is_some(), "there is no chromium")?;
-    tools::run(&mut tools::cargo("build --quiet --package foxtrot-cli --features page"))?;
-    let mut browser = tools::command("node", "--test --test-reporter=spec");
-    browser.arg(tests.join("browser.test.mjs"));
-    browser.env("FOXTROT", target.join("debug/foxtrot")).env("MODULES", &folder);
+    tools::run(&mut tools::cargo(build))?;
+    let options = if arguments.measure { "" } else { "--test --test-reporter=spec" };
+    let mut browser = tools::command("node", options);
+    let command = if arguments.measure { "release/foxtrot" } else { "debug/foxtrot" };
+    browser.arg(tests.join(script)).env("FOXTROT", target.join(command)).env("MODULES", &folder);
     tools::run(browser.env("CHROMIUM", chromium.unwrap_or_default()))
 }
 

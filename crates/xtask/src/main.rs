@@ -48,7 +48,7 @@ enum Check {
     /// Check the links of all documents, and build the site from `docs` into `target/book`
     Book,
     /// Test the npm package in Node, and the page in Chromium against the command
-    Browser,
+    Browser(browser::Arguments),
     /// Count the instructions of two fixed workloads, on valgrind
     Callgrind,
     /// Make the header of the C library, build it, and run the examples in C and C++ in all ways
@@ -103,7 +103,7 @@ enum Check {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().check {
         Check::Book => book::run(),
-        Check::Browser => browser::run(),
+        Check::Browser(arguments) => browser::run(&arguments),
         Check::Callgrind => callgrind::run(),
         Check::Capi(arguments) => capi::run(&arguments),
         Check::Chart => chart::run(),

@@ -27,6 +27,11 @@ pub(crate) fn needs(there: bool, why: &str) -> Result {
     if there { Ok(()) } else { Err(Failure::NotHere(why.to_owned())) }
 }
 
+/// A check that failed, unless `passed`.
+pub(crate) fn passed(passed: bool, why: &str) -> Result {
+    if passed { Ok(()) } else { failed(why) }
+}
+
 /// The repository's root.
 pub(crate) fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);

@@ -20,7 +20,7 @@ use crate::{
 use super::{
     Builder, Item, NO_ITEM, NUL, Row, Set,
     columns::Columns,
-    more::{More, extend},
+    more::More,
     options::Plan,
     records::{Record, Records, at_line},
     source::{CHUNK, Source},
@@ -167,7 +167,7 @@ impl Text {
         self.source.check_unchanged()?;
         let mut piece = self.above.clone();
         if let Some(more) = more.filter(|_| self.has_header) {
-            extend(&mut piece, more.names.iter().map(|name| name.into()), self.grammar);
+            self.grammar.extend(&mut piece, &more.names);
         }
         let mut again = Again::begin(&self.source)?;
         for (number, row) in rows.iter().enumerate() {
@@ -179,7 +179,7 @@ impl Text {
                 return Err(self.source.changed());
             }
             if let Some(more) = more {
-                extend(&mut piece, (more.fields)(number), self.grammar);
+                self.grammar.extend(&mut piece, (more.fields)(number));
             }
             if !piece.ends_with(b"\n") {
                 piece.push(b'\n');

@@ -60,7 +60,7 @@ pub(super) fn fill_from<A: Aes>(a: A, state: &mut [Block], out: &mut [[u8; STEP]
     erase(&mut s, a.zero());
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_feature = "simd128"))]
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn keystream<A: Aes>(a: A, key: &Block, nonce: &Block, out: &mut [[u8; STEP]]) {
     let mut s = begin(a, &[*key], nonce);

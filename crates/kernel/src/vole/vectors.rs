@@ -12,6 +12,8 @@ use core::ops::Range;
 use super::{MAX_K, Sums, Tree};
 #[cfg(target_arch = "aarch64")]
 use crate::blocks::neon::NeonAes;
+#[cfg(target_feature = "simd128")]
+use crate::simd128::Simd128;
 use crate::{
     aegis::{
         STEP,
@@ -261,6 +263,8 @@ macro_rules! single {
 single!(Avx2);
 #[cfg(target_arch = "aarch64")]
 single!(NeonAes);
+#[cfg(target_feature = "simd128")]
+single!(Simd128);
 
 #[cfg(target_arch = "x86_64")]
 impl Fold for Two<true> {

@@ -2,8 +2,13 @@ use std::thread;
 
 use foxtrot::{
     Config, Side, Stream,
-    psi::{ItemHasher, keys::Builder},
+    psi::{
+        Count, ItemHasher,
+        fields::{Duplicates, Fields, Padding},
+        keys::Builder,
+    },
 };
+use foxtrot_psi::circuit::Outcome;
 use tokio::{
     io::{DuplexStream, duplex},
     runtime::Builder as Runtime,
@@ -33,9 +38,9 @@ fn all_jobs_follow_one_another_over_one_stream() {
     let options = Options::default();
     let (ours, theirs) = (keys(&["ann", "", "bob", "ann", "cid"]), keys(&["cid", "ann", "eve"]));
     let receiving = async {
-        let found = here.psi_receive(&options, &ours, |_| ()).await?;
+        let found = here.psi_receive(&options, &ours, &mut |_| ()).await?;
         assert_eq!((ours.rows_of(&found.0), found.1.keys), (vec![0, 3, 4], 3));
-        let (payloads, _) = here.join_receive(&options, &ours, 2, |_| ()).await?;
+        let (payloads, _) = here.join_receive(&options, &ours, 2, &mut |_| ()).await?;
         assert_eq!(payloads, [(0, b"AN".to_vec()), (2, b"CI".to_vec())]);
         let (bits, keys) = here.rot_receive(1000).await?;
         let messages = here.ot_receive(&[true, false]).await?;
@@ -44,8 +49,8 @@ fn all_jobs_follow_one_another_over_one_stream() {
         Ok::<_, Error>((bits, keys))
     };
     let sending = async {
-        there.psi_send(&options, &theirs, |_| ()).await?;
-        there.join_send(&options, &theirs, b"CIANEV", 2, |_| ()).await?;
+        there.psi_send(&options, &theirs, &mut |_| ()).await?;
+        there.join_send(&options, &theirs, b"CIANEV", 2, &mut |_| ()).await?;
         let pairs = there.rot_send(1000).await?;
         let words = [["no", "yes"], ["left", "right"]].map(|pair| pair.map(|it| it.into()));
         there.ot_send(&words).await?;
@@ -62,10 +67,11 @@ fn all_jobs_follow_one_another_over_one_stream() {
 fn a_side_with_another_token_is_found_out_before_it_learns_sizes() {
     let [mut here, mut there] = ends([Some("a token"), Some("another")]);
     let (options, ours) = (Options::default(), keys(&["ann"]));
+    let [mut tell, mut tell_too] = [|_: Progress| (); 2];
     let (here, there) = block_on(async {
         tokio::join!(
-            here.psi_receive(&options, &ours, |_| ()),
-            there.psi_send(&options, &ours, |_| ()),
+            here.psi_receive(&options, &ours, &mut tell),
+            there.psi_send(&options, &ours, &mut tell_too),
         )
     });
     assert_eq!(there.unwrap_err(), HelloError::Confirmation.into());
@@ -78,10 +84,11 @@ fn sides_with_different_terms_name_both_values() {
     let [mut here, mut there] = ends([None; 2]);
     let (options, ours) = (Options::default(), keys(&["ann"]));
     let other = Options { normalize: "email/1".into(), ..options.clone() };
+    let [mut tell, mut tell_too] = [|_: Progress| (); 2];
     let (here, there) = block_on(async {
         tokio::join!(
-            here.psi_receive(&options, &ours, |_| ()),
-            there.psi_send(&other, &ours, |_| ()),
+            here.psi_receive(&options, &ours, &mut tell),
+            there.psi_send(&other, &ours, &mut tell_too),
         )
     });
     for error in [here.unwrap_err(), there.unwrap_err()] {
@@ -89,9 +96,43 @@ fn sides_with_different_terms_name_both_values() {
     }
 }
 
-/// The library's blocking calls are the peer, over a socket.
 #[test]
-fn the_library_is_a_peer() {
+fn both_sides_learn_their_matches_and_counts() {
+    let [mut here, mut there] = ends([Some("a token"); 2]);
+    let options = Options::default();
+    let (ours, theirs) = (keys(&["ann", "", "bob", "ann", "cid"]), keys(&["cid", "ann", "eve"]));
+    let [few, many] = [2, 3].map(|at_least| Counting { at_least, largest: None });
+    let receiving = async {
+        let common = here.receive_both(&options, &ours, &mut |_| ()).await?.0;
+        let counted = here.count(&options, Role::Receiver, &ours, few).await?.0;
+        Ok::<_, Error>((
+            common,
+            counted,
+            here.count(&options, Role::Receiver, &ours, many).await?.0,
+        ))
+    };
+    let sending = async {
+        let common = there.send_both(&options, &theirs, &mut |_| ()).await?.0;
+        let counted = there.count(&options, Role::Sender, &theirs, few).await?.0;
+        Ok::<_, Error>((
+            common,
+            counted,
+            there.count(&options, Role::Sender, &theirs, many).await?.0,
+        ))
+    };
+    let (received, sent) = block_on(async { tokio::join!(receiving, sending) });
+    let counted = Outcome::Released { count: 2, sum: None };
+    assert_eq!(received.unwrap(), (vec![0, 2], counted, Outcome::Withheld));
+    assert_eq!(sent.unwrap(), (vec![0, 1], counted, Outcome::Withheld));
+    assert_eq!(ours.rows_of(&[2, 0]), [0, 3, 4]);
+    assert_eq!(ours.places_of(&[2, 0]), [1, 1, 0]);
+}
+
+/// Runs the library's blocking calls as the peer, over a socket; the token is the same.
+fn with_library<T: Send + 'static, U>(
+    library: impl FnOnce(&mut foxtrot::Peer) -> Result<T, foxtrot::Error> + Send + 'static,
+    ours: impl AsyncFnOnce(&mut Peer<tokio::net::TcpStream>) -> U,
+) -> (Result<T, foxtrot::Error>, U) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let other = thread::spawn(move || {
@@ -100,23 +141,75 @@ fn the_library_is_a_peer() {
         let binding = foxtrot::ChannelBinding::from_exporter(token_binding("a token"));
         let stream = Stream::new(Side::Responder).bound(binding);
         let stream = stream.closer(move |how| drop(closer.shutdown(how)));
-        let mut peer = Config::insecure().over(reader, socket, stream).unwrap();
-        let mut set = Builder::new(vec!["email".parse().unwrap()], 2).unwrap();
-        ["Bob@example.org", "ann@example.org"]
-            .iter()
-            .for_each(|key| set.push([(*key).into()].into_iter()));
-        psi::Options::new().send_keys(&mut peer, &set.finish().unwrap()).map(|told| told.keys)
+        library(&mut Config::insecure().over(reader, socket, stream).unwrap())
     });
     let runtime = Runtime::new_current_thread().enable_io().build().unwrap();
-    let found = runtime.block_on(async {
+    let done = runtime.block_on(async {
         let stream = tokio::net::TcpStream::connect(address).await.unwrap();
-        let mut peer = Peer::new(stream, true, Some("a token"));
-        let options = Options { normalize: "email/1".into(), ..Options::default() };
-        peer.psi_receive(&options, &keys(&["eve@example.org", "bob@example.org"]), |_| ()).await
+        ours(&mut Peer::new(stream, true, Some("a token"))).await
     });
+    (other.join().unwrap(), done)
+}
+
+/// Two keys of the library.
+fn its_keys() -> psi::keys::Keys {
+    let mut set = Builder::new(vec!["email".parse().unwrap()], 2).unwrap();
+    let push = |key: &&str| set.push([(*key).into()].into_iter());
+    ["Bob@example.org", "ann@example.org"].iter().for_each(push);
+    set.finish().unwrap()
+}
+
+fn by_email() -> Options {
+    Options { normalize: "email/1".into(), ..Options::default() }
+}
+
+#[test]
+fn the_library_is_a_peer() {
+    let (sent, found) = with_library(
+        |peer| psi::Options::new().send_keys(peer, &its_keys()).map(|told| told.keys),
+        async |peer| {
+            let ours = keys(&["eve@example.org", "bob@example.org"]);
+            peer.psi_receive(&by_email(), &ours, &mut |_| ()).await
+        },
+    );
     let (common, told) = found.unwrap();
-    assert_eq!((common, told.keys), (vec![1], 2));
-    assert_eq!(other.join().unwrap().unwrap(), 2);
+    assert_eq!((common, told.keys, sent.unwrap()), (vec![1], 2, 2));
+}
+
+#[test]
+fn columns_and_sums_of_the_library_are_received() {
+    let padding = Padding { width: 9, duplicates: Duplicates::First };
+    let (sent, found) = with_library(
+        move |peer| {
+            let its = its_keys();
+            let mut fields = Fields::new(2, padding, its.len())?;
+            for (key, texts) in [["Köln", "gold"], ["", "tin"]].iter().enumerate() {
+                fields.put(key, texts).unwrap();
+            }
+            let fields = fields.named(vec!["city".into(), "plan".into()]);
+            let options = psi::Options::new();
+            options.send_keys_with(peer, &its, &fields)?;
+            Count::new().send_keys_sum(peer, &its, (None, &[7, 30]), 100)?;
+            options.send_keys_with(peer, &its, &fields)
+        },
+        async |peer| {
+            let ours = keys(&["eve@example.org", "bob@example.org"]);
+            let (options, columns) = (by_email(), ["plan", "city"].map(str::to_owned));
+            let found =
+                peer.receive_with(&options, &ours, (&columns, padding), &mut |_| ()).await?;
+            let counting = Counting { at_least: 0, largest: Some(100) };
+            let sum = peer.count(&options, Role::Receiver, &ours, counting).await?;
+            let columns = ["name".to_owned()];
+            let refused =
+                peer.receive_with(&options, &ours, (&columns, padding), &mut |_| ()).await;
+            Ok::<_, Error>((found.0, sum.0, refused.unwrap_err()))
+        },
+    );
+    let (found, sum, refused) = found.unwrap();
+    assert_eq!(found, [(1, vec!["gold".to_owned(), "Köln".to_owned()])]);
+    assert_eq!(sum, Outcome::Released { count: 1, sum: Some(7) });
+    assert_eq!(refused, HelloError::Refused(foxtrot_net::Reason::Forbidden).into());
+    assert!(sent.unwrap_err().to_string().contains("column name"));
 }
 
 /// The tests of the npm package read the same file.

@@ -36,6 +36,32 @@ pub struct Fault {
 }
 
 impl Grammar {
+    /// Puts fields behind those of a record, in front of its line end, in quotes where they need them; nothing in files of
+    /// lines.
+    pub fn extend<T: AsRef<str>>(self, record: &mut Vec<u8>, fields: impl IntoIterator<Item = T>) {
+        let Self::Csv { delimiter } = self else { return };
+        let end = match record.as_slice() {
+            [.., b'\r', b'\n'] => 2,
+            [.., b'\n'] => 1,
+            _ => 0,
+        };
+        let end = record.split_off(record.len() - end);
+        for field in fields {
+            let field = field.as_ref();
+            record.push(delimiter);
+            let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n');
+            match field.bytes().any(special) {
+                false => record.extend_from_slice(field.as_bytes()),
+                true => {
+                    record.push(b'"');
+                    record.extend_from_slice(field.replace('"', "\"\"").as_bytes());
+                    record.push(b'"');
+                }
+            }
+        }
+        record.extend_from_slice(&end);
+    }
+
     /// Finds the fields of the record at the beginning, and gives its length with the line end;
     /// nothing if there are not all of its bytes yet. `whole` tells that no more will come.
     ///
@@ -134,6 +160,22 @@ mod tests {
     use super::*;
 
     const CSV: Grammar = Grammar::Csv { delimiter: b',' };
+
+    #[test]
+    fn fields_stand_in_front_of_the_line_end_and_in_quotes_where_they_need_them() {
+        for (before, after) in [
+            ("a,b\n", "a,b,x,\"1,5 \"\"\"\n"),
+            ("a,\"b\"\r\n", "a,\"b\",x,\"1,5 \"\"\"\r\n"),
+            ("a", "a,x,\"1,5 \"\"\""),
+        ] {
+            let mut record = before.as_bytes().to_vec();
+            CSV.extend(&mut record, ["x", "1,5 \""]);
+            assert_eq!(String::from_utf8(record).unwrap(), after);
+        }
+        let mut record = b"a\tb\n".to_vec();
+        Grammar::Csv { delimiter: b'\t' }.extend(&mut record, ["1,5"]);
+        assert_eq!(record, b"a\tb\t1,5\n");
+    }
 
     /// All records, as a reader does that has the whole file.
     fn records(grammar: Grammar, mut text: &str) -> Result<Vec<Vec<String>>, Fault> {

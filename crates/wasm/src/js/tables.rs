@@ -1,0 +1,194 @@
+//! Keys and files for JavaScript.
+
+use foxtrot::psi::{ItemHasher, keys::Keyer, keys::Normaliser, keys::scan::Grammar};
+use js_sys::Array;
+use wasm_bindgen::prelude::*;
+
+use super::{set, thrown};
+use crate::{
+    peer,
+    table::{self, Fault, Plan},
+};
+
+/// The different keys of a list.
+#[wasm_bindgen]
+pub struct Keys(pub(super) peer::Keys);
+
+#[wasm_bindgen]
+impl Keys {
+    /// Keys of strings, as they are; an empty one is no key.
+    pub fn of(
+        #[wasm_bindgen(unchecked_param_type = "string[]")] all: Array,
+        normalize: Option<String>,
+    ) -> Result<Keys, JsValue> {
+        let normaliser = normaliser(&normalize.unwrap_or_default())?;
+        let mut hasher = ItemHasher::new();
+        let items = all.iter().map(|it| {
+            let key = it.as_string().unwrap_or_default();
+            hasher.item([normaliser.apply(key.into()).as_bytes()])
+        });
+        let keys = peer::Keys::of(all.length() as usize, items);
+        Ok(Self(keys.map_err(|e| thrown("too-many-rows", &e.to_string()))?))
+    }
+
+    /// The number of different keys.
+    #[wasm_bindgen(getter)]
+    pub fn length(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The number of rows whose key an earlier row has.
+    #[wasm_bindgen(getter)]
+    pub fn duplicates(&self) -> usize {
+        self.0.left_out()[0]
+    }
+
+    /// The number of rows without a key.
+    #[wasm_bindgen(getter)]
+    pub fn empty(&self) -> usize {
+        self.0.left_out()[1]
+    }
+}
+
+/// A file that is read piece by piece.
+#[wasm_bindgen]
+pub struct Table(table::Table);
+
+#[wasm_bindgen]
+impl Table {
+    /// A file of which nothing has been read. Without a delimiter it has a key in each line.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        delimiter: String,
+        header: bool,
+        columns: Vec<usize>,
+        normalisers: Vec<String>,
+        sample: usize,
+    ) -> Result<Table, JsValue> {
+        let grammar = match delimiter.bytes().next() {
+            Some(delimiter) => Grammar::Csv { delimiter },
+            None => Grammar::Lines,
+        };
+        let all = normalisers.iter().map(|it| normaliser(it)).collect::<Result<Vec<_>, _>>()?;
+        let plan = Plan { grammar, header: header && !delimiter.is_empty() };
+        Ok(Self(table::Table::new(plan, columns, all, sample)))
+    }
+
+    /// Guesses the delimiter from a file's name and first bytes; none for lines.
+    pub fn guess(name: &str, first: &[u8]) -> String {
+        match Plan::guess(name, first).grammar {
+            Grammar::Csv { delimiter } => char::from(delimiter).into(),
+            Grammar::Lines => String::new(),
+        }
+    }
+
+    /// Reads the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), JsValue> {
+        self.0.push(bytes).map_err(|e| faulty(&e))
+    }
+
+    /// Reads what is left.
+    pub fn end(&mut self) -> Result<(), JsValue> {
+        self.0.end().map_err(|e| faulty(&e))
+    }
+
+    /// The keys of all rows, once.
+    #[wasm_bindgen(js_name = takeKeys)]
+    pub fn take_keys(&mut self) -> Result<Keys, JsValue> {
+        self.0.take_keys().map(Keys).map_err(|e| faulty(&e))
+    }
+
+    /// The columns' names.
+    #[wasm_bindgen(getter)]
+    pub fn names(&self) -> Vec<String> {
+        self.0.names().to_vec()
+    }
+
+    /// True if the first row has the columns' names.
+    #[wasm_bindgen(getter)]
+    pub fn header(&self) -> bool {
+        self.0.has_header()
+    }
+
+    /// The number of rows so far.
+    #[wasm_bindgen(getter)]
+    pub fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    /// The number of empty lines.
+    #[wasm_bindgen(getter)]
+    pub fn blank(&self) -> usize {
+        self.0.blank()
+    }
+
+    /// The normalisation, as both sides compare it.
+    #[wasm_bindgen(getter)]
+    pub fn terms(&self) -> String {
+        self.0.terms()
+    }
+
+    /// The bytes above the rows.
+    #[wasm_bindgen(getter)]
+    pub fn above(&self) -> Vec<u8> {
+        self.0.above().to_vec()
+    }
+
+    /// The first keys, before and after they are normalised, their parts joined by a space.
+    #[wasm_bindgen(unchecked_return_type = "[string, string][]")]
+    pub fn sample(&self) -> Array {
+        let joined = |both: &[Vec<String>; 2]| -> Array {
+            both.iter().map(|parts| JsValue::from(parts.join(" "))).collect()
+        };
+        self.0.sample().iter().map(joined).collect()
+    }
+
+    /// Places and lengths of these rows in the file, one after the other.
+    pub fn places(&self, rows: &[u32]) -> Vec<f64> {
+        let place = |&row: &u32| self.0.place(row as usize).unwrap_or_default();
+        rows.iter().map(place).flat_map(|(at, len)| [at as f64, f64::from(len)]).collect()
+    }
+
+    /// A row's bytes, or those above all rows, with these fields behind its own and a line end.
+    pub fn extended(
+        &self,
+        row: &[u8],
+        #[wasm_bindgen(unchecked_param_type = "string[]")] fields: Vec<String>,
+    ) -> Vec<u8> {
+        self.0.extended(row, &fields)
+    }
+
+    /// The fields of a row's bytes.
+    pub fn fields(&self, row: &[u8]) -> Vec<String> {
+        self.0.fields(row)
+    }
+}
+
+/// Values that depend on the code of hashes, normalisers and protocols, for tests in another engine.
+#[wasm_bindgen(js_name = itemOf)]
+pub fn item_of(
+    #[wasm_bindgen(unchecked_param_type = "string[]")] parts: Vec<String>,
+    normalisers: Vec<String>,
+) -> Result<Option<Vec<u8>>, JsValue> {
+    let all = normalisers.iter().map(|it| normaliser(it)).collect::<Result<Vec<_>, _>>()?;
+    let mut keyer = Keyer::new(all);
+    Ok(keyer.item(parts.into_iter().map(Into::into)).map(|it| it.to_vec()))
+}
+
+fn normaliser(text: &str) -> Result<Normaliser, JsValue> {
+    let text = if text.is_empty() { "none" } else { text };
+    text.parse().map_err(|why: String| thrown("normaliser", &why))
+}
+
+fn faulty(fault: &Fault) -> JsValue {
+    let error =
+        thrown(fault.code, &format!("line {}: {} {}", fault.line, fault.code, fault.detail));
+    set(error.unchecked_ref(), "line", fault.line as f64);
+    set(error.unchecked_ref(), "detail", &fault.detail);
+    error
+}
+
+foxtrot_ot::erase::redacted! {
+    Keys;
+    Table;
+}
