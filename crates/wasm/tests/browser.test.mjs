@@ -240,6 +240,8 @@ test("a wrong token, a page of another origin and a lost connection are told, an
   await page.fill("#address", other.address.replace("http", "ws") + "/foxtrot");
   await page.click("#ask");
   assert.equal(await failed(page), "unreachable");
+  // The command may say it a little later.
+  for (let i = 0; i < 100 && !other.said.some((line) => line.includes("another origin")); i++) await new Promise((resolve) => setTimeout(resolve, 100));
   assert.ok(other.said.some((line) => line.includes("another origin")), other.said.join("\n"));
   other.stop();
   server.stop();
@@ -310,7 +312,7 @@ test("a hostile server ends the run with an error, and hangs nothing", { timeout
     await page.fill("#address", `ws://127.0.0.1:${server.address().port}/foxtrot`);
     await page.click("#ask");
     if (hellos(what)) {
-      await page.waitForSelector("#agreement:not([hidden])");
+      await page.waitForSelector("#agreement:not([hidden])").catch((e) => { throw new Error(`${what}: ${e}`); });
       await page.click("#run");
     }
     assert.equal(await failed(page, 20_000), code, what);

@@ -1,5 +1,5 @@
 //! The S-box of AES by lookups of four bits, which instructions for permuting bytes do within a register
-//! ([Hamburg 09](https://shiftleft.org/papers/vector_aes/), with a field of our own choice): tables, made at compile time.
+//! ([Ham09], with a field of our own choice): tables, made at compile time.
 //!
 //! An element of GF(2⁸) is k + i·w for i and k of the subfield GF(2⁴), where w + w¹⁶ = w¹⁷ = a. With j = i + k and the norm
 //! N = a·i² + a·i·k + k², two inversions of four bits give
@@ -11,6 +11,8 @@
 //!
 //! and of the inverses of these two the inverse of the element is a linear function. An infinite value has a bit beyond the
 //! four, and a lookup with such an index gives 0.
+//!
+//! [Ham09]: https://shiftleft.org/papers/vector_aes/
 
 /// The tables of one S-box. Codes of four bits stand for elements of the subfield.
 pub(crate) struct Tables {
@@ -36,7 +38,7 @@ const fn product(mut a: u8, mut b: u8) -> u8 {
     let mut product = 0;
     while b > 0 {
         product ^= a * (b & 1);
-        a = a << 1 ^ 0x1b * (a >> 7);
+        a = (a << 1) ^ (0x1b * (a >> 7));
         b >>= 1;
     }
     product
@@ -65,14 +67,14 @@ const fn tables() -> Tables {
     }
     // The elements of the subfield by their codes, and back.
     let (mut element, mut code) = ([0; 16], [0; 256]);
-    let mut n = 0;
+    let mut n = 0_u8;
     while n < 16 {
         let mut bit = 0;
         while bit < 4 {
-            element[n] ^= power(g, bit) * (n >> bit & 1) as u8;
+            element[n as usize] ^= power(g, bit) * (n >> bit & 1);
             bit += 1;
         }
-        code[element[n] as usize] = n as u8;
+        code[element[n as usize] as usize] = n;
         n += 1;
     }
     let mut w = 2;
@@ -81,10 +83,14 @@ const fn tables() -> Tables {
     }
     let a = power(w, 17);
     // Each byte as i·16 + k.
-    let (mut split, mut i) = ([0; 256], 0);
-    while i < 256 {
-        split[(element[i % 16] ^ product(element[i / 16], w)) as usize] = i as u8;
-        i += 1;
+    let (mut split, mut both) = ([0; 256], 0_u8);
+    loop {
+        let of_w = product(element[both as usize >> 4], w);
+        split[(element[both as usize & 15] ^ of_w) as usize] = both;
+        if both == u8::MAX {
+            break;
+        }
+        both += 1;
     }
     let of_second = product(w, inverse(product(a, a)));
     let of_first = 1 ^ product(w, inverse(a)) ^ of_second;
@@ -128,9 +134,10 @@ const fn substitute(x: u8) -> u8 {
 /// FIPS 197, section 5.1.1, for all bytes.
 const _: () = {
     let mut x = 0;
-    while x < 256 {
-        assert!(substitute(x as u8) == linear(inverse(x as u8)));
+    while x < u8::MAX {
+        assert!(substitute(x) == linear(inverse(x)));
         x += 1;
     }
+    assert!(substitute(x) == linear(inverse(x)));
     assert!(substitute(0x53) ^ CONSTANT == 0xed);
 };
