@@ -16,13 +16,13 @@
 
 /// The tables of one S-box. Codes of four bits stand for elements of the subfield.
 pub(crate) struct Tables {
-    /// Of the low and high halves of a byte: the sum of both is i·16 + k.
+    /// The parts of the low and the high half of a byte in i·16 + k: their sum.
     pub(crate) input: [[u8; 16]; 2],
     /// The inverse.
     pub(crate) inverse: [u8; 16],
     /// a over the index.
     pub(crate) ratio: [u8; 16],
-    /// Of both results: the sum is the S-box's output without its constant.
+    /// The parts of both results in the S-box's output without its constant.
     pub(crate) output: [[u8; 16]; 2],
 }
 

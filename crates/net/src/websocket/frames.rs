@@ -55,10 +55,10 @@ struct Frames {
     has_spoken: bool,
 }
 
-/// What follows in a peer's frames.
+/// The next part of a peer's frames.
 #[derive(Debug, PartialEq, Eq)]
 enum Next {
-    /// So many bytes of payload.
+    /// Payload, of this many bytes.
     Payload(usize),
     /// Nothing before more bytes were read.
     More,

@@ -302,7 +302,7 @@ proptest! {
         prop_assert!(matches!(end, Ok(true)));
     }
 
-    /// Of bytes that no browser sends, what is read before the fault is what another implementation reads.
+    /// Another implementation reads no more than we do of bytes that no browser sends, and nothing else.
     #[test]
     fn changed_frames_end_with_a_fault_or_are_read_as_another_implementation_reads_them(
         all in messages(),

@@ -36,7 +36,7 @@ const OF_COUNTED: u64 = 600;
 /// Numbers of keys in order, each with its payload.
 pub type Payloads = Vec<(usize, Vec<u8>)>;
 
-/// What was agreed on before a protocol begins.
+/// The agreement before a protocol begins.
 type Begun = (Agreement, Parameters, Told);
 
 /// The terms of a count.
