@@ -1,7 +1,8 @@
 """One company with a Ray cluster of its own, in a process of its own: `test_ray.py` starts two.
 
-Usage: ray_company.py JSON, with: role, keys, columns (of text, by name), cpus, and options of the function. `disturb` names
-actors of which one process is killed when the first shard is finished. Prints one line of JSON.
+Usage: ray_company.py JSON, with: role, keys, on, columns (of text, by name), cpus, and options of the function. `disturb` names
+actors of which one process is killed when the first shard is finished. `files` is a folder of CSV files in place of keys, and
+`output` one for the result. Prints one line of JSON.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def kill_one(actors: str) -> None:
 def main() -> None:
     told: dict[str, Any] = json.loads(sys.argv[1])
     ray.init(
-        address="local", num_cpus=told["cpus"], include_dashboard=False, object_store_memory=100 << 20, log_to_driver=False,
-        logging_level="error",
+        address="local", num_cpus=told["cpus"], include_dashboard=False, log_to_driver=False, logging_level="error",
+        object_store_memory=told.get("store", 100 << 20),
     )
     disturb, steps = told.get("disturb"), []
 
@@ -59,25 +60,30 @@ def main() -> None:
         if told.get("cancel") and done:
             raise KeyboardInterrupt
 
-    keys: list[Any] = told["keys"]
-    table = pyarrow.table({"row": range(len(keys)), "key": pyarrow.array(keys, pyarrow.string()), **told.get("columns", {})})
-    # Blocks of several sizes.
-    bounds = [0, len(keys) // 2, len(keys) * 3 // 4, len(keys)]
-    dataset = ray.data.from_arrow([table.slice(first, end - first) for first, end in zip(bounds, bounds[1:])])
+    if "files" in told:
+        dataset = ray.data.read_csv(told["files"])
+    else:
+        keys: list[Any] = told["keys"]
+        table = pyarrow.table({"row": range(len(keys)), "key": pyarrow.array(keys, pyarrow.string()), **told.get("columns", {})})
+        # Blocks of several sizes.
+        bounds = [0, len(keys) // 2, len(keys) * 3 // 4, len(keys)]
+        dataset = ray.data.from_arrow([table.slice(first, end - first) for first, end in zip(bounds, bounds[1:])])
     function = getattr(foxtrot.ray, f"psi_{told['role']}")
     options = dict(told["options"])
     if told["role"] != "send":
         options["details"] = True
     try:
-        report = function(dataset, "key", progress=progress, **options)
+        report = function(dataset, told.get("on", "key"), progress=progress, **options)
     except (foxtrot.FoxtrotError, KeyboardInterrupt) as error:
         print(json.dumps({"error": type(error).__name__, "words": str(error)}))
         return
     result: dict[str, Any] = {
         "retries": len(report.retries), "workers": report.workers, "shards": report.shards, "steps": steps[-1],
-        "bytes": [report.bytes_sent, report.bytes_received],
+        "bytes": [report.bytes_sent, report.bytes_received], "seconds": report.seconds,
     }
-    if told["role"] != "send":
+    if "output" in told:
+        report.rows_in_common.write_csv(told["output"])
+    elif told["role"] != "send":
         result["rows"] = report.rows_in_common.take_all()
     print(json.dumps(result))
 

@@ -9,7 +9,8 @@ import json
 import os
 import socket
 import sys
-from pathlib import Path
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import foxtrot
@@ -27,7 +28,7 @@ OURS: list[Any] = [f"k{i * i % 1700}" if i % 4 else "many" for i in range(3000)]
 THEIRS: list[Any] = [f"k{i}" for i in range(800, 2500)] + ["many", "k801", None]
 
 
-def companies(near: dict[str, Any], far: dict[str, Any], limit: float = 150) -> tuple[dict[str, Any], dict[str, Any]]:
+def companies(near: dict[str, Any], far: dict[str, Any], limit: float = 400) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run both; the second has the gateway."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -116,31 +117,142 @@ def test_a_cluster_of_one_cpu_meets_one_of_four() -> None:
 
 
 @every
-def test_a_cancelled_run_ends_on_both_sides() -> None:
-    options = {"shards": 8, "wait": 5, "attempts": 2}
-    received, sent = companies(receiver(options=options, cancel=True), sender(options=options))
-    assert received["error"] == "KeyboardInterrupt"
-    assert sent["error"] == "ConnectionError"
+@pytest.mark.parametrize("cancels", ["receiver", "sender"])
+def test_a_cancelled_run_ends_on_both_sides(cancels: str) -> None:
+    options = {"shards": 8, "wait": 300, "timeout": 5}
+    both = companies(
+        receiver(options=options, cancel=cancels == "receiver"), sender(options=options, cancel=cancels == "sender")
+    )
+    cancelled, other = both if cancels == "receiver" else both[::-1]
+    assert cancelled["error"] == "KeyboardInterrupt"
+    # Its workers would have waited for 300 seconds.
+    assert other["error"] == "ConnectionError" and "left the run" in other["words"], other
 
 
 @every
 @pytest.mark.parametrize("other", [{"shards": 5}, {"normalize": "lower"}, {"semi_honest": True}])
-def test_clusters_that_want_different_things_do_not_agree(other: dict[str, Any], tmp_path: Path) -> None:
+def test_clusters_that_want_different_things_do_not_agree(other: dict[str, Any]) -> None:
     for end in companies(receiver(), sender(options=other)):
-        assert end["error"] == "AgreementError", end
+        assert end["error"] == "AgreementError" and next(iter(other)).replace("_", "-") in end["words"], end
+
+
+class Between(threading.Thread):
+    """Someone between both companies. `change` gets the route that a connection names and its first bytes, and changes both."""
+
+    def __init__(self, change: Callable[[str, bytes], tuple[str, bytes]]) -> None:
+        super().__init__(daemon=True)
+        self._change = change
+        self._port = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._port.getsockname()[1]}"
+        self.gateway = ("127.0.0.1", 0)
+        self.start()
+
+    def run(self) -> None:
+        while True:
+            threading.Thread(target=self._serve, args=(self._port.accept()[0],), daemon=True).start()
+
+    def _serve(self, near: socket.socket) -> None:
+        with near, socket.socket() as far:
+            try:
+                route, _, rest = near.recv(4096).partition(b"\n")
+                far.connect(self.gateway)
+                # The first bytes follow the gateway's answer.
+                head, first = self._change(route.decode(), b"")
+                far.sendall(head.encode() + b"\n" + rest)
+                near.sendall(far.recv(3))
+                _, first = self._change(route.decode(), near.recv(4096))
+                far.sendall(first)
+                back = threading.Thread(target=self._copy, args=(far, near), daemon=True)
+                back.start()
+                self._copy(near, far)
+                back.join()
+            except OSError:
+                pass
+
+    @staticmethod
+    def _copy(source: socket.socket, sink: socket.socket) -> None:
+        try:
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+def between(change: Callable[[str, bytes], tuple[str, bytes]], **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run both companies with someone between them."""
+    someone = Between(change)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        someone.gateway = free.getsockname()
+    options: dict[str, Any] = {"shards": 2, "timeout": 5} | more
+    host, port = someone.gateway
+    return companies(
+        receiver(options=options | {"connect": someone.address}), sender(options=options | {"listen": f"{host}:{port}"})
+    )
 
 
 @every
-def test_mistakes_are_found_before_the_peer_is_met() -> None:
-    for wrong, words in [({"on": "no"}, "no column"), ({"options": {"gateway": "x:1"}}, "give one of")]:
-        near = receiver(**wrong)
-        if "on" in near:
-            near["options"] = {"normalize": ["none", "none"]}
-            words = "normalize"
-        # Nobody is there.
-        same: dict[str, Any] = {"insecure": True, "connect": "127.0.0.1:1", "wait": 5}
-        near["options"] = same | near["options"]
-        party = start([sys.executable, COMPANY, json.dumps(near)])
-        out, err = party.communicate(timeout=100)
-        end = json.loads(out.splitlines()[-1])
-        assert end["error"] == "UsageError" and words in end["words"], (end, err)
+def test_swapped_shards_are_refused() -> None:
+    def swap(route: str, first: bytes) -> tuple[str, bytes]:
+        for ours, theirs in ((":0:0:", ":1:0:"), (":1:0:", ":0:0:")):
+            if ours in route:
+                return route.replace(ours, theirs), first
+        return route, first
+
+    for end in between(swap):
+        assert end["error"] == "AgreementError" and "shard" in end["words"], end
+
+
+@every
+def test_a_replayed_shard_is_refused() -> None:
+    kept: dict[str, bytes] = {}
+
+    def replay(route: str, first: bytes) -> tuple[str, bytes]:
+        if first and ":0:0:" in route:
+            kept["first"] = first
+        return route, kept.get("first", first) if first and ":1:0:" in route else first
+
+    received, sent = between(replay, workers=1)
+    assert sent["error"] == "AgreementError" and "shard" in sent["words"], sent
+    # Its own message never arrived, so it cannot know.
+    assert received["error"] == "ConnectionError", received
+
+
+@every
+def test_a_shard_that_is_led_astray_is_tried_again() -> None:
+    def renumber(route: str, first: bytes) -> tuple[str, bytes]:
+        return route.replace(":1:0:", ":7:0:"), first
+
+    received, sent = between(renumber, wait=5)
+    assert rows(received) == single()
+    assert received["retries"] >= 1 and sent["retries"] >= 1
+
+
+@every
+def test_another_version_is_named() -> None:
+    def newer(route: str, first: bytes) -> tuple[str, bytes]:
+        head, name, rest = first.partition(b"FOXTROT\0")
+        return route, head + name + b"\xff" + rest[1:] if name else first
+
+    _, sent = between(newer, wait=5)
+    assert sent["error"] == "AgreementError" and "version" in sent["words"], sent
+
+
+@every
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"on": "no"}, "the dataset has no column 'no'"),
+        ({"options": {"normalize": ["none", "none"]}}, "normalize= has 2 names"),
+        ({"options": {"listen": "127.0.0.1:0"}}, "give one of"),
+        ({"options": {"peers": ["x"]}}, "insecure=True"),
+    ],
+    ids=["column", "normalisers", "two places", "keys"],
+)
+def test_mistakes_are_found_before_the_peer_is_met(wrong: dict[str, Any], words: str) -> None:
+    # Nobody is there.
+    options: dict[str, Any] = {"insecure": True, "connect": "127.0.0.1:1", "wait": 5} | wrong.get("options", {})
+    party = start([sys.executable, COMPANY, json.dumps(receiver(**wrong | {"options": options}))])
+    out, err = party.communicate(timeout=200)
+    end = json.loads(out.splitlines()[-1])
+    assert end["error"] == "UsageError" and words in end["words"], (end, err)

@@ -27,7 +27,7 @@ from typing import Any, TypeVar, Union
 
 from . import _connection, _core, psi
 from ._connection import Identity, Peers
-from ._errors import ConnectionError, RetryError, UsageError
+from ._errors import ConnectionError, FoxtrotError, RetryError, UsageError
 from ._progress import Progress, Tell, shown
 from ._tables import Normalize, normalisers
 
@@ -43,6 +43,9 @@ _ROW = "__foxtrot_row"
 
 #: Seconds between two looks at workers.
 _LOOK = 0.5
+
+#: Seconds in which workers start, if there is room for them.
+_SOON = 30.0
 
 #: Seconds in which bytes of the last meeting pass a gateway of ours before it is closed.
 _LINGER = 1.0
@@ -121,29 +124,36 @@ class _Way:
             return Identity(_core.Identity.of_pem(self.key))
         return Identity.load(self.key)
 
-    def meet(self, route: str, wait: float) -> _connection.Peer:
+    def meet(self, route: str, wait: float, attempt: _core.Attempt | None = None) -> _connection.Peer:
         """Meet the peer on a route. A gateway that is started again is found again."""
         deadline = time.monotonic() + wait
         while True:
             try:
-                address = self.address
-                if self.gateway is not None:
-                    address = _import_ray().get(self.gateway.inside.remote(), timeout=max(wait, 1.0))
-                return _connection.connect(
-                    address,
-                    identity=self._identity(),
-                    peers=self.peers,
-                    insecure=self.insecure,
+                settings = _connection.config(
+                    self._identity(),
+                    self.peers,
+                    self.insecure,
                     timeout=self.timeout,
                     wait=max(deadline - time.monotonic(), 1.0),
+                    application=None,
                     threads=self.threads,
                     route=self.name + route,
-                    behind=self.behind,
                 )
+                core = _core.connect(self._where(), settings, attempt or _core.Attempt(), behind=self.behind)
+                return _connection.Peer(core, "tcp" if self.insecure else "tls")
             except ConnectionError:
                 if time.monotonic() + 1.0 > deadline:
                     raise
                 time.sleep(0.2)
+
+    def _where(self) -> str:
+        if self.gateway is None:
+            return self.address
+        ray = _import_ray()
+        try:
+            return str(ray.get(self.gateway.inside.remote(), timeout=5.0))
+        except ray.exceptions.RayError as error:
+            raise ConnectionError(f"our gateway has not started again: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -173,10 +183,14 @@ def _partition(block: Any, job: _Job, ticket: psi.Ticket) -> Any:
     pyarrow: Any = import_module("pyarrow")
 
     of = ticket.shards_of(block, job.on, normalize=job.normalize)
+    if ticket.shards < 1 << 15:
+        # NumPy sorts 16 bits in linear time.
+        of = of.astype(numpy.int16)
     order = numpy.argsort(of, kind="stable")
     bounds = numpy.searchsorted(of[order], numpy.arange(ticket.shards + 1))
     numbers = pyarrow.array(numpy.arange(block.num_rows, dtype=numpy.int64))
-    table = block.select(job.own).append_column(_ROW, numbers)
+    # A block may have many chunks, among which each take would search.
+    table = block.select(job.own).combine_chunks().append_column(_ROW, numbers)
     pieces = [table.take(pyarrow.array(order[first:end])) for first, end in zip(bounds, bounds[1:])]
     return pieces[0] if len(pieces) == 1 else tuple(pieces)
 
@@ -283,12 +297,59 @@ def _results(end: dict[str, Any], found: list[Any]) -> Any:
     return (end, *found) if found else end
 
 
+class _Watch(threading.Thread):
+    """Meets the peer's driver from time to time, to notice that it has gone: its workers would be awaited in vain."""
+
+    def __init__(self, way: _Way, role: psi.Role, name: str) -> None:
+        super().__init__(daemon=True)
+        self._way, self._role, self._route = way, role, f":watch:{name}"
+        self._over = threading.Event()
+        #: What the driver itself, and this thread, try to reach.
+        self._attempt, self._own = _core.Attempt(), _core.Attempt()
+        self._gone: ConnectionError | None = None
+
+    def run(self) -> None:
+        patience, seen = 2 * self._way.timeout, time.monotonic()
+        while not self._over.wait(self._way.timeout / 4):
+            try:
+                with self._way.meet(self._route, patience, self._own) as peer:
+                    # The shortest session that there is.
+                    psi.agree_on_shards(peer, self._role, 0, shards=1)
+                seen = time.monotonic()
+            except Exception as error:
+                if time.monotonic() - seen >= patience and not self._over.is_set():
+                    self._gone = ConnectionError(f"the peer's driver has left the run: {error}")
+                    self._attempt.cancel()
+                    return
+
+    def end(self) -> None:
+        self._over.set()
+        self._own.cancel()
+
+    def look(self) -> None:
+        """Raise an error if the peer's driver has gone."""
+        if self._gone is not None:
+            raise self._gone
+
+    def meet(self, route: str, wait: float) -> _connection.Peer:
+        """Meet the peer's driver on a route, if it has not gone."""
+        self._attempt = _core.Attempt()
+        try:
+            self.look()
+            return self._way.meet(route, wait, self._attempt)
+        except FoxtrotError:
+            self.look()
+            raise
+
+
 class _Crew:
     """The workers of this side, and the shards that they have finished."""
 
-    def __init__(self, ray: Any, way: _Way, job: _Job, ticket: psi.Ticket, report: Report, tell: Tell | None) -> None:
+    def __init__(
+        self, ray: Any, way: _Way, job: _Job, ticket: psi.Ticket, report: Report, watch: _Watch, tell: Tell | None
+    ) -> None:
         self._ray, self._way, self._job, self._ticket = ray, way, job, ticket
-        self._report, self._tell = report, tell
+        self._report, self._watch, self._tell = report, watch, tell
         #: Once for all shards.
         self._same = ray.put((way, job, ticket))
         self._workers: list[Any] = []
@@ -298,6 +359,15 @@ class _Crew:
         #: What finished shards have found, by blocks.
         self.found: dict[int, list[Any]] = {}
 
+    def _wait(self, refs: list[Any], wanted: int, limit: float) -> tuple[list[Any], list[Any]]:
+        """Wait for results, as long as the peer's driver is there."""
+        deadline = time.monotonic() + limit
+        while True:
+            self._watch.look()
+            ready, others = self._ray.wait(refs, num_returns=wanted, timeout=min(_LOOK, limit))
+            if len(ready) >= wanted or time.monotonic() > deadline:
+                return ready, others
+
     def hire(self, workers: int, cpus: int, memory: int) -> None:
         """Start workers, and keep those for which the cluster has room."""
         options = {"num_cpus": cpus, "memory": memory, "max_restarts": -1, "max_task_retries": 0}
@@ -305,10 +375,10 @@ class _Crew:
         self._workers = [actor.remote() for _ in range(workers)]
         ready = {worker.ready.remote(): worker for worker in self._workers}
         # One is needed. The others come soon after it, or there is no room for them.
-        there, _ = self._ray.wait(list(ready), num_returns=1, timeout=self._way.wait)
+        there, _ = self._wait(list(ready), 1, self._way.wait)
         if not there:
             raise UsageError(f"the cluster has no room for a worker: {cpus} CPUs and {memory} bytes of memory")
-        there, absent = self._ray.wait(list(ready), num_returns=len(ready), timeout=10.0)
+        there, absent = self._wait(list(ready), len(ready), _SOON)
         self._ray.get(there)
         self._idle = [ready[it] for it in there]
         for it in absent:
@@ -339,7 +409,7 @@ class _Crew:
             if not running and not self._starting:
                 raise RetryError("no worker is left")
             limit = _LOOK if running else self._way.wait
-            ready, _ = self._ray.wait([*running, *self._starting], num_returns=1, timeout=limit)
+            ready, _ = self._wait([*running, *self._starting], 1, limit)
             if not ready and not running:
                 # Ray has no room any more for workers that have died.
                 return
@@ -402,12 +472,11 @@ def _tried(attempts: int, action: Callable[[], T]) -> T:
     raise UsageError("attempts is at least 1")
 
 
-def _common(way: _Way, job: _Job, route: str, facts: list[str], attempts: int) -> set[str]:
+def _common(watch: _Watch, job: _Job, route: str, facts: list[str], wait: float, attempts: int) -> set[str]:
     """Meet the other driver, and find the facts that both have: by an intersection of which both learn the result."""
 
     def meet() -> set[str]:
-        # The peer may still wait for a worker that does not come.
-        with way.meet(route, 2 * way.wait) as peer:
+        with watch.meet(route, wait) as peer:
             return common(peer)
 
     def common(peer: _connection.Peer) -> set[str]:
@@ -503,6 +572,7 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
             raise UsageError(f"the dataset already has a column {min(clash)!r}; rename it")
     way, gateway = place.way(ray, bounds.cpus)
     crew: _Crew | None = None
+    watch: _Watch | None = None
     try:
 
         def agree() -> psi.Ticket:
@@ -522,6 +592,8 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
         ticket = _tried(bounds.attempts, agree)
         # Both drivers have the same ticket: its name tells this run's meetings from those of others.
         ours = ticket.route("", 0).rpartition(":")[2]
+        watch = _Watch(way, job.role, ours)
+        watch.start()
         report = Intersection(rows, ticket, job.role) if job.role == "receiver" else Report(rows, ticket, job.role)
         divide = partition.options(num_returns=ticket.shards)
         divided = [divide.remote(block, job, ticket) for block in blocks]
@@ -535,19 +607,21 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
             except ray.exceptions.RayTaskError as error:
                 raise (error.cause if isinstance(error.cause, Exception) else error) from None
         with shown(progress) as tell:
-            crew = _Crew(ray, way, job, ticket, report, tell)
+            crew = _Crew(ray, way, job, ticket, report, watch, tell)
             memory = bounds.memory or _WORKER_BYTES + _KEY_BYTES * (report.load + report.peer_load)
             workers = bounds.workers or int(ray.available_resources().get("CPU", 1)) // bounds.cpus
             crew.hire(max(1, min(workers, ticket.shards)), bounds.cpus, memory)
             facts = [f"worker {number}" for number in range(len(crew))]
-            both = _common(way, job, f":start:{ours}", facts, bounds.attempts)
+            # The peer may still wait for a worker that does not come.
+            wait = 2 * way.wait
+            both = _common(watch, job, f":start:{ours}", facts, wait, bounds.attempts)
             report.workers = len(both)
             pending = list(range(ticket.shards))
             for attempt in range(bounds.attempts):
                 crew.round(pending, attempt, report.workers, pieces)
                 facts = [f"attempt {attempt}", *(f"shard {shard}" for shard in crew.found)]
                 route = f":round:{attempt}:{ours}"
-                both = _common(way, job, route, facts, bounds.attempts)
+                both = _common(watch, job, route, facts, wait, bounds.attempts)
                 pending = [shard for shard in range(ticket.shards) if f"shard {shard}" not in both]
                 for shard in pending:
                     # The peer has no result, so both try once more.
@@ -558,6 +632,7 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
                 why = report.retries[-1][2] if report.retries else "the peer has not finished them"
                 shards = ", ".join(map(str, pending[:10]))
                 raise RetryError(f"{len(pending)} shards ({shards}) failed {bounds.attempts} times: {why}")
+        watch.end()
         # The tasks below need the workers' CPUs.
         crew.dismiss()
         if isinstance(report, Intersection):
@@ -572,6 +647,8 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
         report.seconds = time.monotonic() - began
         return report
     finally:
+        if watch is not None:
+            watch.end()
         # The peer's workers notice that connections have ended.
         if crew is not None:
             crew.dismiss()
