@@ -45,6 +45,8 @@ const HEAD: &str = "FOXTROT ROUTE 1 ";
 const OK: &[u8; 3] = b"OK\n";
 /// The most bytes of a name.
 pub const MOST_NAME: usize = 128;
+/// Bytes that are copied at once.
+const AT_ONCE: usize = 1 << 17;
 /// The longest time in which a route is named.
 const SPEAK: Duration = Duration::from_secs(10);
 
@@ -293,12 +295,23 @@ fn is_there(stream: &TcpStream) -> bool {
 /// Copies both ways until both have ended. Returns the bytes that went in and out.
 fn join(outside: &TcpStream, inside: &TcpStream) -> [u64; 2] {
     let copy = |mut from: &TcpStream, mut to: &TcpStream| {
-        let copied = io::copy(&mut from, &mut to);
-        if copied.is_err() {
+        let (mut copied, mut buffer) = (0, vec![0; AT_ONCE]);
+        let ended = loop {
+            match from.read(&mut buffer) {
+                Ok(0) => break Ok(()),
+                Ok(read) => match to.write_all(&buffer[..read]) {
+                    Ok(()) => copied += read as u64,
+                    Err(e) => break Err(e),
+                },
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => break Err(e),
+            }
+        };
+        if ended.is_err() {
             let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
         }
         let _ = to.shutdown(Shutdown::Write);
-        copied.unwrap_or_default()
+        copied
     };
     let greet = |mut stream: &TcpStream| stream.write_all(OK);
     if greet(outside).and_then(|()| greet(inside)).is_err() {

@@ -110,7 +110,7 @@ impl Keys {
     }
 }
 
-fn normalisers(names: &[String]) -> PyResult<Vec<Normaliser>> {
+pub(crate) fn normalisers(names: &[String]) -> PyResult<Vec<Normaliser>> {
     names.iter().map(|name| name.parse().map_err(|why: String| usage(why))).collect()
 }
 
@@ -128,7 +128,13 @@ pub(crate) enum Rows<'py> {
 }
 
 /// A column, and why a row's value in it is refused.
-type Why = (usize, String);
+pub(crate) type Why = (usize, String);
+
+/// Refuses what the command refuses.
+pub(crate) fn no_nul(parts: &[Cow<'_, str>]) -> Result<(), Why> {
+    let part = parts.iter().position(|part| part.contains('\0'));
+    part.map_or(Ok(()), |part| Err((part, "a NUL byte in the key".to_owned())))
+}
 
 /// The keys of rows; `columns` are the names of their parts, which plain values lack.
 #[pyfunction]
@@ -149,10 +155,7 @@ pub(crate) fn keys_of(
         if !shown.is_full() {
             shown.take(parts.iter().map(ToString::to_string).collect());
         }
-        // The command refuses it.
-        if let Some(part) = parts.iter().position(|part| part.contains('\0')) {
-            return Err((part, "a NUL byte in the key".to_owned()));
-        }
+        no_nul(parts)?;
         keys.push(parts.iter().map(|part| Cow::Borrowed(&**part)));
         Ok(())
     };
@@ -267,7 +270,7 @@ impl Rows<'_> {
     }
 
     /// Gives every row's values in these columns as text to `take`. Tables are read without the GIL.
-    fn each<S: Send + 'static>(
+    pub(crate) fn each<S: Send + 'static>(
         &self,
         py: Python<'_>,
         columns: Option<&[String]>,

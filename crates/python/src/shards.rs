@@ -1,16 +1,22 @@
 //! One intersection on many machines.
 
+use std::borrow::Cow;
+
 use foxtrot::{
     job::Role,
-    psi::shards::{self, Shard},
+    psi::{
+        keys::Keyer,
+        shards::{self, Shard},
+    },
 };
 use pyo3::{prelude::*, types::PyBytes};
+use zeroize::Zeroizing;
 
 use crate::{
     connection::Peer,
     errors::{raised, usage},
     jobs::PsiOptions,
-    keys::Keys,
+    keys::{Keys, Rows, no_nul, normalisers},
 };
 
 /// The agreement of both sides on all shards.
@@ -60,6 +66,34 @@ impl Ticket {
             (0..keys.read.rows()).flat_map(|row| of_row(row).to_ne_bytes()).collect::<Vec<_>>()
         });
         PyBytes::new(py, &bytes)
+    }
+
+    /// The shard of each row as of `shards_of`, without a look for duplicates.
+    fn divide<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'_>,
+        columns: Vec<String>,
+        names: Vec<String>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (keyer, items) = (Keyer::new(normalisers(&names)?), Zeroizing::new(Vec::new()));
+        type State = (Keyer, Zeroizing<Vec<[u8; 32]>>, Vec<bool>);
+        let take = |(keyer, items, has_key): &mut State, _, parts: &[Cow<'_, str>]| {
+            no_nul(parts)?;
+            let item = keyer.item(parts.iter().map(|part| Cow::Borrowed(&**part)));
+            has_key.push(item.is_some());
+            items.extend(item);
+            Ok(())
+        };
+        let (_, items, has_key) =
+            rows.each(py, Some(&columns), (keyer, items, Vec::new()), take)?;
+        let bytes = py.detach(|| {
+            let mut of = self.0.division().shards_of(&items).into_iter();
+            let mut of_row =
+                |has_key: bool| has_key.then(|| of.next()).flatten().map_or(NONE, u32::cast_signed);
+            has_key.iter().flat_map(|&has_key| of_row(has_key).to_ne_bytes()).collect::<Vec<_>>()
+        });
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// The end of the name of a shard's route, as the command has it.

@@ -120,3 +120,22 @@ def test_machines_of_two_companies_meet_at_a_gateway(identities: Any) -> None:
         foxtrot.connect("localhost:1", insecure=True, behind=True)
     with pytest.raises(foxtrot.UsageError, match="route"):
         foxtrot.connect("localhost:1", insecure=True, route="two words")
+
+
+def test_blocks_of_a_dataset_are_divided_and_put_together_again() -> None:
+    import pyarrow as pa
+    from foxtrot import ray
+
+    ticket, keys = agreed(50, 70), [f"k{i % 40}" if i % 9 else None for i in range(60)]
+    table = pa.table({"row": range(60), "key": pa.array(keys, pa.string())})
+    blocks = [table.slice(0, 25), table.slice(25, 5), table.slice(30, 30), pa.table({"key": ["x"]})]
+    groups = ray._groups(blocks, [ray._size(block) for block in blocks], 30)
+    assert groups == [blocks[:2], blocks[2:3], blocks[3:]]
+    job = ray._Job("receiver", ["key"], ["none"], None, 64, "refuse", "symmetric", False)
+    of, found = ticket.shards_of(table, "key"), []
+    for first, group in ((0, groups[0]), (30, groups[1])):
+        pieces = ray._partition(job, ticket, *group)
+        for shard, piece in enumerate(pieces):
+            assert piece[ray._ROW].to_pylist() == [row - first for row in range(first, first + 30) if of[row] == shard]
+        found += ray._rows(len(group), *group, *(piece.select([ray._ROW]) for piece in pieces))["row"].to_pylist()
+    assert found == [row for row in range(60) if keys[row] is not None]

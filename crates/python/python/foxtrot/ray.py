@@ -41,6 +41,9 @@ Key = Union[Identity, str, "os.PathLike[str]", None]
 #: The column of row numbers in pieces of shards.
 _ROW = "__foxtrot_row"
 
+#: The most rows and bytes that one task divides.
+_GROUP_ROWS, _GROUP_BYTES = 1 << 22, 512 << 20
+
 #: Seconds between two looks at workers.
 _LOOK = 0.5
 
@@ -177,34 +180,50 @@ class _Job:
         return list(dict.fromkeys([*self.on, *shared]))
 
 
-def _partition(block: Any, job: _Job, ticket: psi.Ticket) -> Any:
-    """Divide a block: for each shard its rows, with their numbers in the block."""
+def _partition(job: _Job, ticket: psi.Ticket, *blocks: Any) -> Any:
+    """Divide a group of blocks: for each shard its rows, with their numbers in the group."""
     import numpy
     pyarrow: Any = import_module("pyarrow")
 
-    of = ticket.shards_of(block, job.on, normalize=job.normalize)
+    # Blocks may have many chunks, among which each take would search.
+    table = pyarrow.concat_tables(blocks).select(job.own).combine_chunks()
+    raw = ticket._core.divide(_core.Table(table.select(job.on)), job.on, job.normalize)
+    of = numpy.frombuffer(raw, dtype=numpy.int32)
     if ticket.shards < 1 << 15:
         # NumPy sorts 16 bits in linear time.
         of = of.astype(numpy.int16)
-    order = numpy.argsort(of, kind="stable")
+    order = numpy.argsort(of, kind="stable").astype(numpy.int32)
     bounds = numpy.searchsorted(of[order], numpy.arange(ticket.shards + 1))
-    numbers = pyarrow.array(numpy.arange(block.num_rows, dtype=numpy.int64))
-    # A block may have many chunks, among which each take would search.
-    table = block.select(job.own).combine_chunks().append_column(_ROW, numbers)
+    numbers = pyarrow.array(numpy.arange(table.num_rows, dtype=numpy.int32))
+    table = table.append_column(_ROW, numbers)
     pieces = [table.take(pyarrow.array(order[first:end])) for first, end in zip(bounds, bounds[1:])]
     return pieces[0] if len(pieces) == 1 else tuple(pieces)
 
 
-def _size(block: Any) -> tuple[int, list[str]]:
-    return block.num_rows, list(block.column_names)
+def _size(block: Any) -> tuple[int, int, Any]:
+    return block.num_rows, block.nbytes, block.schema
 
 
-def _rows(block: Any, *found: Any) -> Any:
-    """Take the common rows of a block, in order, with columns of the peer behind them."""
+def _groups(blocks: list[Any], sizes: list[tuple[int, int, Any]], most: int) -> list[list[Any]]:
+    """Put blocks together, in order, to groups of so many rows: small pieces of shards cost more than their rows."""
+    groups: list[list[Any]] = []
+    rows = size = 0
+    schema = None
+    for block, (more, bytes_more, its) in zip(blocks, sizes):
+        if not groups or its != schema or rows + more > most or size + bytes_more > _GROUP_BYTES:
+            groups.append([])
+            rows, size, schema = 0, 0, its
+        groups[-1].append(block)
+        rows, size = rows + more, size + bytes_more
+    return groups
+
+
+def _rows(blocks: int, *of: Any) -> Any:
+    """Take the common rows of a group of blocks, in order, with columns of the peer behind them."""
     pyarrow: Any = import_module("pyarrow")
 
-    more = pyarrow.concat_tables(found).sort_by(_ROW)
-    rows = block.take(more[_ROW])
+    more = pyarrow.concat_tables(of[blocks:]).sort_by(_ROW)
+    rows = pyarrow.concat_tables(of[:blocks]).take(more[_ROW])
     for name in more.column_names[1:]:
         rows = rows.append_column(name, more[name])
     return rows
@@ -236,7 +255,7 @@ class _Worker:
         return True
 
     def intersect(self, same: tuple[_Way, _Job, psi.Ticket], shard: int, attempt: int, *pieces: Any) -> Any:
-        """Intersect a shard whose rows are in pieces, one of each block: its end, and for the receiver rows of each block."""
+        """Intersect a shard whose rows are in pieces, one of each group: its end, and for the receiver rows of each group."""
         way, job, ticket = same
         results = len(pieces) if job.role == "receiver" else 0
         try:
@@ -278,14 +297,14 @@ def _intersect(
     else:
         done = psi.join(peer, table, job.on, columns=job.columns, **options, **payload, details=True)
         more = done.columns
-    # The rows of a block stand side by side.
+    # The rows of a group stand side by side.
     ends = numpy.cumsum([0, *(piece.num_rows for piece in pieces)])
     bounds = numpy.searchsorted(done.indices, ends)
     found = []
     for piece, start, first, end in zip(pieces, ends, bounds, bounds[1:]):
         rows = piece[_ROW].combine_chunks().to_numpy()[done.indices[first:end] - start]
         columns = {name: pyarrow.array(texts[first:end], pyarrow.string()) for name, texts in more.items()}
-        found.append(pyarrow.table({_ROW: pyarrow.array(rows, pyarrow.int64()), **columns}))
+        found.append(pyarrow.table({_ROW: pyarrow.array(rows, pyarrow.int32()), **columns}))
     return _bytes(done), found
 
 
@@ -356,7 +375,7 @@ class _Crew:
         self._idle: list[Any] = []
         #: Workers that Ray starts again.
         self._starting: dict[Any, Any] = {}
-        #: What finished shards have found, by blocks.
+        #: What finished shards have found, by groups of blocks.
         self.found: dict[int, list[Any]] = {}
 
     def _wait(self, refs: list[Any], wanted: int, limit: float) -> tuple[list[Any], list[Any]]:
@@ -401,9 +420,9 @@ class _Crew:
         while queue or running:
             while queue and self._idle and len(running) < window:
                 shard, worker = queue.pop(0), self._idle.pop(0)
-                of_blocks = [block[shard] for block in pieces]
-                results = 1 + (len(of_blocks) if self._job.role == "receiver" else 0)
-                refs = worker.intersect.options(num_returns=results).remote(self._same, shard, attempt, *of_blocks)
+                of_groups = [group[shard] for group in pieces]
+                results = 1 + (len(of_groups) if self._job.role == "receiver" else 0)
+                refs = worker.intersect.options(num_returns=results).remote(self._same, shard, attempt, *of_groups)
                 end, *found = refs if results > 1 else [refs]
                 running[end] = shard, worker, found
             if not running and not self._starting:
@@ -562,14 +581,18 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
     blocks = dataset.materialize().to_arrow_refs()
     size, partition = ray.remote(_size), ray.remote(_partition)
     sizes = ray.get([size.remote(block) for block in blocks])
-    blocks = [block for block, (rows, _) in zip(blocks, sizes) if rows]
-    rows = sum(rows for rows, _ in sizes)
-    for names in [names for rows, names in sizes if rows][:1]:
+    full = [(block, size) for block, size in zip(blocks, sizes) if size[0]]
+    rows = sum(rows for rows, _, _ in sizes)
+    for _, (_, _, schema) in full[:1]:
+        names = schema.names
         for name in job.own:
             if names.count(name) != 1:
                 raise UsageError(f"the dataset has no column {name!r}, or two; its columns are {', '.join(names)}")
         if job.role == "receiver" and (clash := set(names) & {_ROW, *(job.columns or [])}):
             raise UsageError(f"the dataset already has a column {min(clash)!r}; rename it")
+    processors = int(ray.cluster_resources().get("CPU", 1))
+    most = min(_GROUP_ROWS, rows // (2 * processors) + 1)
+    groups = _groups([block for block, _ in full], [size for _, size in full], most)
     way, gateway = place.way(ray, bounds.cpus)
     crew: _Crew | None = None
     watch: _Watch | None = None
@@ -596,10 +619,10 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
         watch.start()
         report = Intersection(rows, ticket, job.role) if job.role == "receiver" else Report(rows, ticket, job.role)
         divide = partition.options(num_returns=ticket.shards)
-        divided = [divide.remote(block, job, ticket) for block in blocks]
+        divided = [divide.remote(job, ticket, *group) for group in groups]
         pieces: list[list[Any]] = [[it] if ticket.shards == 1 else list(it) for it in divided]
         # Workers hold their CPUs, which this needs.
-        waiting = [of_block[0] for of_block in pieces]
+        waiting = [of_group[0] for of_group in pieces]
         while waiting:
             done, waiting = ray.wait(waiting, num_returns=len(waiting), timeout=_LOOK, fetch_local=False)
             try:
@@ -638,8 +661,8 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
         if isinstance(report, Intersection):
             take = ray.remote(_rows)
             taken = [
-                take.remote(block, *(crew.found[shard][number] for shard in range(ticket.shards)))
-                for number, block in enumerate(blocks)
+                take.remote(len(group), *group, *(crew.found[shard][number] for shard in range(ticket.shards)))
+                for number, group in enumerate(groups)
             ]
             report.rows_in_common = ray.data.from_arrow_refs(taken) if taken else dataset.limit(0)
             if taken:
