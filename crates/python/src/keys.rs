@@ -164,6 +164,30 @@ pub(crate) fn keys_of(
     Ok(Keys { read: Arc::new(read), shown: shown.keys })
 }
 
+/// The keys of rows whose items were made before: a column of 32 bytes.
+#[pyfunction]
+pub(crate) fn keys_of_items(
+    py: Python<'_>,
+    items: &Table,
+    columns: Vec<String>,
+    names: Vec<String>,
+) -> PyResult<Keys> {
+    let keys = Builder::new(normalisers(&names)?, items.rows()).map_err(|e| raised(&e))?;
+    let mut keys = keys.columns(columns);
+    let read = py.detach(|| {
+        for batch in &items.batches {
+            let column = batch.columns().first().and_then(|it| it.as_fixed_size_binary_opt());
+            let (items, rest) = column.map_or(&[][..], |it| it.value_data()).as_chunks();
+            if column.is_none() || !rest.is_empty() || items.len() != batch.num_rows() {
+                return Err(usage("an item has 32 bytes"));
+            }
+            items.iter().for_each(|item| keys.push_item(Some(*item)));
+        }
+        keys.finish().map_err(|e| raised(&e))
+    })?;
+    Ok(Keys { read: Arc::new(read), shown: Vec::new() })
+}
+
 /// Columns that go to the peer with its matches.
 #[pyclass(frozen, module = "foxtrot._core")]
 pub(crate) struct Fields(pub(crate) Arc<fields::Fields>);

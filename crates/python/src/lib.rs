@@ -31,6 +31,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(connection::pair, module)?)?;
     module.add_function(wrap_pyfunction!(keys::fields_of, module)?)?;
     module.add_function(wrap_pyfunction!(keys::keys_of, module)?)?;
+    module.add_function(wrap_pyfunction!(keys::keys_of_items, module)?)?;
     module.add_function(wrap_pyfunction!(keys::numbers_of, module)?)?;
     module.add_function(wrap_pyfunction!(keys::item, module)?)?;
     module.add_function(wrap_pyfunction!(shards::agree_on_shards, module)?)?;

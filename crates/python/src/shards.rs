@@ -33,6 +33,9 @@ fn role(is_sender: bool) -> Role {
     }
 }
 
+/// Items of rows with a key, and the numbers of these rows.
+type Divided = (Keyer, Zeroizing<Vec<[u8; 32]>>, Vec<u32>);
+
 #[pymethods]
 impl Ticket {
     #[staticmethod]
@@ -68,32 +71,28 @@ impl Ticket {
         PyBytes::new(py, &bytes)
     }
 
-    /// The shard of each row as of `shards_of`, without a look for duplicates.
+    /// Divides rows: for each with a key its number and its shard, 32 bits each in the order of the machine, and its item.
     fn divide<'py>(
         &self,
         py: Python<'py>,
         rows: Rows<'_>,
         columns: Vec<String>,
         names: Vec<String>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let (keyer, items) = (Keyer::new(normalisers(&names)?), Zeroizing::new(Vec::new()));
-        type State = (Keyer, Zeroizing<Vec<[u8; 32]>>, Vec<bool>);
-        let take = |(keyer, items, has_key): &mut State, _, parts: &[Cow<'_, str>]| {
+    ) -> PyResult<[Bound<'py, PyBytes>; 3]> {
+        let state = (Keyer::new(normalisers(&names)?), Zeroizing::new(Vec::new()), Vec::new());
+        let take = |(keyer, items, numbers): &mut Divided, row: usize, parts: &[Cow<'_, str>]| {
             no_nul(parts)?;
-            let item = keyer.item(parts.iter().map(|part| Cow::Borrowed(&**part)));
-            has_key.push(item.is_some());
-            items.extend(item);
+            if let Some(item) = keyer.item(parts.iter().map(|part| Cow::Borrowed(&**part))) {
+                numbers.push(u32::try_from(row).map_err(|_| (0, "too many rows".to_owned()))?);
+                items.push(item);
+            }
             Ok(())
         };
-        let (_, items, has_key) =
-            rows.each(py, Some(&columns), (keyer, items, Vec::new()), take)?;
-        let bytes = py.detach(|| {
-            let mut of = self.0.division().shards_of(&items).into_iter();
-            let mut of_row =
-                |has_key: bool| has_key.then(|| of.next()).flatten().map_or(NONE, u32::cast_signed);
-            has_key.iter().flat_map(|&has_key| of_row(has_key).to_ne_bytes()).collect::<Vec<_>>()
-        });
-        Ok(PyBytes::new(py, &bytes))
+        let (_, items, numbers) = rows.each(py, Some(&columns), state, take)?;
+        let of = py.detach(|| self.0.division().shards_of(&items));
+        let bytes =
+            |words: &[u32]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<_>>();
+        Ok([&*bytes(&numbers), &*bytes(&of), items.as_flattened()].map(|it| PyBytes::new(py, it)))
     }
 
     /// The end of the name of a shard's route, as the command has it.

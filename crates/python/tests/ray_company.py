@@ -2,7 +2,7 @@
 
 Usage: ray_company.py JSON, with: role, keys, on, columns (of text, by name), cpus, and options of the function. `disturb` names
 actors of which one process is killed when the first shard is finished. `files` is a folder of CSV files in place of keys, and
-`output` one for the result. Prints one line of JSON.
+`output` one for the result. The last line printed is of JSON.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def main() -> None:
             raise KeyboardInterrupt
 
     if "files" in told:
-        dataset = ray.data.read_csv(told["files"])
+        dataset = ray.data.read_csv(told["files"]).materialize()
+        print("begins", flush=True)
     else:
         keys: list[Any] = told["keys"]
         table = pyarrow.table({"row": range(len(keys)), "key": pyarrow.array(keys, pyarrow.string()), **told.get("columns", {})})
@@ -77,6 +78,8 @@ def main() -> None:
     except (foxtrot.FoxtrotError, KeyboardInterrupt) as error:
         print(json.dumps({"error": type(error).__name__, "words": str(error)}))
         return
+    if "files" in told:
+        print("ended", flush=True)
     result: dict[str, Any] = {
         "retries": len(report.retries), "workers": report.workers, "shards": report.shards, "steps": steps[-1],
         "bytes": [report.bytes_sent, report.bytes_received], "seconds": report.seconds,

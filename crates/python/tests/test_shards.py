@@ -137,5 +137,6 @@ def test_blocks_of_a_dataset_are_divided_and_put_together_again() -> None:
         pieces = ray._partition(job, ticket, *group)
         for shard, piece in enumerate(pieces):
             assert piece[ray._ROW].to_pylist() == [row - first for row in range(first, first + 30) if of[row] == shard]
+            assert len(set(piece[ray._KEY].to_pylist())) == len({keys[first + row] for row in piece[ray._ROW].to_pylist()})
         found += ray._rows(len(group), *group, *(piece.select([ray._ROW]) for piece in pieces))["row"].to_pylist()
     assert found == [row for row in range(60) if keys[row] is not None]

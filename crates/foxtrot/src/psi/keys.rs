@@ -113,8 +113,17 @@ impl Builder {
     /// # Panics
     /// If there are more rows than there is room for.
     pub fn push<'a>(&mut self, parts: impl Iterator<Item = Cow<'a, str>>) {
+        let item = self.keyer.item(parts);
+        self.push_item(item);
+    }
+
+    /// Takes the next row with the item of its key, as a [`Keyer`] with these normalisers makes it.
+    ///
+    /// # Panics
+    /// If there are more rows than there is room for.
+    pub fn push_item(&mut self, item: Option<Item>) {
         assert!(self.rows.len() < self.most, "more rows than there is room for");
-        match self.keyer.item(parts) {
+        match item {
             None => self.empty.push(self.rows.len()),
             Some(item) => {
                 self.waiting.push(item);

@@ -137,7 +137,9 @@ def _is_stream(table: Any) -> bool:
 
 
 def read(table: Any, on: On, normalize: Normalize, show: int = 0) -> Source:
-    """Read the keys of a table, list or array."""
+    """Read the keys of a table, list or array. A source has been read."""
+    if isinstance(table, Source):
+        return table
     library = _library(table)
     if library == "pandas":
         return _pandas(table, on, normalize, show)

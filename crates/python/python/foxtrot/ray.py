@@ -29,7 +29,7 @@ from . import _connection, _core, psi
 from ._connection import Identity, Peers
 from ._errors import ConnectionError, FoxtrotError, RetryError, UsageError
 from ._progress import Progress, Tell, shown
-from ._tables import Normalize, normalisers
+from ._tables import Normalize, Source, normalisers
 
 __all__ = ["Intersection", "Report", "psi_join", "psi_receive", "psi_send"]
 
@@ -38,8 +38,8 @@ T = TypeVar("T")
 #: A key of ours, or a file with it on every machine.
 Key = Union[Identity, str, "os.PathLike[str]", None]
 
-#: The column of row numbers in pieces of shards.
-_ROW = "__foxtrot_row"
+#: The columns of row numbers and items in pieces of shards.
+_ROW, _KEY = "__foxtrot_row", "__foxtrot_key"
 
 #: The most rows and bytes that one task divides.
 _GROUP_ROWS, _GROUP_BYTES = 1 << 22, 512 << 20
@@ -174,30 +174,39 @@ class _Job:
     semi_honest: bool
 
     @property
-    def own(self) -> list[str]:
-        """The columns of ours that shards have."""
-        shared = self.columns if self.columns is not None and self.role == "sender" else []
-        return list(dict.fromkeys([*self.on, *shared]))
+    def shared(self) -> list[str]:
+        """The columns that go to the peer."""
+        return self.columns if self.columns is not None and self.role == "sender" else []
 
 
 def _partition(job: _Job, ticket: psi.Ticket, *blocks: Any) -> Any:
-    """Divide a group of blocks: for each shard its rows, with their numbers in the group."""
+    """Divide a group of blocks: for each shard the items of its rows, their numbers in the group, and shared columns."""
     import numpy
     pyarrow: Any = import_module("pyarrow")
 
-    # Blocks may have many chunks, among which each take would search.
-    table = pyarrow.concat_tables(blocks).select(job.own).combine_chunks()
-    raw = ticket._core.divide(_core.Table(table.select(job.on)), job.on, job.normalize)
-    of = numpy.frombuffer(raw, dtype=numpy.int32)
+    table = pyarrow.concat_tables(blocks)
+    numbers, of, items = ticket._core.divide(_core.Table(table.select(job.on)), job.on, job.normalize)
+    of = numpy.frombuffer(of, dtype=numpy.int32)
     if ticket.shards < 1 << 15:
         # NumPy sorts 16 bits in linear time.
         of = of.astype(numpy.int16)
     order = numpy.argsort(of, kind="stable").astype(numpy.int32)
     bounds = numpy.searchsorted(of[order], numpy.arange(ticket.shards + 1))
-    numbers = pyarrow.array(numpy.arange(table.num_rows, dtype=numpy.int32))
-    table = table.append_column(_ROW, numbers)
-    pieces = [table.take(pyarrow.array(order[first:end])) for first, end in zip(bounds, bounds[1:])]
+    numbers = numpy.frombuffer(numbers, dtype=numpy.int32)[order]
+    items = numpy.frombuffer(items, dtype="V32")[order]
+    # Blocks may have many chunks, among which each take would search.
+    shared = table.select(job.shared).combine_chunks()
+    pieces = []
+    for first, end in zip(bounds, bounds[1:]):
+        rows = pyarrow.array(numbers[first:end])
+        its = pyarrow.FixedSizeBinaryArray.from_buffers(_item(), end - first, [None, pyarrow.py_buffer(items[first:end])])
+        beside = dict(zip(job.shared, shared.take(rows).columns)) if job.shared else {}
+        pieces.append(pyarrow.table({_ROW: rows, _KEY: its, **beside}))
     return pieces[0] if len(pieces) == 1 else tuple(pieces)
+
+
+def _item() -> Any:
+    return import_module("pyarrow").binary(32)
 
 
 def _size(block: Any) -> tuple[int, int, Any]:
@@ -277,8 +286,10 @@ def _intersect(
     pyarrow: Any = import_module("pyarrow")
 
     some = [piece for piece in pieces if piece.num_rows]
-    empty: Any = pyarrow.table({name: pyarrow.array([], pyarrow.string()) for name in job.own})
-    table: Any = pyarrow.concat_tables(some).select(job.own) if some else empty
+    empty: Any = {_KEY: pyarrow.array([], _item())} | {name: pyarrow.array([], pyarrow.string()) for name in job.shared}
+    rows: Any = pyarrow.concat_tables(some) if some else pyarrow.table(empty)
+    keys = _core.keys_of_items(_core.Table(rows.select([_KEY])), job.on, job.normalize)
+    table = Source(keys, job.on, lambda *_: None, job.shared, lambda names: _core.Table(rows.select(names)))
     options: Any = {
         "normalize": job.normalize,
         "assumption": job.assumption,
@@ -585,10 +596,10 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
     rows = sum(rows for rows, _, _ in sizes)
     for _, (_, _, schema) in full[:1]:
         names = schema.names
-        for name in job.own:
+        for name in dict.fromkeys([*job.on, *job.shared]):
             if names.count(name) != 1:
                 raise UsageError(f"the dataset has no column {name!r}, or two; its columns are {', '.join(names)}")
-        if job.role == "receiver" and (clash := set(names) & {_ROW, *(job.columns or [])}):
+        if clash := set(names) & {_ROW, _KEY, *(job.columns or [] if job.role == "receiver" else [])}:
             raise UsageError(f"the dataset already has a column {min(clash)!r}; rename it")
     processors = int(ray.cluster_resources().get("CPU", 1))
     most = min(_GROUP_ROWS, rows // (2 * processors) + 1)
