@@ -165,14 +165,13 @@ def by_ray(
             subprocess.Popen([sys.executable, str(COMPANY), json.dumps(way)], stdout=subprocess.PIPE, text=True, env=environment)
         )
     costs = [Costs(party.pid) for party in parties]
-    ends: list[Any] = [None, None]
+    last = ["", ""]
 
     def follow(side: int) -> None:
         for line in parties[side].stdout or ():
             if line.strip() in ("begins", "ended"):
                 costs[side].next_phase()
-            else:
-                ends[side] = json.loads(line)
+            last[side] = line
 
     threads = [threading.Thread(target=follow, args=(side,)) for side in (0, 1)]
     for thread in [*costs, *threads]:
@@ -181,12 +180,12 @@ def by_ray(
         threads[side].join()
         assert party.wait() == 0, "a company failed"
         costs[side].end()
-        assert "error" not in ends[side], ends[side]
+        assert "retries" in last[side], last[side]
     rows: list[int] = []
     for part in output.iterdir():
         rows += csv.read_csv(part)["row"].to_pylist()
     assert len(set(rows)) == len(rows)
-    return set(rows), {role: costs[side].table() | ends[side] for side, role in enumerate(("receiver", "sender"))}
+    return set(rows), {role: costs[side].table() | json.loads(last[side]) for side, role in enumerate(("receiver", "sender"))}
 
 
 def main() -> None:

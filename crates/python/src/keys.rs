@@ -276,7 +276,7 @@ pub(crate) fn numbers_of(
 }
 
 impl Rows<'_> {
-    fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         match self {
             Self::Table(table) => table.get().rows(),
             Self::Lists(parts) => parts.first().map_or(0, |part| part.len()),

@@ -79,7 +79,9 @@ impl Ticket {
         columns: Vec<String>,
         names: Vec<String>,
     ) -> PyResult<[Bound<'py, PyBytes>; 3]> {
-        let state = (Keyer::new(normalisers(&names)?), Zeroizing::new(Vec::new()), Vec::new());
+        let most = rows.count();
+        let items = Zeroizing::new(Vec::with_capacity(most));
+        let state = (Keyer::new(normalisers(&names)?), items, Vec::with_capacity(most));
         let take = |(keyer, items, numbers): &mut Divided, row: usize, parts: &[Cow<'_, str>]| {
             no_nul(parts)?;
             if let Some(item) = keyer.item(parts.iter().map(|part| Cow::Borrowed(&**part))) {

@@ -193,7 +193,7 @@ def _partition(job: _Job, ticket: psi.Ticket, *blocks: Any) -> Any:
     order = numpy.argsort(of, kind="stable").astype(numpy.int32)
     bounds = numpy.searchsorted(of[order], numpy.arange(ticket.shards + 1))
     numbers = numpy.frombuffer(numbers, dtype=numpy.int32)[order]
-    items = numpy.frombuffer(items, dtype="V32")[order]
+    items = numpy.take(numpy.frombuffer(items, dtype=numpy.uint64).reshape(-1, 4), order, axis=0)
     # Blocks may have many chunks, among which each take would search.
     shared = table.select(job.shared).combine_chunks()
     pieces = []
@@ -229,12 +229,16 @@ def _groups(blocks: list[Any], sizes: list[tuple[int, int, Any]], most: int) -> 
 
 def _rows(blocks: int, *of: Any) -> Any:
     """Take the common rows of a group of blocks, in order, with columns of the peer behind them."""
+    import numpy
     pyarrow: Any = import_module("pyarrow")
 
-    more = pyarrow.concat_tables(of[blocks:]).sort_by(_ROW)
-    rows = pyarrow.concat_tables(of[:blocks]).take(more[_ROW])
+    more = pyarrow.concat_tables(of[blocks:]).combine_chunks()
+    numbers = more[_ROW].to_numpy()
+    # Each shard's are in order already.
+    order = numpy.argsort(numbers, kind="stable")
+    rows = pyarrow.concat_tables(of[:blocks]).take(pyarrow.array(numbers[order]))
     for name in more.column_names[1:]:
-        rows = rows.append_column(name, more[name])
+        rows = rows.append_column(name, more[name].take(pyarrow.array(order)))
     return rows
 
 
