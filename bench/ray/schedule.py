@@ -1,9 +1,12 @@
-"""Simulate one intersection on two clusters, from terms that `large.py` has measured, and print a table.
+"""Simulate one intersection on two clusters, from terms that were measured, and print a table.
 
-Usage: schedule.py [--rows N] [--cores N] [--gigabits N] [--spread F]
+Usage: schedule.py [--rows N] [--cores N] [--gigabits F] [--disk F] [--spread F]
 
 Both sides have this many rows and cores, one core for each worker. The two workers of a shard take turns: neither computes
-while the other does. One worker dies half-way through its shard. Needs the package `foxtrot`.
+while the other does. All pieces of shards are spilled to a disk and read again. One worker dies half-way through its shard. To
+read and write files is left out. Needs the package `foxtrot`.
+
+The constants are of `large.py --steady --shards 4` with 10^7 rows, and of single calls on the same machine.
 """
 
 from __future__ import annotations
@@ -14,19 +17,20 @@ import random
 
 from foxtrot.psi import Ticket
 
-#: CPU microseconds of a row: to divide, and to join the result. The receiver's, which are more.
-DIVIDE, JOIN = 0.0, 0.0
-#: CPU microseconds of a key in a shard, of the receiver and the sender, with reading its rows.
-RECEIVE, SEND = 0.0, 0.0
-#: Seconds of a shard whatever its size, and until a worker that died is there again.
-SHARD, AGAIN = 0.0, 0.0
-#: Seconds in which workers start, and drivers meet: three times.
-START, MEET = 0.0, 0.0
-#: Bytes of a key, to the receiver and to the sender, and of a worker's memory, for itself and for a key.
-DOWN, UP = 0.0, 0.0
-WORKER, KEY = 0, 0
-#: Bytes of a row in Ray's object store, and that a disk of a machine writes and reads again in a second.
-ROW, DISK = 0.0, 500e6
+#: CPU microseconds of a row: to divide (`_partition`), and to join the result (`_rows`, half of the rows in common).
+DIVIDE, JOIN = 0.37, 0.22
+#: CPU microseconds of a key in a shard of 2.5 million (`_Worker.intersect`), of the receiver and the sender.
+RECEIVE, SEND = 1.14, 1.00
+#: Seconds of a shard without rows, and until a worker that was killed is there again.
+SHARD, AGAIN = 0.034, 2.0
+#: Seconds in which a worker starts, and drivers meet.
+START, MEET = 1.2, 0.035
+#: Bytes of a key, to the receiver and to the sender.
+DOWN, UP = 14.0, 116.5
+#: Bytes of a worker's memory, for itself and for a key of each side: what `foxtrot.ray` reserves.
+WORKER, KEY = 448 << 20, 2 * 100
+#: Bytes of a row in pieces of shards.
+ROW = 36
 
 
 def rounds(durations: list[float], pairs: int) -> float:
@@ -36,7 +40,7 @@ def rounds(durations: list[float], pairs: int) -> float:
     for shard, duration in enumerate(durations):
         begins = heapq.heappop(free)
         heapq.heappush(free, begins + (duration / 2 + AGAIN if shard == died else duration))
-    return max(free) + MEET + durations[died] + MEET
+    return max(free) + 2 * MEET + durations[died]
 
 
 def main() -> None:
@@ -44,10 +48,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10**9)
     parser.add_argument("--cores", type=int, default=8)
     parser.add_argument("--gigabits", type=float, default=10.0, help="rate of the link between both clusters, per second")
+    parser.add_argument("--disk", type=float, default=0.5, help="gigabytes that all disks of a cluster write or read per second")
     parser.add_argument("--spread", type=float, default=0.2, help="how much longer than measured a shard may take")
     told = parser.parse_args()
     draw = random.Random(1)
-    divide = told.rows * (DIVIDE * 1e-6 / told.cores + 2 * ROW / DISK)
+    divide = told.rows * (DIVIDE * 1e-6 / told.cores + 2 * ROW / (told.disk * 1e9))
     join = told.rows * JOIN * 1e-6 / told.cores
     rate = told.gigabits * 1e9 / 8 / told.cores
     print("| shards | keys of a shard | memory of a worker, GiB | divide, s | shards, s | all, h | to the receiver, GB | to the sender, GB |")
@@ -59,7 +64,7 @@ def main() -> None:
         load = ticket.load("receiver")
         once = SHARD + load * ((RECEIVE + SEND) * 1e-6 + (DOWN + UP) / rate)
         durations = [once * (1 + told.spread * draw.random()) for _ in range(shards)]
-        intersect = START + rounds(durations, told.cores)
+        intersect = START + MEET + rounds(durations, told.cores)
         memory = (WORKER + KEY * load) / 2**30
         down, up = (it * load * shards / 1e9 for it in (DOWN, UP))
         print(

@@ -29,7 +29,7 @@ from . import _connection, _core, psi
 from ._connection import Identity, Peers
 from ._errors import ConnectionError, FoxtrotError, RetryError, UsageError
 from ._progress import Progress, Tell, shown
-from ._tables import Normalize, Source, normalisers
+from ._tables import More, Normalize, Source, normalisers
 
 __all__ = ["Intersection", "Report", "psi_join", "psi_receive", "psi_send"]
 
@@ -53,8 +53,8 @@ _SOON = 30.0
 #: Seconds in which bytes of the last meeting pass a gateway of ours before it is closed.
 _LINGER = 1.0
 
-#: Bytes of memory of a worker: for itself, and for each key of its shard on both sides.
-_WORKER_BYTES, _KEY_BYTES = 256 << 20, 300
+#: Bytes of memory of a worker: for itself, and for each key of its shard on both sides. Measured, with a margin of a quarter.
+_WORKER_BYTES, _KEY_BYTES = 448 << 20, 100
 
 
 def _import_ray() -> Any:
@@ -179,21 +179,26 @@ class _Job:
         return self.columns if self.columns is not None and self.role == "sender" else []
 
 
+def _item() -> Any:
+    """The type of items: 32 bytes."""
+    return import_module("pyarrow").binary(32)
+
+
 def _partition(job: _Job, ticket: psi.Ticket, *blocks: Any) -> Any:
     """Divide a group of blocks: for each shard the items of its rows, their numbers in the group, and shared columns."""
     import numpy
     pyarrow: Any = import_module("pyarrow")
 
     table = pyarrow.concat_tables(blocks)
-    numbers, of, items = ticket._core.divide(_core.Table(table.select(job.on)), job.on, job.normalize)
-    of = numpy.frombuffer(of, dtype=numpy.int32)
+    raw = ticket._core.divide(_core.Table(table.select(job.on)), job.on, job.normalize)
+    of: Any = numpy.frombuffer(raw[1], dtype=numpy.int32)
     if ticket.shards < 1 << 15:
         # NumPy sorts 16 bits in linear time.
         of = of.astype(numpy.int16)
     order = numpy.argsort(of, kind="stable").astype(numpy.int32)
     bounds = numpy.searchsorted(of[order], numpy.arange(ticket.shards + 1))
-    numbers = numpy.frombuffer(numbers, dtype=numpy.int32)[order]
-    items = numpy.take(numpy.frombuffer(items, dtype=numpy.uint64).reshape(-1, 4), order, axis=0)
+    numbers = numpy.frombuffer(raw[0], dtype=numpy.int32)[order]
+    items = numpy.take(numpy.frombuffer(raw[2], dtype=numpy.uint64).reshape(-1, 4), order, axis=0)
     # Blocks may have many chunks, among which each take would search.
     shared = table.select(job.shared).combine_chunks()
     pieces = []
@@ -203,10 +208,6 @@ def _partition(job: _Job, ticket: psi.Ticket, *blocks: Any) -> Any:
         beside = dict(zip(job.shared, shared.take(rows).columns)) if job.shared else {}
         pieces.append(pyarrow.table({_ROW: rows, _KEY: its, **beside}))
     return pieces[0] if len(pieces) == 1 else tuple(pieces)
-
-
-def _item() -> Any:
-    return import_module("pyarrow").binary(32)
 
 
 def _size(block: Any) -> tuple[int, int, Any]:
@@ -293,7 +294,11 @@ def _intersect(
     empty: Any = {_KEY: pyarrow.array([], _item())} | {name: pyarrow.array([], pyarrow.string()) for name in job.shared}
     rows: Any = pyarrow.concat_tables(some) if some else pyarrow.table(empty)
     keys = _core.keys_of_items(_core.Table(rows.select([_KEY])), job.on, job.normalize)
-    table = Source(keys, job.on, lambda *_: None, job.shared, lambda names: _core.Table(rows.select(names)))
+
+    def take(mask: bytes, indices: bytes, more: More) -> None:
+        """Rows of the dataset are taken at the end."""
+
+    table = Source(keys, job.on, take, job.shared, lambda names: _core.Table(rows.select(names)))
     options: Any = {
         "normalize": job.normalize,
         "assumption": job.assumption,
@@ -336,7 +341,8 @@ class _Watch(threading.Thread):
 
     def __init__(self, way: _Way, role: psi.Role, name: str) -> None:
         super().__init__(daemon=True)
-        self._way, self._role, self._route = way, role, f":watch:{name}"
+        self._way, self._route = way, f":watch:{name}"
+        self._role: psi.Role = role
         self._over = threading.Event()
         #: What the driver itself, and this thread, try to reach.
         self._attempt, self._own = _core.Attempt(), _core.Attempt()
@@ -646,7 +652,8 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
                 raise (error.cause if isinstance(error.cause, Exception) else error) from None
         with shown(progress) as tell:
             crew = _Crew(ray, way, job, ticket, report, watch, tell)
-            memory = bounds.memory or _WORKER_BYTES + _KEY_BYTES * (report.load + report.peer_load)
+            fields = 2 * job.width * len(job.columns or []) * ticket.load("sender")
+            memory = bounds.memory or _WORKER_BYTES + _KEY_BYTES * (report.load + report.peer_load) + fields
             workers = bounds.workers or int(ray.available_resources().get("CPU", 1)) // bounds.cpus
             crew.hire(max(1, min(workers, ticket.shards)), bounds.cpus, memory)
             facts = [f"worker {number}" for number in range(len(crew))]
@@ -743,7 +750,8 @@ def psi_receive(
         shards: The number of shards. Both sides have the same.
         workers: The most shards at once, by default one for each free CPU. The side with fewer workers decides.
         cpus: CPUs of a worker, and its threads.
-        memory: Bytes of memory that Ray reserves for a worker. By default 256 MiB and 300 bytes for each key of a shard.
+        memory: Bytes of memory that Ray reserves for a worker. By default 448 MiB, 100 bytes for each key of a
+            shard on both sides, and twice the width of the columns that the peer reads.
         attempts: How often a shard is tried. Both sides have the same.
         wait: The longest wait for the peer, or for its worker of a shard, in seconds. It is longer than a shard takes.
         timeout: The longest single wait for bytes of the peer, in seconds.
