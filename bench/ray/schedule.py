@@ -18,15 +18,15 @@ import random
 from foxtrot.psi import Ticket
 
 #: CPU microseconds of a row: to divide (`_partition`), and to join the result (`_rows`, half of the rows in common).
-DIVIDE, JOIN = 0.37, 0.22
+DIVIDE, JOIN = 0.29, 0.18
 #: CPU microseconds of a key in a shard of 2.5 million (`_Worker.intersect`), of the receiver and the sender.
-RECEIVE, SEND = 1.14, 1.00
+RECEIVE, SEND = 1.03, 0.89
 #: Seconds of a shard without rows, and until a worker that was killed is there again.
 SHARD, AGAIN = 0.034, 2.0
 #: Seconds in which a worker starts, and drivers meet.
 START, MEET = 1.2, 0.035
 #: Bytes of a key, to the receiver and to the sender.
-DOWN, UP = 14.0, 116.5
+DOWN, UP = 14.0, 117.0
 #: Bytes of a worker's memory, for itself and for a key of each side: what `foxtrot.ray` reserves.
 WORKER, KEY = 448 << 20, 2 * 100
 #: Bytes of a row in pieces of shards.
@@ -55,7 +55,7 @@ def main() -> None:
     divide = told.rows * (DIVIDE * 1e-6 / told.cores + 2 * ROW / (told.disk * 1e9))
     join = told.rows * JOIN * 1e-6 / told.cores
     rate = told.gigabits * 1e9 / 8 / told.cores
-    print("| shards | keys of a shard | memory of a worker, GiB | divide, s | shards, s | all, h | to the receiver, GB | to the sender, GB |")
+    print("| shards | keys of a shard | reserved for a worker, GiB | divide, s | shards, s | all, h | to the receiver, GB | to the sender, GB |")
     print("|---|---|---|---|---|---|---|---|")
     for shards in (64, 128, 256, 512, 1024):
         zero = "0" * 64
