@@ -69,8 +69,8 @@ def single() -> list[int]:
 
 def test_two_clusters_find_the_rows_of_one_process_by_tls_also_if_a_worker_is_killed(identities: Any) -> None:
     ours, theirs, of_ours, of_theirs = identities
-    near = {"insecure": False, "identity": str(ours), "peers": [of_theirs], "workers": 1}
-    far = {"insecure": False, "identity": str(theirs), "peers": [of_ours], "workers": 1}
+    near = {"insecure": False, "identity": str(ours), "peers": [of_theirs], "workers": 1, "timeout": 10}
+    far = {"insecure": False, "identity": str(theirs), "peers": [of_ours], "workers": 1, "timeout": 10}
     received, sent = companies(receiver(options=near, disturb="_Worker"), sender(options=far))
     assert rows(received) == single() and len(single()) > 1000
     assert (received["workers"], received["shards"]) == (sent["workers"], sent["shards"]) == (1, 4)
