@@ -30,7 +30,7 @@ use super::{Keys, MOST_MEMORY, Options, Peer, Tell, Told, plan, sizes, told};
 /// The term of the bytes of a payload.
 const PAYLOAD: &str = "payload";
 
-/// Bytes of memory that a count takes for each key and place, about: measured in Chromium.
+/// Bytes of memory that a count takes for each key and place: a guess on the safe side, which decides only what is refused.
 const OF_COUNTED: u64 = 600;
 
 /// Numbers of keys in order, each with its payload.
