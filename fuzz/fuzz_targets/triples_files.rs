@@ -27,7 +27,7 @@ fuzz_target!(|input: (u8, [Vec<Change>; 4])| {
         let bytes = [format.header(64, COUNT), records].concat();
         let of_party = [&changes[usize::from(party)], &changes[2 + usize::from(party)]];
         for ((name, honest), changes) in
-            [(format!("P{party}.json"), json.into_bytes()), (format.path(party), bytes)]
+            [(format!("P{party}.json"), json.into_bytes()), (format.path(64, party), bytes)]
                 .into_iter()
                 .zip(of_party)
         {

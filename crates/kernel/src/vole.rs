@@ -109,9 +109,10 @@ fn run(backend: Backend, tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
         #[cfg(target_arch = "x86_64")]
         Vectors::Avx512(simd) => simd.run(inlined!(|| vectors::run(simd, tree, len, &mut sums))),
         #[cfg(target_arch = "aarch64")]
-        Vectors::Neon(_) if let Some(aes) = NeonAes::detect() => {
-            aes.run(inlined!(|| vectors::run(aes, tree, len, &mut sums)));
-        }
+        Vectors::Neon(_) => match NeonAes::detect() {
+            Some(aes) => aes.run(inlined!(|| vectors::run(aes, tree, len, &mut sums))),
+            None => portable::run(tree, len, &mut sums),
+        },
         #[cfg(target_feature = "simd128")]
         Vectors::Simd128(simd) => vectors::run(simd, tree, len, &mut sums),
         _ => portable::run(tree, len, &mut sums),
