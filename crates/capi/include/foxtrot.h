@@ -184,7 +184,7 @@ typedef struct foxtrot_block {
 extern "C" {
 #endif // __cplusplus
 
-// The version of the library, as `0.1.0`.
+// The version of the library: three numbers with points between them.
 const char *foxtrot_version(void);
 
 // Generates an identity key.

@@ -152,7 +152,7 @@ pub struct Callbacks {
     pub context: *mut c_void,
 }
 
-/// The version of the library, as `0.1.0`.
+/// The version of the library: three numbers with points between them.
 #[unsafe(no_mangle)]
 pub extern "C" fn foxtrot_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()

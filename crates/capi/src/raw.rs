@@ -1,6 +1,6 @@
 //! References of C's pointers, and the border that no panic crosses.
 //!
-//! What can be found out of a wrong pointer is an error: null, a wrong alignment, a size beyond all memory.
+//! A pointer that is null or misaligned is an error, and so is a size that no memory has. Other wrong pointers cannot be recognised.
 #![allow(unsafe_code, reason = "pointers of C")]
 
 use std::{
