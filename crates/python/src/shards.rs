@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use foxtrot::{
     job::Role,
     psi::{
-        keys::Keyer,
-        shards::{self, Shard},
+        keys::{Item, Keyer},
+        shards::{self, Division, Shard},
     },
 };
+use numpy::PyArray1;
 use pyo3::{prelude::*, types::PyBytes};
 use zeroize::Zeroizing;
 
@@ -23,6 +24,9 @@ use crate::{
 #[pyclass(frozen, module = "foxtrot._core")]
 pub(crate) struct Ticket(pub(crate) shards::Ticket);
 
+/// Rows that are divided at once.
+const AT_ONCE: usize = 1 << 14;
+
 /// The number of rows without a key.
 const NONE: i32 = -1;
 
@@ -33,8 +37,30 @@ fn role(is_sender: bool) -> Role {
     }
 }
 
-/// Items of rows with a key, and the numbers of these rows.
-type Divided = (Keyer, Zeroizing<Vec<[u8; 32]>>, Vec<u32>);
+/// Rows that are being divided.
+struct Divider {
+    keyer: Keyer,
+    division: Division,
+    /// Rows with a key whose shard is not known yet, and their items. Few at once: fresh memory costs more than the work on it.
+    waiting: (Vec<i32>, Zeroizing<Vec<Item>>),
+    /// Rows of each shard, and their items.
+    shards: Vec<(Vec<i32>, Vec<Item>)>,
+}
+
+impl Divider {
+    fn divide(&mut self) {
+        let (rows, items) = &mut self.waiting;
+        let of = self.division.shards_of(items);
+        for ((shard, row), item) in of.into_iter().zip(rows.drain(..)).zip(items.drain(..)) {
+            let (rows, items) = &mut self.shards[shard as usize];
+            rows.push(row);
+            items.push(item);
+        }
+    }
+}
+
+/// For each shard the numbers of its rows, and their items.
+type Divided<'py> = Vec<(Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<u8>>)>;
 
 #[pymethods]
 impl Ticket {
@@ -71,30 +97,43 @@ impl Ticket {
         PyBytes::new(py, &bytes)
     }
 
-    /// Divides rows: for each with a key its number and its shard, 32 bits each in the order of the machine, and its item.
+    /// Divides rows with a key: for each shard the numbers of its rows, and their items of 32 bytes.
     fn divide<'py>(
         &self,
         py: Python<'py>,
         rows: Rows<'_>,
         columns: Vec<String>,
         names: Vec<String>,
-    ) -> PyResult<[Bound<'py, PyBytes>; 3]> {
-        let most = rows.count();
-        let items = Zeroizing::new(Vec::with_capacity(most));
-        let state = (Keyer::new(normalisers(&names)?), items, Vec::with_capacity(most));
-        let take = |(keyer, items, numbers): &mut Divided, row: usize, parts: &[Cow<'_, str>]| {
+    ) -> PyResult<Divided<'py>> {
+        let division = self.0.division().clone();
+        let most = division.load(rows.count());
+        let mut divider = Divider {
+            keyer: Keyer::new(normalisers(&names)?),
+            waiting: (Vec::with_capacity(AT_ONCE), Zeroizing::new(Vec::with_capacity(AT_ONCE))),
+            shards: (0..division.shards())
+                .map(|_| (Vec::with_capacity(most), Vec::with_capacity(most)))
+                .collect(),
+            division,
+        };
+        let take = |divider: &mut Divider, row: usize, parts: &[Cow<'_, str>]| {
             no_nul(parts)?;
-            if let Some(item) = keyer.item(parts.iter().map(|part| Cow::Borrowed(&**part))) {
-                numbers.push(u32::try_from(row).map_err(|_| (0, "too many rows".to_owned()))?);
+            if let Some(item) = divider.keyer.item(parts.iter().map(|part| Cow::Borrowed(&**part)))
+            {
+                let (rows, items) = &mut divider.waiting;
+                rows.push(i32::try_from(row).map_err(|_| (0, "too many rows".to_owned()))?);
                 items.push(item);
+                if items.len() == AT_ONCE {
+                    divider.divide();
+                }
             }
             Ok(())
         };
-        let (_, items, numbers) = rows.each(py, Some(&columns), state, take)?;
-        let of = py.detach(|| self.0.division().shards_of(&items));
-        let bytes =
-            |words: &[u32]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<_>>();
-        Ok([&*bytes(&numbers), &*bytes(&of), items.as_flattened()].map(|it| PyBytes::new(py, it)))
+        divider = rows.each(py, Some(&columns), divider, take)?;
+        divider.divide();
+        let of_shard = |(rows, items): (_, Vec<Item>)| {
+            (PyArray1::from_vec(py, rows), PyArray1::from_vec(py, items.into_flattened()))
+        };
+        Ok(divider.shards.into_iter().map(of_shard).collect())
     }
 
     /// The end of the name of a shard's route, as the command has it.

@@ -129,7 +129,9 @@ def test_blocks_of_a_dataset_are_divided_and_put_together_again() -> None:
     ticket, keys = agreed(50, 70), [f"k{i % 40}" if i % 9 else None for i in range(60)]
     table = pa.table({"row": range(60), "key": pa.array(keys, pa.string())})
     blocks = [table.slice(0, 25), table.slice(25, 5), table.slice(30, 30), pa.table({"key": ["x"]})]
-    groups = ray._groups(blocks, [ray._size(block) for block in blocks], 30)
+    groups = ray._groups(blocks, [(block.num_rows, block.nbytes) for block in blocks], 31)
+    assert groups == [blocks[:2], blocks[2:]]
+    groups = [alike for group in groups for alike in ray._alike(group, ray._schemas(*group))]
     assert groups == [blocks[:2], blocks[2:3], blocks[3:]]
     job = ray._Job("receiver", ["key"], ["none"], None, 64, "refuse", "symmetric", False)
     of, found = ticket.shards_of(table, "key"), []

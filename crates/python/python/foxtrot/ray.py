@@ -22,6 +22,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar, Union
 
@@ -152,7 +154,8 @@ class _Way:
     def _where(self) -> str:
         if self.gateway is None:
             return self.address
-        ray = _import_ray()
+        # Without `ray.data`, whose import costs half a second.
+        ray: Any = import_module("ray")
         try:
             return str(ray.get(self.gateway.inside.remote(), timeout=5.0))
         except ray.exceptions.RayError as error:
@@ -186,46 +189,41 @@ def _item() -> Any:
 
 def _partition(job: _Job, ticket: psi.Ticket, *blocks: Any) -> Any:
     """Divide a group of blocks: for each shard the items of its rows, their numbers in the group, and shared columns."""
-    import numpy
     pyarrow: Any = import_module("pyarrow")
 
     table = pyarrow.concat_tables(blocks)
-    raw = ticket._core.divide(_core.Table(table.select(job.on)), job.on, job.normalize)
-    of: Any = numpy.frombuffer(raw[1], dtype=numpy.int32)
-    if ticket.shards < 1 << 15:
-        # NumPy sorts 16 bits in linear time.
-        of = of.astype(numpy.int16)
-    order = numpy.argsort(of, kind="stable").astype(numpy.int32)
-    bounds = numpy.searchsorted(of[order], numpy.arange(ticket.shards + 1))
-    numbers = numpy.frombuffer(raw[0], dtype=numpy.int32)[order]
-    items = numpy.take(numpy.frombuffer(raw[2], dtype=numpy.uint64).reshape(-1, 4), order, axis=0)
     # Blocks may have many chunks, among which each take would search.
     shared = table.select(job.shared).combine_chunks()
     pieces = []
-    for first, end in zip(bounds, bounds[1:]):
-        rows = pyarrow.array(numbers[first:end])
-        its = pyarrow.FixedSizeBinaryArray.from_buffers(_item(), end - first, [None, pyarrow.py_buffer(items[first:end])])
+    for numbers, items in ticket._core.divide(_core.Table(table.select(job.on)), job.on, job.normalize):
+        rows = pyarrow.array(numbers)
+        its = pyarrow.FixedSizeBinaryArray.from_buffers(_item(), len(rows), [None, pyarrow.py_buffer(items)])
         beside = dict(zip(job.shared, shared.take(rows).columns)) if job.shared else {}
         pieces.append(pyarrow.table({_ROW: rows, _KEY: its, **beside}))
     return pieces[0] if len(pieces) == 1 else tuple(pieces)
 
 
-def _size(block: Any) -> tuple[int, int, Any]:
-    return block.num_rows, block.nbytes, block.schema
+def _schemas(*blocks: Any) -> list[Any]:
+    return [block.schema for block in blocks]
 
 
-def _groups(blocks: list[Any], sizes: list[tuple[int, int, Any]], most: int) -> list[list[Any]]:
+def _groups(blocks: list[Any], sizes: list[tuple[int, int]], most: int) -> list[list[Any]]:
     """Put blocks together, in order, to groups of so many rows: small pieces of shards cost more than their rows."""
     groups: list[list[Any]] = []
     rows = size = 0
-    schema = None
-    for block, (more, bytes_more, its) in zip(blocks, sizes):
-        if not groups or its != schema or rows + more > most or size + bytes_more > _GROUP_BYTES:
+    for block, (more, bytes_more) in zip(blocks, sizes):
+        if not groups or rows + more > most or size + bytes_more > _GROUP_BYTES:
             groups.append([])
-            rows, size, schema = 0, 0, its
+            rows = size = 0
         groups[-1].append(block)
         rows, size = rows + more, size + bytes_more
     return groups
+
+
+def _alike(group: list[Any], schemas: list[Any]) -> list[list[Any]]:
+    """Divide a group where schemas change."""
+    runs = groupby(zip(group, schemas), key=itemgetter(1))
+    return [[block for block, _ in run] for _, run in runs]
 
 
 def _rows(blocks: int, *of: Any) -> Any:
@@ -235,11 +233,15 @@ def _rows(blocks: int, *of: Any) -> Any:
 
     more = pyarrow.concat_tables(of[blocks:]).combine_chunks()
     numbers = more[_ROW].to_numpy()
-    # Each shard's are in order already.
-    order = numpy.argsort(numbers, kind="stable")
-    rows = pyarrow.concat_tables(of[:blocks]).take(pyarrow.array(numbers[order]))
-    for name in more.column_names[1:]:
-        rows = rows.append_column(name, more[name].take(pyarrow.array(order)))
+    rows = pyarrow.concat_tables(of[:blocks])
+    mask = numpy.zeros(len(rows), bool)
+    mask[numbers] = True
+    rows = rows.filter(pyarrow.array(mask))
+    if names := more.column_names[1:]:
+        # Each shard's are in order already.
+        order = pyarrow.array(numpy.argsort(numbers, kind="stable"))
+        for name in names:
+            rows = rows.append_column(name, more[name].take(order))
     return rows
 
 
@@ -599,21 +601,24 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
     ray, began = _import_ray(), time.monotonic()
     if min(bounds.attempts, bounds.cpus, 1 if bounds.workers is None else bounds.workers) < 1:
         raise UsageError("attempts, cpus and workers are at least 1")
-    blocks = dataset.materialize().to_arrow_refs()
-    size, partition = ray.remote(_size), ray.remote(_partition)
-    sizes = ray.get([size.remote(block) for block in blocks])
-    full = [(block, size) for block, size in zip(blocks, sizes) if size[0]]
-    rows = sum(rows for rows, _, _ in sizes)
-    for _, (_, _, schema) in full[:1]:
-        names = schema.names
+    dataset = dataset.materialize()
+    about = [it for bundle in dataset.iter_internal_ref_bundles() for it in bundle.metadata]
+    full = [(block, (it.num_rows, it.size_bytes)) for block, it in zip(dataset.to_arrow_refs(), about) if it.num_rows]
+    rows = sum(rows for _, (rows, _) in full)
+    processors = int(ray.cluster_resources().get("CPU", 1))
+    most = min(_GROUP_ROWS, rows // (2 * processors) + 1)
+    groups = _groups([block for block, _ in full], [size for _, size in full], most)
+    look, partition = ray.remote(_schemas), ray.remote(_partition)
+    # What a dataset tells as the schema of all blocks need not be that of each.
+    schemas = ray.get([look.remote(*group) for group in groups])
+    groups = [alike for group, its in zip(groups, schemas) for alike in _alike(group, its)]
+    for its in schemas[:1]:
+        names = its[0].names
         for name in dict.fromkeys([*job.on, *job.shared]):
             if names.count(name) != 1:
                 raise UsageError(f"the dataset has no column {name!r}, or two; its columns are {', '.join(names)}")
         if clash := set(names) & {_ROW, _KEY, *(job.columns or [] if job.role == "receiver" else [])}:
             raise UsageError(f"the dataset already has a column {min(clash)!r}; rename it")
-    processors = int(ray.cluster_resources().get("CPU", 1))
-    most = min(_GROUP_ROWS, rows // (2 * processors) + 1)
-    groups = _groups([block for block, _ in full], [size for _, size in full], most)
     way, gateway = place.way(ray, bounds.cpus)
     crew: _Crew | None = None
     watch: _Watch | None = None
