@@ -18,9 +18,9 @@ import random
 from foxtrot.psi import Ticket
 
 #: CPU microseconds of a row: to divide (`_partition`), and to join the result (`_rows`, half of the rows in common).
-DIVIDE, JOIN = 0.29, 0.18
+DIVIDE, JOIN = 0.20, 0.13
 #: CPU microseconds of a key in a shard of 2.5 million (`_Worker.intersect`), of the receiver and the sender.
-RECEIVE, SEND = 1.03, 0.89
+RECEIVE, SEND = 0.89, 0.81
 #: Seconds of a shard without rows, and until a worker that was killed is there again.
 SHARD, AGAIN = 0.034, 2.0
 #: Seconds in which a worker starts, and drivers meet.
