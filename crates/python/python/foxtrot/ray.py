@@ -659,7 +659,10 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
             crew = _Crew(ray, way, job, ticket, report, watch, tell)
             fields = 2 * job.width * len(job.columns or []) * ticket.load("sender")
             memory = bounds.memory or _WORKER_BYTES + _KEY_BYTES * (report.load + report.peer_load) + fields
-            workers = bounds.workers or int(ray.available_resources().get("CPU", 1)) // bounds.cpus
+            if (workers := bounds.workers) is None:
+                # Ray tells a moment later that the tasks above have left their CPUs.
+                time.sleep(2 * _LOOK)
+                workers = int(ray.available_resources().get("CPU", 1)) // bounds.cpus
             crew.hire(max(1, min(workers, ticket.shards)), bounds.cpus, memory)
             facts = [f"worker {number}" for number in range(len(crew))]
             # The peer may still wait for a worker that does not come.
