@@ -398,6 +398,8 @@ class _Crew:
         self._idle: list[Any] = []
         #: Workers that Ray starts again.
         self._starting: dict[Any, Any] = {}
+        #: Attempts to meet workers of the peer whose partners have died.
+        self._leaving: list[_core.Attempt] = []
         #: What finished shards have found, by groups of blocks.
         self.found: dict[int, list[Any]] = {}
 
@@ -431,6 +433,8 @@ class _Crew:
         self._ray.kill(worker)
 
     def dismiss(self) -> None:
+        for attempt in self._leaving:
+            attempt.cancel()
         for worker in list(self._workers):
             self._dismiss(worker)
 
@@ -480,7 +484,9 @@ class _Crew:
             self._starting[worker.ready.remote()] = worker
             self._report.retries.append((shard, attempt, "the worker has died"))
             # The peer's worker may wait for the one that has died.
-            threading.Thread(target=self._hang_up, args=(self._ticket.route("", shard, attempt),), daemon=True).start()
+            self._leaving.append(_core.Attempt())
+            told = self._ticket.route("", shard, attempt), self._leaving[-1]
+            threading.Thread(target=self._hang_up, args=told, daemon=True).start()
             return True
         except self._ray.exceptions.RayTaskError as error:
             # A peer that departs from the protocol is not asked again.
@@ -494,11 +500,11 @@ class _Crew:
         self.found[shard] = found
         return True
 
-    def _hang_up(self, route: str) -> None:
+    def _hang_up(self, route: str, attempt: _core.Attempt) -> None:
         """Meet a worker of the peer, and leave it."""
         try:
-            self._way.meet(route, self._way.wait)._core.abandon()
-        except (ConnectionError, self._ray.exceptions.RayError):
+            self._way.meet(route, self._way.wait, attempt)._core.abandon()
+        except (FoxtrotError, self._ray.exceptions.RayError):
             # Nobody waits there.
             pass
 
