@@ -1,6 +1,6 @@
 """One intersection on two Ray clusters, which are two processes here. Without Ray these tests are skipped.
 
-The first test takes half a minute. `FOXTROT_ALL=1`, as `cargo xtask python --all` sets it, runs the others also: 15 minutes.
+The first test takes half a minute. `FOXTROT_ALL=1`, as `cargo xtask python --all` sets it, runs the others also: 7 minutes.
 """
 
 from __future__ import annotations
