@@ -44,14 +44,17 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
             let (mut cx, plan) = (drive::context(&session)?, plan(parameters, short, agreement));
             let (items, numbers) = (theirs.clone(), numbers.clone());
             drive::play(channel, |io| async move {
-                send(&io, &mut cx, plan, items, &numbers).await
+                send(&io, &mut cx, plan, items, &numbers, |_| ()).await
             })
         },
         |channel, agreement| {
             let session = Session::new(agreement.sid);
             let (mut cx, plan) = (drive::context(&session)?, plan(parameters, short, agreement));
             let items = ours.clone();
-            drive::play(channel, |io| async move { receive(&io, &mut cx, plan, items).await })
+            drive::play(
+                channel,
+                |io| async move { receive(&io, &mut cx, plan, items, |_| ()).await },
+            )
         },
     );
     let tampered = ended.tampered;

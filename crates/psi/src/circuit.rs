@@ -40,11 +40,11 @@
 //!
 //! let sender = Engine::new(|io| async move {
 //!     let session = session();
-//!     send(&io, &mut Context::new(&session, Seed::from_bytes([8; 32])), plan, theirs, &numbers).await
+//!     send(&io, &mut Context::new(&session, Seed::from_bytes([8; 32])), plan, theirs, &numbers, |_| ()).await
 //! });
 //! let receiver = Engine::new(|io| async move {
 //!     let session = session();
-//!     receive(&io, &mut Context::new(&session, Seed::from_bytes([9; 32])), plan, ours).await
+//!     receive(&io, &mut Context::new(&session, Seed::from_bytes([9; 32])), plan, ours, |_| ()).await
 //! });
 //! let (none, outcome) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
 //! assert_eq!(outcome, Outcome::Released { count: 2, sum: Some(40) });

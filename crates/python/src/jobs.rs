@@ -194,7 +194,7 @@ type Counted<'py> = (Option<u64>, Option<u64>, Bound<'py, PyDict>);
 /// A sum if there is a largest number. Its sender is the side with numbers; the receiver of a count is the side that
 /// connected.
 #[pyfunction]
-#[pyo3(signature = (peer, keys, options, *, numbers, largest))]
+#[pyo3(signature = (peer, keys, options, *, numbers, largest, progress))]
 pub(crate) fn psi_count<'py>(
     py: Python<'py>,
     peer: &Peer,
@@ -202,12 +202,13 @@ pub(crate) fn psi_count<'py>(
     options: CountOptions,
     numbers: Option<&Numbers>,
     largest: Option<u64>,
+    progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Counted<'py>> {
     let keys = Arc::clone(&keys.read);
     let numbers = numbers.map(|it| (it.column.clone(), Arc::clone(&it.of_keys)));
     let CountOptions { min_count, most_items, least_items } = options;
     let count = Count::new().at_least(min_count).items(least_items, most_items);
-    let (outcome, told, counters) = peer.job(py, None, move |peer| {
+    let (outcome, told, counters) = peer.job(py, progress, move |peer| {
         let (outcome, told) = match (largest, numbers) {
             (Some(largest), Some((column, numbers))) => {
                 count.send_keys_sum(peer, &keys, (column.as_deref(), &numbers), largest)?

@@ -164,6 +164,13 @@ def test_progress_is_told_and_reaches_the_end() -> None:
         lambda peer: foxtrot.rot.receive(peer, 1000, progress=True),
     )
     assert told[-1] == (1000, 1000, "transfers")
+    told.clear()
+    two_parties(
+        lambda peer: foxtrot.psi.count(peer, ["a", "b"], progress=lambda *it: told.append(it)),
+        lambda peer: foxtrot.psi.count(peer, ["a"]),
+    )
+    done, of, unit = told[-1]
+    assert done == of > 0 and unit == "steps"
 
 
 def test_other_threads_run_while_a_job_waits() -> None:

@@ -343,12 +343,13 @@ impl Count {
     ) -> Result<Outcome, Error> {
         let base = self.options.method.base;
         let (mut cx, role, direction) = (job.context()?, job.agreement().role, job.direction());
+        let tell = steps(job.teller("steps"));
         let plan = CircuitPlan { parameters, base, direction, counter: 0 };
         let outcome = job.play(|io| async move {
             let items = mem::take(&mut items.0);
             match role {
-                Role::Sender => send_count(&io, &mut cx, plan, items, &numbers).await,
-                Role::Receiver => receive_count(&io, &mut cx, plan, items).await.map(Some),
+                Role::Sender => send_count(&io, &mut cx, plan, items, &numbers, tell).await,
+                Role::Receiver => receive_count(&io, &mut cx, plan, items, tell).await.map(Some),
             }
         })?;
         job.finish()?;

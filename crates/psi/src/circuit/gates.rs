@@ -27,18 +27,20 @@ pub(super) const fn words_to_release(numbers: usize) -> usize {
 }
 
 /// A party of a circuit.
-pub(super) struct Gates<'a> {
+pub(super) struct Gates<'a, C> {
     io: &'a Io,
     /// One of the parties is the first.
     first: bool,
     triples: Triples,
     /// Words of triples that have been used.
     used: usize,
+    /// Is told the bytes that are opened.
+    count: &'a mut C,
 }
 
-impl<'a> Gates<'a> {
-    pub(super) const fn new(io: &'a Io, first: bool, triples: Triples) -> Self {
-        Self { io, first, triples, used: 0 }
+impl<'a, C: FnMut(usize)> Gates<'a, C> {
+    pub(super) const fn new(io: &'a Io, first: bool, triples: Triples, count: &'a mut C) -> Self {
+        Self { io, first, triples, used: 0, count }
     }
 
     /// The party's share of a constant.
@@ -65,6 +67,7 @@ impl<'a> Gates<'a> {
             self.open(range.clone(), &opened, &mut z[range]).await?;
         }
         self.used += x.len();
+        (self.count)(16 * x.len());
         Ok(z)
     }
 

@@ -163,6 +163,14 @@ impl Parameters {
         if self.terms.largest.is_some() { 64 * self.words() } else { 0 }
     }
 
+    /// The number of steps that [`Progress`](super::protocol::Progress) counts, unless a set is empty: random OTs, and bytes of slots
+    /// and gates.
+    #[must_use]
+    pub const fn steps(&self) -> usize {
+        let ots = self.forward_ots() + self.backward_ots();
+        ots + self.store.slots() * self.slot_len() + self.triples() / 4
+    }
+
     pub(super) const fn oprf(&self) -> &vole_psi::Parameters {
         &self.oprf
     }

@@ -30,6 +30,8 @@ use crate::{
     vole_psi::{self, Mask, Next},
 };
 
+pub use crate::paxos::protocol::Progress;
+
 /// Values of the OPRF.
 type Values = Secret<[u8; 32]>;
 
@@ -58,6 +60,7 @@ pub async fn send(
     plan: Plan,
     items: Vec<Digest>,
     numbers: &[u64],
+    progress: impl FnMut(Progress),
 ) -> Result<Option<Outcome>, Error> {
     let (parameters, items) = (plan.parameters, Secret(items));
     let (session, lanes) = (plan.begin(cx.session())?, 64 * parameters.words());
@@ -72,26 +75,31 @@ pub async fn send(
     if parameters.is_trivial() {
         return Ok(parameters.terms().sender_learns().then(|| plan.trivial()));
     }
+    let count = &mut counter(&parameters, progress);
     // Steps 1 to 3: a secret of each bin, under the OPRF's values at all places of the items.
     let mut secrets = Secret::<u64>::zeroed(2 * lanes);
     fill(&cx.seed(), &session, "foxtrot v1 circuit secrets", &mut secrets);
     let (strings, masks) = secrets.split_at_mut(lanes);
     let numbers = (numbers, &*masks);
     match parameters.terms().largest() {
-        None => program::<8>(io, cx, &plan, &session, &items, (strings, numbers)).await?,
-        Some(_) => program::<16>(io, cx, &plan, &session, &items, (strings, numbers)).await?,
+        None => program::<8>(io, cx, &plan, &session, &items, (strings, numbers), count).await?,
+        Some(_) => {
+            program::<16>(io, cx, &plan, &session, &items, (strings, numbers), count).await?;
+        }
     }
     drop(items);
     // Step 4. What fills up the last word is not equal.
     strings[parameters.bins()..].fill(u64::MAX);
     let triples = parameters.triples();
     let of_forward = session.sub("circuit forward", 0, Default::default());
-    let (made, pairs) =
-        plan.send_ots(io, &of_forward, cx.seed(), plan.direction, [triples, lanes]).await?;
+    let (made, pairs) = plan
+        .send_ots(io, &of_forward, cx.seed(), (plan.direction, [triples, lanes]), count)
+        .await?;
     let of_backward = session.sub("circuit backward", 0, Default::default());
-    let (_, choices, keys) = plan.receive_ots(io, &of_backward, cx.seed(), plan.backward()).await?;
+    let (_, choices, keys) =
+        plan.receive_ots(io, &of_backward, cx.seed(), plan.backward(), count).await?;
     io.limit(window_limits(FRAME));
-    let mut gates = Gates::new(io, true, made.triples());
+    let mut gates = Gates::new(io, true, made.triples(), count);
     let bits = gates.equal(strings).await?;
     // Step 5.
     let flips = words(&receive_message(io, "Flips", 8 * bits.len()).await?);
@@ -124,6 +132,7 @@ pub async fn receive(
     cx: &mut Context<'_>,
     plan: Plan,
     items: Vec<Digest>,
+    progress: impl FnMut(Progress),
 ) -> Result<Outcome, Error> {
     let (parameters, items) = (plan.parameters, Secret(items));
     let (session, lanes) = (plan.begin(cx.session())?, 64 * parameters.words());
@@ -131,13 +140,16 @@ pub async fn receive(
     if parameters.is_trivial() {
         return Ok(plan.trivial());
     }
+    let count = &mut counter(&parameters, progress);
     // Steps 1 to 3. Bins without an item have random strings.
     let mut random = Secret::<u64>::zeroed(2 * lanes);
     fill(&cx.seed(), &session, "foxtrot v1 circuit empty bins", &mut random);
     let (strings, numbers) = random.split_at_mut(lanes);
     match parameters.terms().largest() {
-        None => look_up::<8>(io, cx, &plan, &session, &items, (strings, numbers)).await?,
-        Some(_) => look_up::<16>(io, cx, &plan, &session, &items, (strings, numbers)).await?,
+        None => look_up::<8>(io, cx, &plan, &session, &items, (strings, numbers), count).await?,
+        Some(_) => {
+            look_up::<16>(io, cx, &plan, &session, &items, (strings, numbers), count).await?;
+        }
     }
     drop(items);
     // Step 4.
@@ -145,12 +157,11 @@ pub async fn receive(
     let of_forward = session.sub("circuit forward", 0, Default::default());
     let forward = [parameters.triples(), lanes];
     let (made, choices, keys) =
-        plan.receive_ots(io, &of_forward, cx.seed(), (plan.direction, forward)).await?;
+        plan.receive_ots(io, &of_forward, cx.seed(), (plan.direction, forward), count).await?;
     let of_backward = session.sub("circuit backward", 0, Default::default());
-    let (direction, backward) = plan.backward();
-    let (_, pairs) = plan.send_ots(io, &of_backward, cx.seed(), direction, backward).await?;
+    let (_, pairs) = plan.send_ots(io, &of_backward, cx.seed(), plan.backward(), count).await?;
     io.limit(window_limits(FRAME));
-    let mut gates = Gates::new(io, false, made.triples());
+    let mut gates = Gates::new(io, false, made.triples(), count);
     let bits = gates.equal(strings).await?;
     // Step 5.
     send_flips(io, &bits, &choices).await;
@@ -183,6 +194,7 @@ async fn program<const W: usize>(
     session: &Session,
     items: &[Digest],
     (strings, (numbers, masks)): (&[u64], (&[u64], &[u64])),
+    count: &mut impl FnMut(usize),
 ) -> Result<(), Error> {
     let parameters = &plan.parameters;
     let bins = cuckoo::bins(session, items, parameters.segment());
@@ -212,6 +224,7 @@ async fn program<const W: usize>(
     io.send(row_seed.as_bytes().to_vec()).await;
     for frame in slots.as_flattened().chunks(FRAME) {
         io.send(frame.to_vec()).await;
+        count(frame.len());
     }
     Ok(())
 }
@@ -230,6 +243,7 @@ async fn look_up<const W: usize>(
     session: &Session,
     items: &[Digest],
     (strings, numbers): (&mut [u64], &mut [u64]),
+    count: &mut impl FnMut(usize),
 ) -> Result<(), Error> {
     let parameters = &plan.parameters;
     let bins = cuckoo::bins(session, items, parameters.segment());
@@ -245,6 +259,7 @@ async fn look_up<const W: usize>(
     let mut slots = Vec::with_capacity(len);
     for start in (0..len).step_by(FRAME) {
         slots.extend(receive_message(io, "Slots", FRAME.min(len - start)).await?);
+        count(FRAME.min(len - start));
     }
     let of_slots = session.sub("circuit slots", 0, Default::default());
     let planned = store.plan(&of_slots, &row_seed, &keys)?;
@@ -376,6 +391,15 @@ async fn receive_products<const M: usize>(
     Ok(shares)
 }
 
+/// Tells how many more steps are done.
+fn counter(parameters: &Parameters, mut progress: impl FnMut(Progress)) -> impl FnMut(usize) {
+    let (mut done, of) = (0, parameters.steps());
+    move |more| {
+        done += more;
+        progress(Progress { done, of });
+    }
+}
+
 /// Fills words from a seed.
 fn fill(seed: &Seed, session: &Session, context: &'static str, to: &mut [u64]) {
     let mut random = Secret::<u8>::zeroed(8 * to.len());
@@ -417,14 +441,15 @@ impl Plan {
         io: &Io,
         session: &Session,
         seed: Seed,
-        direction: Direction,
-        [triples, others]: [usize; 2],
+        (direction, [triples, others]): (Direction, [usize; 2]),
+        count: &mut impl FnMut(usize),
     ) -> Result<(bits::Sent, Secret<[Block; 2]>), Error> {
         let (mut sent, mut pairs) = (bits::Sent::new(triples), Secret(Vec::with_capacity(others)));
         let n = bits::ots(triples) + others;
         if n > 0 {
             let sink = |some: &[[Block; 2]]| {
                 pairs.0.extend_from_slice(sent.add(some));
+                count(some.len());
                 Ok(())
             };
             let mut cx = Context::new(session, seed);
@@ -440,6 +465,7 @@ impl Plan {
         session: &Session,
         seed: Seed,
         (direction, [triples, others]): (Direction, [usize; 2]),
+        count: &mut impl FnMut(usize),
     ) -> Result<(bits::Received, Secret<u64>, Secret<Block>), Error> {
         let (mut received, mut keys) =
             (bits::Received::new(triples), Secret(Vec::with_capacity(others)));
@@ -450,6 +476,7 @@ impl Plan {
                 let taken = received.add(bits, some);
                 choices.0.extend_from_slice(&bits.as_bytes()[taken / 8..]);
                 keys.0.extend_from_slice(&some[taken..]);
+                count(some.len());
                 Ok(())
             };
             let (mut cx, choice) = (Context::new(session, seed), Choice::Random(n));

@@ -13,7 +13,7 @@ use foxtrot_ot::{
 };
 
 use super::{
-    protocol::{Plan, receive, send},
+    protocol::{Plan, Progress, receive, send},
     *,
 };
 
@@ -35,6 +35,7 @@ fn plan(terms: Terms, ours: usize, theirs: usize) -> Plan {
 }
 
 /// Outcomes of sender and receiver of these sets over a channel that may change messages.
+#[expect(clippy::panic_in_result_fn, reason = "a failed assertion is a failed test")]
 fn run_over(
     plan: Plan,
     [ours, theirs]: [Vec<Digest>; 2],
@@ -43,18 +44,25 @@ fn run_over(
 ) -> Result<(Option<Outcome>, Outcome), Failed<Error>> {
     let session = || Session::new(Sid::from_bytes([8; 32]));
     let seed = |byte| Seed::from_bytes([byte; 32]);
+    let mut steps = [0; 2];
+    let [by_sender, by_receiver] = &mut steps;
     let sender = Engine::new(|io| async move {
         let session = session();
-        send(&io, &mut Context::new(&session, seed(1)), plan, theirs, &numbers).await
+        let tell = |Progress { done, .. }| *by_sender = done;
+        send(&io, &mut Context::new(&session, seed(1)), plan, theirs, &numbers, tell).await
     });
     let receiver = Engine::new(|io| async move {
         let session = session();
-        receive(&io, &mut Context::new(&session, seed(2)), plan, ours).await
+        let tell = |Progress { done, .. }| *by_receiver = done;
+        receive(&io, &mut Context::new(&session, seed(2)), plan, ours, tell).await
     });
-    Pair::new(sender, receiver).run_over(|party, stream, mut message| {
+    let outcomes = Pair::new(sender, receiver).run_over(|party, stream, mut message| {
         channel(party, &mut message);
         vec![(stream, message)]
-    })
+    })?;
+    let all = if plan.parameters.is_trivial() { 0 } else { plan.parameters.steps() };
+    assert_eq!(steps, [all; 2]);
+    Ok(outcomes)
 }
 
 /// Runs on sets of these sizes with so many common items.
@@ -167,7 +175,7 @@ fn sums_that_may_overflow_and_numbers_that_are_too_large_are_refused() {
         let session = Session::new(Sid::from_bytes([8; 32]));
         let mut sender = Engine::new(|io| async move {
             let mut cx = Context::new(&session, Seed::from_bytes([1; 32]));
-            send(&io, &mut cx, plan, digests(0..2), &numbers).await
+            send(&io, &mut cx, plan, digests(0..2), &numbers, |_| ()).await
         });
         let error = sender.advance().unwrap_err();
         assert_eq!(sender.outgoing(), None);

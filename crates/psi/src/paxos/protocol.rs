@@ -76,7 +76,7 @@ pub struct Plan<'a> {
 /// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Slots and tags so far.
+    /// Steps so far: slots, tags and payloads; of a count, also random OTs and bytes.
     pub done: usize,
     /// All of them.
     pub of: usize,

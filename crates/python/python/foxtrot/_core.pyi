@@ -173,7 +173,13 @@ def psi_join(
     progress: _Tell,
 ) -> tuple[tuple[bytes, bytes], list[list[str]], Facts]: ...
 def psi_count(
-    peer: Peer, keys: Keys, options: CountOptions, *, numbers: Numbers | None, largest: int | None
+    peer: Peer,
+    keys: Keys,
+    options: CountOptions,
+    *,
+    numbers: Numbers | None,
+    largest: int | None,
+    progress: _Tell,
 ) -> tuple[int | None, int | None, Facts]: ...
 def psi_local(ours: Keys, theirs: Keys, options: PsiOptions) -> tuple[tuple[bytes, bytes], Facts]: ...
 def rot_send(

@@ -798,10 +798,14 @@ def _count(
     options: _core.CountOptions,
     numbers: _core.Numbers | None,
     largest: int | None,
+    progress: Progress,
 ) -> Counted:
     function = "count" if largest is None else "sum"
     run = _Run(role, peer, source, normalize, _options("lpn", True, None, 0), function)
-    found, total, facts = _core.psi_count(peer._core, source.keys, options, numbers=numbers, largest=largest)
+    with shown(progress) as tell:
+        found, total, facts = _core.psi_count(
+            peer._core, source.keys, options, numbers=numbers, largest=largest, progress=tell
+        )
     limits = {"min_count": options["min_count"], "largest": largest}
     return Counted(source, found, total, facts, run.record(facts, found) | limits)
 
@@ -815,6 +819,7 @@ def count(
     min_count: int = 0,
     most_items: int = 1 << 20,
     least_items: int = 0,
+    progress: Progress = None,
 ) -> Counted:
     """Find out how many keys both sides have, and nothing else. Both sides make the same call.
 
@@ -838,6 +843,7 @@ def count(
         min_count: Both learn only that there are fewer common keys, if there are. Both sides have the same.
         most_items: The most keys that the peer may have.
         least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+        progress: ``True`` for a bar, or a function of units done, all units, the unit's name.
 
     Returns:
         A :class:`Counted`.
@@ -850,7 +856,7 @@ def count(
     source = read(table, on, normalize)
     options: _core.CountOptions = {"min_count": min_count, "most_items": most_items, "least_items": least_items}
     role = "receiver" if peer._core.has_connected else "sender"
-    return _count(peer, source, normalize, role, options, None, None)
+    return _count(peer, source, normalize, role, options, None, None, progress)
 
 
 def sum(
@@ -865,6 +871,7 @@ def sum(
     min_count: int = 0,
     most_items: int = 1 << 20,
     least_items: int = 0,
+    progress: Progress = None,
 ) -> Counted:
     """Find out how many keys both sides have, and the sum of one side's numbers of these keys. Both learn both.
 
@@ -892,6 +899,7 @@ def sum(
         min_count: Both learn only that there are fewer common keys, if there are. Both sides have the same.
         most_items: The most keys that the peer may have.
         least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+        progress: ``True`` for a bar, or a function of units done, all units, the unit's name.
 
     Returns:
         A :class:`Counted`.
@@ -912,7 +920,7 @@ def sum(
         numbers = _core.numbers_of([plain], None, source.keys, largest, duplicates)
     options: _core.CountOptions = {"min_count": min_count, "most_items": most_items, "least_items": least_items}
     role = "receiver" if numbers is None else "sender"
-    return _count(peer, source, normalize, role, options, numbers, largest)
+    return _count(peer, source, normalize, role, options, numbers, largest, progress)
 
 
 @overload

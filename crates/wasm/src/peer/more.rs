@@ -204,8 +204,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         let run = |io| async move {
             let items = mem::take(&mut *items);
             match role {
-                Role::Sender => send_count(&io, &mut cx, plan, items, &[]).await,
-                Role::Receiver => receive_count(&io, &mut cx, plan, items).await.map(Some),
+                Role::Sender => send_count(&io, &mut cx, plan, items, &[], |_| ()).await,
+                Role::Receiver => receive_count(&io, &mut cx, plan, items, |_| ()).await.map(Some),
             }
         };
         let outcome = self.lanes.play(run).await?;

@@ -17,7 +17,7 @@ use foxtrot_psi::{
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-use super::{OUR_NORMALIZE, agreement::Terms, read, read_policy, under};
+use super::{OUR_NORMALIZE, agreement::Terms, party::show, read, read_policy, under};
 use crate::{
     args::{Column, Counting, Summing},
     confirm::confirm,
@@ -159,15 +159,18 @@ impl Side<'_> {
         let (outcome, cost) = link.run(&workers, |job| {
             let (mut cx, direction) = (job.context()?, job.direction());
             let plan = Plan { parameters, base, direction, counter: 0 };
+            let bar = &output.progress_in_percent(parameters.steps());
+            let progress = |progress| show(bar, progress);
             let (items, numbers) = (items.to_vec(), &numbers.of_items);
             let outcome = match self.role {
-                Role::Sender => {
-                    job.play(|io| async move { send(&io, &mut cx, plan, items, numbers).await })?
-                }
+                Role::Sender => job.play(|io| async move {
+                    send(&io, &mut cx, plan, items, numbers, progress).await
+                })?,
                 Role::Receiver => job
-                    .play(|io| async move { receive(&io, &mut cx, plan, items).await })
+                    .play(|io| async move { receive(&io, &mut cx, plan, items, progress).await })
                     .map(Some)?,
             };
+            bar.finish_and_clear();
             job.finish()?;
             Ok(outcome)
         })?;

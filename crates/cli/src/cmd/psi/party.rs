@@ -205,7 +205,7 @@ impl Party<'_> {
     }
 }
 
-fn show(bar: &ProgressBar, progress: Progress) {
+pub(super) fn show(bar: &ProgressBar, progress: Progress) {
     if bar.position() == 0 {
         // What came before, encoding and the peer's part, says nothing of how long a step takes.
         bar.reset_eta();

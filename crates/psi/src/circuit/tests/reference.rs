@@ -91,7 +91,8 @@ fn gates_match_the_test_vectors() {
         };
         let (strings, numbers) = (of_party(&strings), of_party(&numbers));
         Engine::new(move |io: Io| async move {
-            let mut gates = Gates::new(&io, first, triples);
+            let count = &mut |_| ();
+            let mut gates = Gates::new(&io, first, triples, count);
             let equal = gates.equal(&strings).await?.to_vec();
             Ok::<_, Error>((equal, gates.release(&numbers).await?.to_vec()))
         })
