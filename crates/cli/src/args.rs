@@ -26,7 +26,7 @@ pub(crate) use agreeing::{Agreeing, Duplicates, Joining, Sharing};
 pub(crate) use browsers::Browsers;
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
-pub(crate) use serving::{MostSessions, Standing};
+pub(crate) use serving::{MostSessions, NamedSet, Standing};
 pub(crate) use set::{Column, Delimiter, KeyColumns, OrKeys, OtherOptions, SetFormat, SetOptions};
 pub(crate) use sharding::{GatewayArgs, Sharding};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
@@ -302,6 +302,10 @@ pub(crate) enum PsiCommand {
         /// about those keys also
         #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "behind", "shards", "wait"])]
         serve: bool,
+        /// Serve this file under a name, to receivers that pass --set NAME. Repeat for several sets, which are
+        /// read by the same options
+        #[arg(long = "set", id = "named", help_heading = heading::SERVER, value_name = "NAME=FILE", requires = "serve")]
+        named: Vec<NamedSet>,
         #[command(flatten)]
         standing: Standing,
         #[command(flatten)]
@@ -383,6 +387,14 @@ pub(crate) struct Counting {
     /// Tell nothing if fewer keys are common (must be the same on both sides)
     #[arg(long, help_heading = heading::SECURITY, value_name = "K", default_value_t = 0)]
     pub(crate) min_count: u64,
+    /// Answer all peers concurrently until interrupted. A peer that returns with one key more learns from the
+    /// difference whether this side has that key
+    #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "behind", "wait"])]
+    pub(crate) serve: bool,
+    #[command(flatten)]
+    pub(crate) standing: Standing,
+    #[command(flatten)]
+    pub(crate) sessions: MostSessions,
     #[command(flatten)]
     pub(crate) most: MostKeys,
     #[command(flatten)]
@@ -566,11 +578,15 @@ pub(crate) struct Common {
 impl Command {
     /// Tells whether it answers all peers that come.
     pub(crate) fn serves(&self) -> bool {
-        matches!(
-            self,
-            Self::Psi(PsiCommand::Send { serve: true, .. })
-                | Self::Ot(OtCommand::Send { serve: true, .. })
-        )
+        match self {
+            Self::Psi(PsiCommand::Send { serve, .. }) | Self::Ot(OtCommand::Send { serve, .. }) => {
+                *serve
+            }
+            Self::Psi(PsiCommand::Count { counting } | PsiCommand::Sum { counting, .. }) => {
+                counting.serve
+            }
+            _ => false,
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn check(command: &Command) -> Result<(), Failure> {
     }
     let named = |e: Failure| e.rename_options(&[("-o ", "--record ")]);
     check_unread(path, &read).map_err(named)?;
-    if serves(command) {
+    if command.serves() {
         return record::check_log(path);
     }
     record::check_last(path)?;
@@ -49,7 +49,7 @@ fn check_logs(command: &Command, written: &[PathBuf], read: &[&Path]) -> Result<
     let (log, limits) = match command {
         Command::Psi(PsiCommand::Receive { agreeing, .. }) => (&agreeing.audit, &None),
         Command::Psi(PsiCommand::Count { counting } | PsiCommand::Sum { counting, .. }) => {
-            (&counting.agreeing.audit, &None)
+            (&counting.agreeing.audit, &counting.standing.limits)
         }
         Command::Psi(PsiCommand::Send { agreeing, standing, .. }) => {
             (&agreeing.audit, &standing.limits)
@@ -72,15 +72,6 @@ fn check_logs(command: &Command, written: &[PathBuf], read: &[&Path]) -> Result<
         }
         (Some(log), _) => audit::check(log),
         _ => Ok(()),
-    }
-}
-
-/// Returns true if the command answers many peers.
-fn serves(command: &Command) -> bool {
-    match command {
-        Command::Psi(PsiCommand::Send { serve, .. })
-        | Command::Ot(OtCommand::Send { serve, .. }) => *serve,
-        _ => false,
     }
 }
 
@@ -116,8 +107,8 @@ fn read(command: &Command) -> Vec<PathBuf> {
             PsiCommand::Receive { set, agreeing, .. } => {
                 [set].into_iter().chain(&agreeing.policy).collect()
             }
-            PsiCommand::Send { set, standing, agreeing, .. } => {
-                let named = standing.named.iter().map(|it| &it.path);
+            PsiCommand::Send { set, named, agreeing, .. } => {
+                let named = named.iter().map(|it| &it.path);
                 set.iter().chain(named).chain(&agreeing.policy).collect()
             }
             PsiCommand::Count { counting } | PsiCommand::Sum { counting, .. } => {

@@ -3,9 +3,11 @@
 use foxtrot_ot::{
     convert::MAX_MESSAGE,
     extension::{one_of_n, protocol as of_two},
+    silent,
     transfers::{Extension, Method},
 };
 use foxtrot_psi::{
+    circuit,
     method::{self, Parameters, protocol::limits},
     paxos::MAX_ITEMS,
     vole_psi::Vole,
@@ -296,6 +298,21 @@ pub fn memory_of_psi_receiver(parameters: &Parameters) -> u64 {
     let items = parameters.receiver_items() + parameters.tags();
     let computed = FIXED + slot * parameters.slots() + ITEM * items;
     computed as u64 + most_ahead(&limits(parameters))
+}
+
+/// The most bytes of memory that either side of a count or a sum takes, whatever its peer does: the silent OTs, of which a batch
+/// is there at a time; bins with what is kept of their OTs; the stores. Measured with the command, where the peer follows the
+/// protocol.
+#[must_use]
+pub fn memory_of_count(parameters: &circuit::Parameters) -> u64 {
+    /// Bytes of a bin: strings, bit triples and keys of OTs.
+    const BIN: usize = 128;
+    /// Bytes of the sender's item: its three places, their values and slots.
+    const PLACES: usize = 448;
+    let ots = silent::ot_semi_honest().memory_of_sender(parameters.forward_ots());
+    let sent = parameters.sender_bytes().max(parameters.receiver_bytes()).min(QUEUE_BYTES);
+    let computed = BIN * parameters.bins() + PLACES * parameters.sender_items() + sent;
+    ots + computed as u64 + most_ahead(&circuit::protocol::limits())
 }
 
 /// The most bytes of memory that the sender of `n` transfers of one in `choices` messages takes, with so many threads: base

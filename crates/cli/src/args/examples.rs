@@ -36,7 +36,9 @@ pub(super) const PSI_COUNT: &str = "\
 Examples:
   foxtrot psi count a.csv --key email --listen 0.0.0.0:7000 --peer acme
   foxtrot psi count b.csv --key email --min-count 100 \\
-    --connect acme.example:7000 --peer acme";
+    --connect acme.example:7000 --peer acme
+  foxtrot psi count a.csv --key email --serve --max-runs-per-day 1 \\
+    --limits limits.json --listen 0.0.0.0:7000 --peer acme";
 
 pub(super) const PSI_SUM: &str = "\
 Examples:

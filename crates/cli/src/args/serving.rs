@@ -22,14 +22,10 @@ pub(crate) struct MostSessions {
     pub(crate) memory: Option<u64>,
 }
 
-/// The sets of a server, and what a peer may use of them in a day.
+/// Limits of a server per day, and its files that change.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::SERVER)]
 pub(crate) struct Standing {
-    /// Serve this file under a name, to receivers that pass --set NAME. Repeat for several sets, which are
-    /// read by the same options
-    #[arg(long = "set", id = "named", value_name = "NAME=FILE", requires = "serve")]
-    pub(crate) named: Vec<NamedSet>,
     /// Read a file again when it changes. Sessions that have begun go on with the old set
     #[arg(long, requires = "serve")]
     pub(crate) reload: bool,

@@ -10,10 +10,7 @@ mod serve;
 mod shards;
 mod shelf;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use foxtrot::{
     policy::Policy,
@@ -40,10 +37,11 @@ use crate::{
     workers::Workers,
 };
 use agreement::{Agreed, Columns, Terms};
+use circuit::Numbers;
 use party::{Found, Party};
 use serve::Server;
 use shards::Worker;
-use shelf::{Shelf, Stock};
+use shelf::Stock;
 
 /// The field of a record for our own normalisers, whose dates may have another format than the peer's.
 const OUR_NORMALIZE: &str = "our_normalize";
@@ -131,6 +129,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             or_keys,
             sharing,
             serve,
+            named,
             standing,
             sessions,
             most,
@@ -178,8 +177,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                     send((sets, fields.as_ref()), &terms, &out, way, (agreeing, common, entry))
                 });
             }
-            let files = serve::files(set.as_ref(), standing);
-            check_standing(&files, standing.reload)?;
+            let files = serve::files(set.as_ref(), named);
             let (output, method) =
                 (Output::new(common), Terms::method(common, rests.assumption())?);
             let stock = {
@@ -191,16 +189,13 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                         Terms::of(method, &sets, most).at_least(least).under(policy.clone());
                     let terms = terms.computing(function, columns(fields.as_ref()));
                     let items = sets.into_iter().map(Set::into_items).collect();
-                    let stock = Stock { terms, items, fields };
+                    let stock = Stock { terms, items, fields, numbers: Numbers::default() };
                     let hello = stock.terms.hello(Role::Sender, &stock.sizes());
                     policy::check(policy.as_deref(), &hello)?;
                     Ok(stock)
                 }
             };
-            let shelf = Arc::new(Shelf::fill(files, &stock)?);
-            if standing.reload {
-                Arc::clone(&shelf).reload(stock)?;
-            }
+            let shelf = serve::open(files, standing.reload, stock)?;
             let recorder = Recorder::of_many(transport).with_audit(agreeing.audit.as_deref());
             let (workers, normalize) =
                 (Workers::new(common.threads)?, options.normalisers_in_full());
@@ -363,16 +358,6 @@ fn read_policy(agreeing: &Agreeing) -> Result<Option<Arc<Policy>>, Failure> {
 
 fn under(policy: Option<&Policy>, role: Role) -> Option<Under<'_>> {
     policy.map(|policy| Under { policy, role })
-}
-
-/// Finds out that files of a server cannot be read as often as is wanted.
-fn check_standing(files: &[(Option<String>, PathBuf)], reload: bool) -> Result<(), Failure> {
-    match files.iter().filter(|(_, path)| path == Path::new("-")).count() {
-        0 => Ok(()),
-        1 if !reload => Ok(()),
-        1 => Err(Failure::usage("--reload needs files; standard input is read once")),
-        _ => Err(Failure::usage("only one set can be read from standard input")),
-    }
 }
 
 /// Finds out that the result has no place before anything is read, and anybody met.

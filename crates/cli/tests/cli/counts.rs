@@ -1,10 +1,14 @@
 //! Counts and sums over an intersection that neither side learns.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::Duration};
 
+use foxtrot_net::{
+    hello::{self, Hello, Role},
+    tcp,
+};
 use serde_json::Value;
 
-use super::support::{Key, Listening, connect, connect_with, foxtrot, stderr, stdout};
+use super::support::{Key, Listening, Running, connect, connect_with, foxtrot, stderr, stdout};
 
 const A: [&str; 7] =
     ["psi", "count", "examples/customers-a.csv", "--key", "email", "--normalize", "email"];
@@ -160,4 +164,107 @@ fn the_library_counts_with_the_command() {
     peer.close().unwrap();
     let (status, printed, said) = command.end();
     assert_eq!((status, printed.as_str()), (0, "2\n"), "{said}");
+}
+
+#[test]
+fn a_server_counts_with_every_peer_up_to_its_limit_of_the_day() {
+    let folder = tempfile::tempdir().unwrap();
+    let [here, there] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
+    let [limits, audit] =
+        ["limits", "audit"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+    let ours = ["--serve", "--max-runs-per-day", "2", "--limits", &limits, "--audit", &audit];
+    let a = [&A[..], &ours, &["--json"]].concat();
+    let server = Listening::with(&a, &here.expecting(&there));
+    for _ in 0..2 {
+        let b = connect_with(&B, &there.expecting(&here), &server.address);
+        assert_eq!((b.status.code(), stdout(&b).as_str()), (Some(0), "12\n"), "{}", stderr(&b));
+    }
+    let refused = connect_with(&B, &there.expecting(&here), &server.address);
+    assert_eq!((refused.status.code(), stdout(&refused).as_str()), (Some(1), ""));
+    let why = "its limits for today admit no more of us";
+    assert!(stderr(&refused).contains(why), "{}", stderr(&refused));
+    server.running.signal("-INT");
+    let (_, printed, said) = server.end();
+    let results: Vec<Value> =
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(results.len(), 2, "{said}");
+    assert!(results.iter().all(|it| it["count"] == 12 && it["withheld"] == false), "{printed}");
+    assert!(said.contains("session 2 with ") && said.contains("found 12 keys"), "{said}");
+    let lines = fs::read_to_string(&audit).unwrap();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines.iter().all(|it| it["results"] == 12 && it["role"] == "sender"), "{lines:?}");
+}
+
+#[test]
+fn either_side_of_a_sum_may_be_a_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = write(folder.path(), "keys.csv", "key\nann\nbob\ncid\n");
+    let numbers = write(folder.path(), "numbers.csv", "key,amount\nbob,5\ncid,37\neve,1\n");
+    let keys = ["psi", "sum", &keys, "--key", "key"].to_vec();
+    let numbers = ["psi", "sum", &numbers, "--key", "key", "--value", "amount"].to_vec();
+    for [serves, asks] in [[&keys, &numbers], [&numbers, &keys]] {
+        let server = Listening::start(&[serves, &["--serve"][..]].concat());
+        for _ in 0..2 {
+            let peer = connect(asks, &server.address);
+            assert_eq!(stdout(&peer), "2 42\n", "{}", stderr(&peer));
+        }
+        // The other side wants the same role as the server.
+        let other = connect(serves, &server.address);
+        assert_eq!(other.status.code(), Some(1), "{}", stderr(&other));
+        server.running.signal("-INT");
+        assert_eq!(server.end().1, "2 42\n2 42\n");
+    }
+}
+
+#[test]
+fn a_peer_that_leaves_in_the_middle_ends_only_its_own_session() {
+    const LONG: Duration = Duration::from_secs(30);
+    let folder = tempfile::tempdir().unwrap();
+    let keys = write(folder.path(), "keys", "ann\nbob\n");
+    let more = write(folder.path(), "more", "ann\nbob\ncid\n");
+    let listen = ["--insecure", "--listen", "127.0.0.1:0"];
+    let serve = ["psi", "count", &keys, "--serve", "--reload"];
+    let mut server = Running::start(&[&serve[..], &listen].concat());
+    let mut line_with = |what: &str| {
+        loop {
+            let line = server.line();
+            assert!(!line.is_empty(), "the server has ended");
+            if line.contains(what) {
+                return line;
+            }
+        }
+    };
+    let warning = line_with("no limit per day");
+    assert!(warning.contains("--max-runs-per-day N --limits FILE"), "{warning}");
+    let address = line_with("listening on ").split_off("foxtrot: listening on ".len());
+    let channel = tcp::connect(&address, LONG).unwrap().open().unwrap();
+    let hello = Hello::new(Role::Receiver)
+        .term("job", "psi")
+        .term("base", "roted-endemic")
+        .term("assumption", "lpn")
+        .term("adversary", "semi-honest")
+        .term("normalize", "none/1")
+        .term("function", "count")
+        .term("min-count", 0)
+        .keys(3, 10);
+    hello::exchange(&channel, true, &hello).unwrap();
+    drop(channel);
+    line_with("session 1 with ");
+    let ask = ["psi", "count", &more];
+    assert_eq!(stdout(&connect(&ask, &address)), "2\n");
+    // A file that has changed is read again.
+    fs::rename(&more, &keys).unwrap();
+    line_with("reloaded");
+    let ask = ["psi", "count", &keys];
+    assert_eq!(stdout(&connect(&ask, &address)), "3\n");
+}
+
+#[test]
+fn a_server_of_counts_needs_memory_for_one() {
+    let serve = ["--serve", "--insecure", "--listen", "127.0.0.1:0", "--max-memory", "20M"];
+    let output = foxtrot(&[&A[..], &serve].concat()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("not enough for a session\nhint: use at least --max-memory "), "{said}");
 }

@@ -5,7 +5,7 @@ use std::mem;
 use foxtrot_net::{
     Reason,
     hello::Hello,
-    jobs::{FUNCTION, LARGEST, MIN_COUNT, check_least_keys, peers_keys},
+    jobs::{FUNCTION, LARGEST, MIN_COUNT, check_least_keys, memory_of_count, peers_keys},
 };
 use foxtrot_ot::{
     Usage,
@@ -243,8 +243,6 @@ fn payload(len: usize) -> Result<Terms, Error> {
 /// assert_eq!(sender.join().expect("no panic")?, learnt);
 /// # Ok::<(), foxtrot::Error>(())
 /// ```
-///
-/// [`Config::max_memory`](crate::Config::max_memory) does not count the memory of a count.
 #[derive(Clone, Copy, Debug)]
 pub struct Count {
     options: Options,
@@ -396,7 +394,8 @@ impl Count {
             let parameters = Parameters::new(terms, receivers, senders);
             let parameters = parameters.map_err(|e| (Reason::Other, Error::from(e)))?;
             let keys = (role == Role::Sender).then_some(theirs as u64);
-            Ok((parameters, Answer { keys, ..Answer::default() }))
+            let memory = memory_of_count(&parameters);
+            Ok((parameters, Answer { memory, keys, hello: None }))
         })
     }
 }

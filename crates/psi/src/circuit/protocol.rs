@@ -7,7 +7,7 @@ use foxtrot_kernel::memcheck;
 use foxtrot_ot::{
     Bits, Context, Direction, Seed, Session, Usage,
     base::{BaseOt, Block, Choice},
-    engine::{Io, batches::window_limits},
+    engine::{Io, Limits, batches::window_limits},
     erase::Secret,
     extension::Shape,
     protocol::compatible,
@@ -46,6 +46,12 @@ pub struct Plan {
     pub direction: Direction,
     /// The counter of the run within its session.
     pub counter: u64,
+}
+
+/// The bounds of what is on its way to a party when the OTs are done.
+#[must_use]
+pub const fn limits() -> Limits {
+    window_limits(FRAME)
 }
 
 /// Lets the peer learn about the common items, of these, which are distinct and as many as agreed. Each has a number if a sum
@@ -98,7 +104,7 @@ pub async fn send(
     let of_backward = session.sub("circuit backward", 0, Default::default());
     let (_, choices, keys) =
         plan.receive_ots(io, &of_backward, cx.seed(), plan.backward(), count).await?;
-    io.limit(window_limits(FRAME));
+    io.limit(limits());
     let mut gates = Gates::new(io, true, made.triples(), count);
     let bits = gates.equal(strings).await?;
     // Step 5.
@@ -160,7 +166,7 @@ pub async fn receive(
         plan.receive_ots(io, &of_forward, cx.seed(), (plan.direction, forward), count).await?;
     let of_backward = session.sub("circuit backward", 0, Default::default());
     let (_, pairs) = plan.send_ots(io, &of_backward, cx.seed(), plan.backward(), count).await?;
-    io.limit(window_limits(FRAME));
+    io.limit(limits());
     let mut gates = Gates::new(io, false, made.triples(), count);
     let bits = gates.equal(strings).await?;
     // Step 5.
@@ -220,7 +226,7 @@ async fn program<const W: usize>(
     let (row_seed, _) = store.encode_with(&of_slots, coins, &keys, hidden, &mut slots)?;
     // They are sent.
     memcheck::public(&mut slots);
-    io.limit(window_limits(FRAME));
+    io.limit(limits());
     io.send(row_seed.as_bytes().to_vec()).await;
     for frame in slots.as_flattened().chunks(FRAME) {
         io.send(frame.to_vec()).await;
@@ -252,7 +258,7 @@ async fn look_up<const W: usize>(
     let own = items.iter().zip(&*which).map(|(item, which)| cuckoo::key(item, *which));
     keys.0.extend(own);
     let values = evaluate(io, cx, plan, session, &keys).await?;
-    io.limit(window_limits(FRAME));
+    io.limit(limits());
     let row_seed = RowSeed::decode(&io.recv(RowSeed::LEN).await)?;
     let store = parameters.store();
     let len = W * store.slots();
@@ -294,7 +300,7 @@ async fn evaluate(
     let mut of_vole = Context::new(&of_vole, cx.seed());
     let mut vole = vole::Receiver::<Gf64>::set_up(io, &mut of_vole, plan.vole()).await?;
     let (u, v) = vole.vole(io, oprf.slots()).await?;
-    io.limit(window_limits(FRAME));
+    io.limit(limits());
     let state = vole_psi::Receiver::new(of_states, oprf, keys.to_vec(), None, cx.seed())?;
     let (masked, row_seed, sums) = state.keep_keys().encode()?.mask(Mask::Small(u), v)?;
     io.send(row_seed.as_bytes().to_vec()).await;
@@ -320,7 +326,7 @@ async fn evaluate_all(
     let mut of_vole = Context::new(&of_vole, cx.seed());
     let mut vole = vole::Sender::<Gf64>::set_up(io, &mut of_vole, plan.vole()).await?;
     let w = vole.vole(io, oprf.slots()).await?;
-    io.limit(window_limits(FRAME));
+    io.limit(limits());
     let state = vole_psi::Sender::new(of_states, oprf, keys.to_vec(), None, cx.seed())?;
     let mut opened = state.keep_keys().open(&io.recv(RowSeed::LEN).await)?;
     for len in oprf.sum_frames() {

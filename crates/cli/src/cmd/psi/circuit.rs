@@ -1,8 +1,18 @@
 //! `foxtrot psi count` and `psi sum`: how many keys both sides have, and the sum of the sender's numbers beside them.
 
-use std::io::{self, Write};
+mod serve;
 
-use foxtrot::psi::{Function, fields::Duplicates};
+use std::{
+    io::{self, Write},
+    path::Path,
+    sync::Arc,
+};
+
+use foxtrot::{
+    job::Table,
+    policy::Policy,
+    psi::{Function, fields::Duplicates},
+};
 use foxtrot_net::{
     hello::{Hello, Role},
     jobs::{self, LARGEST, MIN_COUNT, VALUE},
@@ -12,17 +22,20 @@ use foxtrot_psi::{
         MAX_ITEMS, Outcome, PROTOCOL, Parameters, Terms as Wanted,
         protocol::{Plan, receive, send},
     },
-    method::Assumption,
+    method::{Assumption, Method},
 };
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-use super::{OUR_NORMALIZE, agreement::Terms, party::show, read, read_policy, under};
+use super::{
+    OUR_NORMALIZE, agreement::Terms, party::show, read, read_policy, serve::limits, shelf::Stock,
+    under,
+};
 use crate::{
-    args::{Column, Counting, Summing},
+    args::{Column, Common, Counting, SetOptions, Summing},
     confirm::confirm,
     failure::Failure,
-    link::{Cost, Link},
+    link::Link,
     method,
     output::Output,
     policy,
@@ -33,36 +46,49 @@ use crate::{
     workers::Workers,
 };
 
-/// One side of a run.
-struct Side<'a> {
+/// The terms of one side.
+#[derive(Clone, Copy)]
+struct Side {
     function: Function,
     role: Role,
-    options: &'a Counting,
+    min_count: u64,
     /// The largest number that there may be, for a sum.
     largest: Option<u64>,
+}
+
+/// The way in which a set is read.
+struct Reader {
+    side: Side,
+    options: SetOptions,
+    /// The column of our numbers, if this side has them.
+    value: Option<Column>,
+    duplicates: Duplicates,
+    method: Method,
+    /// The most and the fewest keys that the peer may have.
+    bounds: [usize; 2],
+    policy: Option<Arc<Policy>>,
+    output: Output,
 }
 
 /// The number of common keys. The side that connects is the receiver of the protocol; both learn the same.
 pub(super) fn count(options: &Counting) -> Result<(), Failure> {
     let role = if options.transport.connect.is_some() { Role::Receiver } else { Role::Sender };
-    let side = Side { function: Function::Count, role, options, largest: None };
-    side.run(|_| Ok(Numbers::default()))
+    let min_count = options.min_count;
+    let side = Side { function: Function::Count, role, min_count, largest: None };
+    side.run(options, None, Duplicates::Refuse)
 }
 
 /// The sum also. The side with numbers is the sender.
 pub(super) fn sum(options: &Counting, summing: &Summing) -> Result<(), Failure> {
     let role = if summing.value.is_some() { Role::Sender } else { Role::Receiver };
-    let largest = Some(summing.largest);
-    let side = Side { function: Function::Sum, role, options, largest };
-    side.run(|set| match &summing.value {
-        Some(value) => numbers(set, value, summing.largest, summing.duplicates.rule()),
-        None => Ok(Numbers::default()),
-    })
+    let (min_count, largest) = (options.min_count, Some(summing.largest));
+    let side = Side { function: Function::Sum, role, min_count, largest };
+    side.run(options, summing.value.as_ref(), summing.duplicates.rule())
 }
 
 /// The numbers of our items, if this side has them.
 #[derive(Default)]
-struct Numbers {
+pub(super) struct Numbers {
     of_items: Zeroizing<Vec<u64>>,
     /// The name of their column.
     column: Option<String>,
@@ -100,32 +126,62 @@ fn numbers(
     Ok(Numbers { of_items: numbers, column: names.into_iter().next() })
 }
 
-impl Side<'_> {
-    fn run(&self, numbers: impl Fn(&Set) -> Result<Numbers, Failure>) -> Result<(), Failure> {
-        let Counting { set, options, most, agreeing, transport, common, .. } = self.options;
-        let policy = read_policy(agreeing)?;
-        let way = Way::under(transport, under(policy.as_deref(), self.role))?;
-        let set = read(set, options, Output::new(common))?;
+impl Reader {
+    fn read(&self, path: &Path) -> Result<Stock, Failure> {
+        let set = read(path, &self.options, self.output)?;
         let keys = set.items().len();
         if keys > MAX_ITEMS {
-            let why = format!("there are {keys} keys; {} takes {MAX_ITEMS}", self.function);
+            let why = format!("there are {keys} keys; {} takes {MAX_ITEMS}", self.side.function);
             return Err(Failure::usage(why));
         }
-        let numbers = numbers(&set)?;
-        let method = method::circuit(common)?;
-        let terms = Terms::of(method, std::slice::from_ref(&set), most.keys);
-        let terms = terms.at_least(most.least).under(policy).computing(self.function, None);
+        let numbers = match (&self.value, self.side.largest) {
+            (Some(value), Some(largest)) => numbers(&set, value, largest, self.duplicates)?,
+            _ => Numbers::default(),
+        };
+        let [most, least] = self.bounds;
+        let terms = Terms::of(self.method, std::slice::from_ref(&set), most).at_least(least);
+        let terms = terms.under(self.policy.clone()).computing(self.side.function, None);
+        Ok(Stock { items: vec![set.into_items()], fields: None, numbers, terms })
+    }
+}
+
+impl Side {
+    fn run(
+        self,
+        options: &Counting,
+        value: Option<&Column>,
+        duplicates: Duplicates,
+    ) -> Result<(), Failure> {
+        let Counting { set, options: set_options, most, agreeing, transport, common, .. } = options;
+        let policy = read_policy(agreeing)?;
+        let way = Way::under(transport, under(policy.as_deref(), self.role))?;
+        let reader = Reader {
+            side: self,
+            options: set_options.clone(),
+            value: value.cloned(),
+            duplicates,
+            method: method::circuit(common)?,
+            bounds: [most.keys, most.least],
+            policy,
+            output: Output::new(common),
+        };
+        let normalize = set_options.normalisers_in_full();
+        if options.serve {
+            let way = limits(&options.standing)?.into_iter().fold(way, Way::per_day);
+            return serve::answer_all(options, reader, way, normalize);
+        }
+        let stock = reader.read(set)?;
         let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
-        let role = self.role.to_string();
-        recorder.keep("psi", &role, |entry| {
-            entry.set(OUR_NORMALIZE, options.normalisers_in_full());
-            self.meet(set, &numbers, &terms, way, entry)
+        recorder.keep("psi", &self.role.to_string(), |entry| {
+            entry.set(OUR_NORMALIZE, normalize);
+            self.meet(&stock, way, (options, entry))
         })
     }
 
-    fn hello(&self, terms: &Terms, keys: usize, numbers: &Numbers) -> Hello {
-        let hello = terms.hello(self.role, &[keys]).term(MIN_COUNT, self.options.min_count);
-        let hello = numbers.column.iter().fold(hello, |hello, name| hello.detail(VALUE, name));
+    fn hello(self, stock: &Stock) -> Hello {
+        let hello = stock.terms.hello(self.role, &stock.sizes()).term(MIN_COUNT, self.min_count);
+        let column = stock.numbers.column.iter();
+        let hello = column.fold(hello, |hello, name| hello.detail(VALUE, name));
         match self.largest {
             Some(largest) => hello.term(LARGEST, largest),
             None => hello,
@@ -133,35 +189,66 @@ impl Side<'_> {
     }
 
     fn meet(
-        &self,
-        set: Set,
-        numbers: &Numbers,
-        terms: &Terms,
+        self,
+        stock: &Stock,
         way: Way<'_>,
-        entry: &mut Entry,
+        (options, entry): (&Counting, &mut Entry),
     ) -> Result<(), Failure> {
-        let Counting { agreeing, common, .. } = self.options;
+        let Counting { agreeing, common, .. } = options;
         let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-        let (keys, items) = (set.items().len(), set.into_items());
-        let hello = self.hello(terms, keys, numbers);
+        let (hello, terms) = (self.hello(stock), &stock.terms);
         terms.begin(entry);
         policy::check(terms.policy(), &hello)?;
         let link = way.reach(common, hello, output);
         let link = link.map_err(|e| e.explained_by(table::hint))?;
         entry.met(&link);
-        let parameters = self.agree(terms, &link, keys).map_err(|e| link.refuse(e))?;
-        for (key, value) in self.json(terms, &parameters) {
+        let parameters = self.agree(stock, &link.agreed.peer_details);
+        let parameters = parameters.map_err(|e| link.refuse(e))?;
+        for line in self.words(terms, &parameters) {
+            output.note(&line);
+        }
+        let ran = self.play(link, stock, &parameters, (&workers, output, entry), |link| {
+            confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))
+        })?;
+        self.deliver(ran, (terms, &parameters), common, "")
+    }
+
+    fn agree(self, stock: &Stock, details: &Table) -> Result<Parameters, Failure> {
+        self.parameters(stock, stock.terms.peers_keys(details)?)
+    }
+
+    fn parameters(self, stock: &Stock, theirs: usize) -> Result<Parameters, Failure> {
+        let ours = stock.items[0].len();
+        let (receivers, senders) = match self.role {
+            Role::Receiver => (ours, theirs),
+            Role::Sender => (theirs, ours),
+        };
+        let wanted = Wanted::default().at_least(self.min_count).both();
+        let wanted = self.largest.map_or(wanted, |largest| wanted.sum(largest));
+        Ok(Parameters::new(wanted, receivers, senders)?)
+    }
+
+    /// Runs the protocol to its end, and enters it into the record.
+    fn play(
+        self,
+        link: Link,
+        stock: &Stock,
+        parameters: &Parameters,
+        (workers, output, entry): (&Workers, Output, &mut Entry),
+        before: impl FnOnce(&Link) -> Result<(), Failure>,
+    ) -> Result<(Outcome, Report), Failure> {
+        let (terms, numbers) = (&stock.terms, &stock.numbers.of_items);
+        for (key, value) in self.json(terms, parameters) {
             entry.set(&key, value);
         }
-        self.tell(terms, &parameters, output);
-        confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
-        let base = terms.base();
-        let (outcome, cost) = link.run(&workers, |job| {
+        before(&link)?;
+        let (parameters, base) = (*parameters, terms.base());
+        let (outcome, cost) = link.run(workers, |job| {
             let (mut cx, direction) = (job.context()?, job.direction());
             let plan = Plan { parameters, base, direction, counter: 0 };
             let bar = &output.progress_in_percent(parameters.steps());
             let progress = |progress| show(bar, progress);
-            let (items, numbers) = (items.to_vec(), &numbers.of_items);
+            let items = stock.items[0].to_vec();
             let outcome = match self.role {
                 Role::Sender => job.play(|io| async move {
                     send(&io, &mut cx, plan, items, numbers, progress).await
@@ -178,80 +265,67 @@ impl Side<'_> {
             Role::Sender => [Some(&cost), None],
             Role::Receiver => [None, Some(&cost)],
         };
-        let report = self.report(terms, &parameters, workers.threads(), costs);
-        entry.ran(&report, &cost);
-        let outcome = outcome.ok_or_else(|| Failure::run("there is no result"))?;
-        if let Outcome::Released { count, .. } = outcome {
-            entry.set("results", count);
-        }
-        self.deliver(outcome, (terms, &parameters, &report), output)
-    }
-
-    fn agree(&self, terms: &Terms, link: &Link, ours: usize) -> Result<Parameters, Failure> {
-        let theirs = terms.peers_keys(&link.agreed.peer_details)?;
-        let (receivers, senders) = match self.role {
-            Role::Receiver => (ours, theirs),
-            Role::Sender => (theirs, ours),
-        };
-        let wanted = Wanted::default().at_least(self.options.min_count).both();
-        let wanted = self.largest.map_or(wanted, |largest| wanted.sum(largest));
-        Ok(Parameters::new(wanted, receivers, senders)?)
-    }
-
-    fn tell(&self, terms: &Terms, parameters: &Parameters, output: Output) {
-        let [ours, theirs] = match self.role {
-            Role::Receiver => [parameters.receiver_items(), parameters.sender_items()],
-            Role::Sender => [parameters.sender_items(), parameters.receiver_items()],
-        };
-        let normalised = terms.normalised().join(";");
-        output.note(&format!(
-            "agreed: semi-honest security, assumption lpn, keys normalised by {normalised}; {} here, {theirs} at the peer",
-            counted(ours, "key")
-        ));
-        let sum = match (self.function, self.role) {
-            (Function::Sum, Role::Sender) => ", and the sum of this side's numbers of these keys",
-            (Function::Sum, Role::Receiver) => ", and the sum of the peer's numbers of these keys",
-            _ => "",
-        };
-        let least = match self.options.min_count {
-            0 => String::new(),
-            least => format!("; nothing if there are fewer than {least}"),
-        };
-        output.note(&format!(
-            "privacy: both sides learn how many keys are common{sum}{least}; neither learns which; each also learns the other's \
-             number of keys; this holds only if both sides follow the protocol (semi-honest)"
-        ));
-        if let Some(policy) = terms.policy() {
-            output.note(&format!("policy of both sides: {}", policy.words()));
-        }
-    }
-
-    fn report(
-        &self,
-        terms: &Terms,
-        parameters: &Parameters,
-        threads: usize,
-        costs: [Option<&Cost>; 2],
-    ) -> Report {
-        let base = terms.base().info();
+        let base = base.info();
         let about = [
             format!("psi/{}", self.function),
             method::params_over(Some(&PROTOCOL), base),
             method::security_over(Some(&PROTOCOL), base, foxtrot_ot::base::Adversary::SemiHonest),
         ];
-        Report::of_parties(about, (parameters.receiver_items(), threads), costs)
+        let sizes = (parameters.receiver_items(), workers.threads());
+        let report = Report::of_parties(about, sizes, costs);
+        entry.ran(&report, &cost);
+        let outcome = outcome.ok_or_else(|| Failure::run("there is no result"))?;
+        if let Outcome::Released { count, .. } = outcome {
+            entry.set("results", count);
+        }
+        Ok((outcome, report))
     }
 
-    fn json(&self, terms: &Terms, parameters: &Parameters) -> Map<String, Value> {
+    /// The numbers of our keys and of the peer's.
+    fn sizes(self, parameters: &Parameters) -> [usize; 2] {
+        match self.role {
+            Role::Receiver => [parameters.receiver_items(), parameters.sender_items()],
+            Role::Sender => [parameters.sender_items(), parameters.receiver_items()],
+        }
+    }
+
+    /// Terms, privacy and policy; a line each.
+    fn words(self, terms: &Terms, parameters: &Parameters) -> Vec<String> {
+        let [ours, theirs] = self.sizes(parameters);
+        let normalised = terms.normalised().join(";");
+        let sum = match (self.function, self.role) {
+            (Function::Sum, Role::Sender) => ", and the sum of this side's numbers of these keys",
+            (Function::Sum, Role::Receiver) => ", and the sum of the peer's numbers of these keys",
+            _ => "",
+        };
+        let least = match self.min_count {
+            0 => String::new(),
+            least => format!("; nothing if there are fewer than {least}"),
+        };
+        let mut lines = vec![
+            format!(
+                "agreed: semi-honest security, assumption lpn, keys normalised by {normalised}; {} here, {theirs} at the peer",
+                counted(ours, "key")
+            ),
+            format!(
+                "privacy: both sides learn how many keys are common{sum}{least}; neither learns which; each also learns the other's \
+                 number of keys; this holds only if both sides follow the protocol (semi-honest)"
+            ),
+        ];
+        lines.extend(terms.policy().map(|it| format!("policy of both sides: {}", it.words())));
+        lines
+    }
+
+    fn json(self, terms: &Terms, parameters: &Parameters) -> Map<String, Value> {
         let object = json!({
             "function": self.function.name(),
-            "policy": terms.policy().map(foxtrot::policy::Policy::id),
+            "policy": terms.policy().map(Policy::id),
             "assumption": Assumption::Lpn.name(),
             "adversary": "semi-honest",
             "normalize": terms.normalised().join(";"),
             "keys_receiver": parameters.receiver_items(),
             "keys_sender": parameters.sender_items(),
-            "min_count": self.options.min_count,
+            "min_count": self.min_count,
             "largest": self.largest,
         });
         match object {
@@ -260,12 +334,14 @@ impl Side<'_> {
         }
     }
 
-    /// Prints the count, and the sum behind it; `withheld` if there are too few.
+    /// Prints the count, and the sum behind it; `withheld` if there are too few. What it says begins with the session, if there are
+    /// several.
     fn deliver(
-        &self,
-        outcome: Outcome,
-        (terms, parameters, report): (&Terms, &Parameters, &Report),
-        output: Output,
+        self,
+        (outcome, report): (Outcome, Report),
+        (terms, parameters): (&Terms, &Parameters),
+        common: &Common,
+        session: &str,
     ) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         let (text, count, sum) = match outcome {
@@ -275,7 +351,7 @@ impl Side<'_> {
                 (format!("{count} {sum}"), Some(count), Some(sum))
             }
         };
-        if self.options.common.json {
+        if common.json {
             let mut object = report.json();
             object.extend(self.json(terms, parameters));
             let withheld = outcome == Outcome::Withheld;
@@ -289,12 +365,12 @@ impl Side<'_> {
             writeln!(stdout, "{text}").map_err(|e| Failure::stdout(&e))?;
         }
         let figures = report.figures();
-        output.note(&match count {
+        Output::new(common).note(&match count {
             Some(count) => {
                 let count = usize::try_from(count).unwrap_or(usize::MAX);
-                format!("found {} ({figures})", counted(count, "key in common"))
+                format!("{session}found {} ({figures})", counted(count, "key in common"))
             }
-            None => format!("fewer than {} keys in common ({figures})", self.options.min_count),
+            None => format!("{session}fewer than {} keys in common ({figures})", self.min_count),
         });
         Ok(())
     }

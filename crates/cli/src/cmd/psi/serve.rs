@@ -1,6 +1,9 @@
 //! `psi send --serve`: sets for all peers that come.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use foxtrot::{
     Daily, MostPerDay,
@@ -8,7 +11,7 @@ use foxtrot::{
 };
 use foxtrot_net::{
     hello::{KEYS, numbered},
-    jobs::{SET, memory_of_psi_sender},
+    jobs::memory_of_psi_sender,
 };
 use zeroize::Zeroizing;
 
@@ -20,7 +23,7 @@ use super::{
     shelf::{Shelf, Stock},
 };
 use crate::{
-    args::{Common, MostSessions, Standing},
+    args::{Common, MostSessions, NamedSet, Standing},
     failure::Failure,
     host::Service,
     link::Link,
@@ -71,7 +74,7 @@ impl Service for Server {
     type Done = (Agreed, Report);
 
     fn agree(&self, details: &Table) -> Result<Admitted, Failure> {
-        self.shelf.find(details.get(SET).map(String::as_str))?.agree(details)
+        self.shelf.asked(details)?.agree(details)
     }
 
     fn least_memory(&self) -> u64 {
@@ -109,11 +112,9 @@ impl Service for Server {
             let (_, cost) = party.send(
                 link,
                 || {
-                    let lines = agreed.words(Some(Role::Sender), workers.threads());
-                    let mut lines = lines.iter().map(|line| format!("with {peer}: {line}"));
-                    lines.next().into_iter().for_each(|line| self.output.note(&line));
-                    lines.for_each(|line| self.output.detail(&line));
-                    self.output.detail(&format!("with {peer}: {}", agreed.details()));
+                    let mut lines = agreed.words(Some(Role::Sender), workers.threads());
+                    lines.push(agreed.details());
+                    self.tell(&peer, &lines);
                     stock.copy()
                 },
                 stock.fields.as_ref(),
@@ -126,6 +127,23 @@ impl Service for Server {
 }
 
 impl Server {
+    /// Returns the first set, and says which policy holds.
+    pub(super) fn first(&self) -> Result<Arc<Stock>, Failure> {
+        let first = self.shelf.all().next();
+        let first = first.ok_or_else(|| Failure::usage("there is no set to serve"))?;
+        if let Some(policy) = first.terms.policy() {
+            self.output.note(&format!("policy of every session: {}", policy.words()));
+        }
+        Ok(first)
+    }
+
+    /// Says what was agreed with a peer; what follows the first line is for those who want to know more.
+    pub(super) fn tell(&self, peer: &str, lines: &[String]) {
+        let mut lines = lines.iter().map(|line| format!("with {peer}: {line}"));
+        lines.next().into_iter().for_each(|line| self.output.note(&line));
+        lines.for_each(|line| self.output.detail(&line));
+    }
+
     /// Answers all peers that come.
     pub(super) fn answer_all(
         self,
@@ -134,12 +152,8 @@ impl Server {
         common: &Common,
     ) -> Result<(), Failure> {
         let output = self.output;
-        let first = self.shelf.all().next();
-        let first = first.ok_or_else(|| Failure::usage("there is no set to serve"))?;
+        let first = self.first()?;
         let hello = first.terms.hello(Role::Sender, &first.sizes()).without_keys();
-        if let Some(policy) = first.terms.policy() {
-            output.note(&format!("policy of every session: {}", policy.words()));
-        }
         output::stamp();
         way.all_peers(common, most, hello, self, |number, peer, (agreed, report)| {
             let keys = agreed.receivers_keys();
@@ -150,10 +164,28 @@ impl Server {
     }
 }
 
+/// Reads the files of a server, and reads them again when they change, if that is wanted.
+pub(super) fn open(
+    files: Vec<(Option<String>, PathBuf)>,
+    reload: bool,
+    read: impl Fn(&Path) -> Result<Stock, Failure> + Send + 'static,
+) -> Result<Arc<Shelf>, Failure> {
+    match files.iter().filter(|(_, path)| path == Path::new("-")).count() {
+        0 => {}
+        1 if !reload => {}
+        1 => return Err(Failure::usage("--reload needs files; standard input is read once")),
+        _ => return Err(Failure::usage("only one set can be read from standard input")),
+    }
+    let shelf = Arc::new(Shelf::fill(files, &read)?);
+    if reload {
+        Arc::clone(&shelf).reload(read)?;
+    }
+    Ok(shelf)
+}
+
 /// The files of a server, with their names.
-pub(super) fn files(set: Option<&PathBuf>, standing: &Standing) -> Vec<(Option<String>, PathBuf)> {
-    let named = standing.named.iter();
-    let named = named.map(|it| (Some(it.name.to_string()), it.path.clone()));
+pub(super) fn files(set: Option<&PathBuf>, named: &[NamedSet]) -> Vec<(Option<String>, PathBuf)> {
+    let named = named.iter().map(|it| (Some(it.name.to_string()), it.path.clone()));
     set.map(|path| (None, path.clone())).into_iter().chain(named).collect()
 }
 

@@ -9,10 +9,10 @@ use std::{
 };
 
 use foxtrot::psi::fields::Fields;
-use foxtrot_net::Reason;
+use foxtrot_net::{Reason, hello::Table, jobs::SET};
 use zeroize::Zeroizing;
 
-use super::agreement::Terms;
+use super::{agreement::Terms, circuit::Numbers};
 use crate::{failure::Failure, output::say, table::Item};
 
 /// Time between two looks whether a file has changed.
@@ -24,6 +24,8 @@ pub(super) struct Stock {
     pub(super) items: Vec<Zeroizing<Vec<Item>>>,
     /// The columns that are shared.
     pub(super) fields: Option<Fields>,
+    /// The numbers that a sum adds up.
+    pub(super) numbers: Numbers,
     pub(super) terms: Terms,
 }
 
@@ -96,8 +98,9 @@ impl Shelf {
         Ok(Self { books })
     }
 
-    /// The set of that name, as it is now.
-    pub(super) fn find(&self, name: Option<&str>) -> Result<Arc<Stock>, Failure> {
+    /// The set that a peer with these details asks for, as it is now.
+    pub(super) fn asked(&self, details: &Table) -> Result<Arc<Stock>, Failure> {
+        let name = details.get(SET).map(String::as_str);
         let book = self.books.iter().find(|book| book.is(name));
         book.map(Book::stock).ok_or_else(|| {
             let why = match name {
