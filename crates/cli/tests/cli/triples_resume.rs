@@ -22,10 +22,10 @@ const LEN: u64 = 3;
 const RESUME: &str = "hint: finished batches are kept; continue with --resume on both sides\n";
 const KIND: [&str; 4] = ["-n", COUNT, "--bits", "8"];
 
-/// Waits until the file has so many batches.
-fn wait_for(batches: u64, file: &Path) {
+/// Waits until the file has so many bytes.
+fn wait_for(bytes: u64, file: &Path) {
     let start = Instant::now();
-    while fs::metadata(file).map_or(0, |file| file.len()) < batches * BATCH * LEN {
+    while fs::metadata(file).map_or(0, |file| file.len()) < bytes {
         assert!(start.elapsed() < Duration::from_secs(30), "nothing is written");
         thread::sleep(Duration::from_millis(2));
     }
@@ -41,7 +41,7 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     let listening = Listening::start(&generate("0", &zero, &KIND));
     let transport = ["--insecure", "--connect", &listening.address];
     let connected = Running::start(&[&generate("1", &one, &KIND)[..], &transport].concat());
-    files.iter().for_each(|file| wait_for(3, file));
+    files.iter().for_each(|file| wait_for(3 * BATCH * LEN, file));
     connected.interrupt();
     let (status, _, told) = connected.end();
     assert_eq!((status, told.ends_with(RESUME)), (130, true), "{told}");
@@ -101,15 +101,17 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     verified([&zero, &one], 3_000_001, "8");
 }
 
-#[test]
-fn a_run_in_one_process_resumes() {
+/// Interrupts a run in one process that has two batches, of so many bytes, and continues it. Returns the number of batches before, and
+/// of triples after.
+fn resumed(kind: [&str; 4], begins: &str, batch: u64) -> [u64; 2] {
     let folder = tempfile::tempdir().unwrap();
     let dir = name(folder.path(), "t");
-    let local = [&["triples", "local", "-o", &dir], &KIND[..]].concat();
+    let local = [&["triples", "local", "-o", &dir], &kind[..]].concat();
     let mut run = Running::start(&local);
-    assert!(run.line().starts_with("foxtrot: agreed: 3000001 triples modulo 2^8, rlwe-8"));
+    let line = run.line();
+    assert!(line.starts_with(begins), "{line}");
     for party in ["P0", "P1"] {
-        wait_for(2, &folder.path().join(format!("t.partial/{party}.triples")));
+        wait_for(2 * batch, &folder.path().join(format!("t.partial/{party}.triples")));
     }
     run.interrupt();
     let (status, _, said) = run.end();
@@ -119,10 +121,25 @@ fn a_run_in_one_process_resumes() {
     let output = foxtrot(&[&local[..], &["--resume", "--json"]].concat()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let before = report["batches_before"].as_u64().unwrap();
+    verified([&dir, &dir], kind[1].parse().unwrap(), kind[3]);
+    ["batches_before", "n"].map(|key| report[key].as_u64().unwrap())
+}
+
+#[test]
+fn a_run_in_one_process_resumes() {
+    let agreed = "foxtrot: agreed: 3000001 triples modulo 2^8, rlwe-8";
+    let [before, made] = resumed(KIND, agreed, BATCH * LEN);
     assert!(before >= 1);
-    assert_eq!(report["n"], 3_000_001 - before * BATCH);
-    verified([&dir, &dir], 3_000_001, "8");
+    assert_eq!(made, 3_000_001 - before * BATCH);
+}
+
+#[test]
+fn a_run_of_bit_triples_resumes() {
+    // A batch has 2^20 triples, of three bits each.
+    let kind = ["-n", "64000000", "--bits", "1"];
+    let [before, made] = resumed(kind, "foxtrot: agreed: 64000000 triples ", 3 << 17);
+    assert!((1..61).contains(&before), "{before}");
+    assert_eq!(made, 64_000_000 - (before << 20));
 }
 
 #[test]
