@@ -1,8 +1,7 @@
 //! The curve P-256 (NIST SP 800-186), y² = x³ − 3x + b over F_p, and its encodings as in
 //! `docs/wire/rot-from-ot.md`, section 9.
 //!
-//! Numbers are four words, the least significant first; products are sums of doublings, 256 of
-//! them each.
+//! Numbers are four words, the least significant first.
 
 /// A number below 2²⁵⁶.
 pub type Number = [u64; 4];
@@ -178,12 +177,45 @@ fn without_borrow(a: &Number, b: &Number) -> Number {
     difference
 }
 
-/// Returns a·b mod m, for a below m.
+/// Returns a·b mod m, for a below m: word after word of b.
 pub(crate) fn multiply(a: &Number, b: &Number, m: &Number) -> Number {
-    bits(b).fold(ZERO, |product, bit| {
-        let twice = add(&product, &product, m);
-        if bit { add(&twice, a, m) } else { twice }
+    b.iter().rev().fold(ZERO, |product, &word| {
+        add(&times_word(&product, 1 << 64, m), &times_word(a, word.into(), m), m)
     })
+}
+
+/// Returns a·w mod m, for a below m and w up to 2⁶⁴, by long division: parts of the quotient are guessed from below.
+fn times_word(a: &Number, w: u128, m: &Number) -> Number {
+    let mut product = [0; 5];
+    for k in 0..4 {
+        let word = u128::from(a[k]) * w + u128::from(product[k]);
+        (product[k], product[k + 1]) = low_and_high(word);
+    }
+    let top = (0..4).rposition(|k| m[k] != 0).expect("a modulus");
+    loop {
+        let two_words = u128::from(product[top + 1]) << 64 | u128::from(product[top]);
+        let q = two_words / (u128::from(m[top]) + 1);
+        if q == 0 {
+            break;
+        }
+        let mut carry = 0;
+        for k in 0..5 {
+            let part = q * u128::from(*m.get(k).unwrap_or(&0)) + u128::from(carry);
+            let (low, high) = low_and_high(part);
+            let (word, borrow) = product[k].overflowing_sub(low);
+            (product[k], carry) = (word, high + u64::from(borrow));
+        }
+    }
+    // The top word is not above that of m.
+    let [mut rest @ .., _] = product;
+    while !less(&rest, m) {
+        rest = without_borrow(&rest, m);
+    }
+    rest
+}
+
+fn low_and_high(x: u128) -> (u64, u64) {
+    (x as u64, (x >> 64) as u64)
 }
 
 /// Returns a^e mod p.
@@ -224,6 +256,22 @@ mod tests {
         let negative = g.times(&minus_one).encode();
         assert_eq!(negative[1..], g.encode()[1..]);
         assert_ne!(negative[0], g.encode()[0]);
+    }
+
+    #[test]
+    fn products_are_sums_of_doublings() {
+        for m in [P, ORDER, crate::ristretto::P, [u64::MAX, 0, 9, 0]] {
+            let minus_one = without_borrow(&m, &ONE);
+            let below = [ZERO, ONE, minus_one, [u64::MAX, 0, 8, 0]];
+            let any = [ZERO, ONE, minus_one, [u64::MAX, 7, 0, 1 << 63], [u64::MAX; 4]];
+            for (a, b) in below.iter().flat_map(|a| any.map(|b| (a, b))) {
+                let sum = bits(&b).fold(ZERO, |product, bit| {
+                    let twice = add(&product, &product, &m);
+                    if bit { add(&twice, a, &m) } else { twice }
+                });
+                assert_eq!(multiply(a, &b, &m), sum, "{a:x?} {b:x?} {m:x?}");
+            }
+        }
     }
 
     #[test]

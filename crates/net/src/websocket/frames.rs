@@ -328,6 +328,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// # Errors
 /// As of a connection.
 #[cfg(any(test, feature = "fuzzing"))]
+#[cfg_attr(not(feature = "fuzzing"), expect(unreachable_pub, reason = "public for fuzzing"))]
 pub fn read_all<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Vec<u8>, Vec<Vec<u8>>, io::Result<bool>) {
