@@ -34,7 +34,7 @@ pub(super) fn aes(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
 
 pub(super) fn aegis(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     let mut results = Results::default();
-    let len = 32 * input.up_to(40);
+    let len = 32 * (1 + input.up_to(39));
     let (keys, nonce) = ([input.array(), input.array()], input.array());
     results.keep(len, |to| kernel_aegis::keystream(backend, &keys[0], &nonce, to));
     results.keep(2 * len, |to| {
