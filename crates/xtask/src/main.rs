@@ -21,6 +21,7 @@ mod package;
 mod packages;
 mod published;
 mod python;
+mod reproducible;
 mod sanitize;
 mod semver;
 mod smoke;
@@ -60,7 +61,7 @@ enum Check {
     /// Measure which share of the lines of the library crates their tests run; 90 % or less fails
     Coverage,
     /// Build the Debian package, and test it in a clean root without Rust
-    Deb(packages::Deb),
+    Deb(packages::Options),
     /// Compare the number of dependencies with the budget in ARCHITECTURE.md
     Dependencies,
     /// Build the firmware of `examples/device`, count what it takes, and let it talk with the command, on QEMU
@@ -77,15 +78,15 @@ enum Check {
     /// Check the published crates with the oldest Rust that they promise
     Msrv,
     /// Build the static binary and a container of it, and test both in empty roots
-    Musl,
+    Musl(packages::Options),
     /// Build the npm package and the page for browsers into `target/npm`
     Npm,
     /// Package the published crates without a network, and build them from their packages
     Package(package::Arguments),
     /// Build the Python package, install it into a fresh environment, and run its tests
     Python(python::Arguments),
-    /// Build command, library and Debian package in two folders, and compare them byte for byte
-    Reproducible,
+    /// Build what is given away in two folders, and compare it byte for byte
+    Reproducible(reproducible::Arguments),
     /// Run the tests of the kernel and of `foxtrot-ot` with the address sanitizer, on every backend
     Sanitize,
     /// Compare the published crates' interfaces with the last release
@@ -96,6 +97,8 @@ enum Check {
     Systems(systems::Arguments),
     /// Compare the files of test vectors with what the reference implementations print
     Vectors,
+    /// Build the wheel that is given away into `target/wheel`
+    Wheel,
     /// Name the lines of documents, comments and tests that break the rules of plain words; check spelling
     Words,
 }
@@ -109,7 +112,7 @@ fn main() -> ExitCode {
         Check::Chart => chart::run(),
         Check::Contexts(arguments) => contexts::run(&arguments),
         Check::Coverage => coverage::run(),
-        Check::Deb(arguments) => packages::deb(&arguments),
+        Check::Deb(options) => packages::deb(&options),
         Check::Dependencies => dependencies::run(),
         #[cfg(unix)]
         Check::Device(arguments) => device::run(&arguments),
@@ -118,16 +121,17 @@ fn main() -> ExitCode {
         Check::Memcheck(arguments) => memcheck::run(&arguments),
         Check::Miri => miri::run(),
         Check::Msrv => msrv::run(),
-        Check::Musl => packages::musl(),
+        Check::Musl(options) => packages::musl(&options),
         Check::Npm => npm::run(),
         Check::Package(arguments) => package::run(&arguments),
         Check::Python(arguments) => python::run(&arguments),
-        Check::Reproducible => packages::reproducible(),
+        Check::Reproducible(arguments) => reproducible::run(&arguments),
         Check::Sanitize => sanitize::run(),
         Check::Semver => semver::run(),
         Check::Smoke(arguments) => smoke::run(&arguments),
         Check::Systems(arguments) => systems::run(&arguments),
         Check::Vectors => vectors::run(),
+        Check::Wheel => packages::wheel(),
         Check::Words => words::run(),
     };
     match outcome {

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use crate::tools::{self, Failure, Result};
+use crate::{
+    packages::without_paths,
+    tools::{self, Failure, Result},
+};
 
 /// The most bytes of the WebAssembly as gzip sends it.
 const MOST_GZIPPED: usize = 600_000;
@@ -26,9 +29,8 @@ pub(crate) fn run() -> Result {
         .zip(&folders)
         .map(|((_, flags), folder)| {
             let build = format!("build --profile wasm --target {TARGET} --package foxtrot-wasm");
-            let mut build = tools::cargo(&build);
-            build.env("CARGO_TARGET_DIR", folder).env("RUSTFLAGS", flags);
-            build.spawn().map_err(failed)
+            let mut build = without_paths(tools::cargo(&build), flags)?;
+            build.env("CARGO_TARGET_DIR", folder).spawn().map_err(failed)
         })
         .collect();
     for build in builds {

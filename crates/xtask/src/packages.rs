@@ -1,5 +1,5 @@
 //! Packages that people install: a Debian package, a static binary and a container of it, each tested in a clean root; and
-//! the check that two builds are the same, byte for byte.
+//! the wheel.
 
 use std::{
     env, fs,
@@ -13,10 +13,10 @@ use crate::{
     tools::{self, Failure, Result},
 };
 
-/// Options of `deb`.
+/// Options of `deb` and `musl`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Deb {
-    /// Build the package, and do not install it
+pub(crate) struct Options {
+    /// Build it, and do not run it
     #[arg(long)]
     no_test: bool,
 }
@@ -30,14 +30,14 @@ const MUSL: &str = "x86_64-unknown-linux-musl";
 const SHOPS: [&str; 2] = ["examples/shop-a.csv", "examples/shop-b.csv"];
 
 /// Builds the Debian package, and tests it in a clean root without Rust.
-pub(crate) fn deb(arguments: &Deb) -> Result {
+pub(crate) fn deb(options: &Options) -> Result {
     for program in ["dpkg-deb", "dpkg-shlibdeps", "cc"] {
         let there = tools::succeeds(&mut tools::command(program, "--version"));
         tools::needs(there, &format!("there is no {program}"))?;
     }
     let package = debian_package(&tools::target().join("deb"))?;
     println!("{}: {} bytes", package.display(), fs::metadata(&package).map_err(failed)?.len());
-    if arguments.no_test {
+    if options.no_test {
         return Ok(());
     }
     let root = tools::target().join("deb/clean");
@@ -236,7 +236,7 @@ fn as_root(words: &str) -> Result<Command> {
 }
 
 /// Builds the static binary, and runs it in a root that has nothing else; then in a container, where one can be built.
-pub(crate) fn musl() -> Result {
+pub(crate) fn musl(options: &Options) -> Result {
     let there = tools::succeeds(&mut tools::command("rustup", &format!("target add {MUSL}")));
     tools::needs(there, &format!("the target {MUSL} cannot be had here"))?;
     let compiler = tools::command("musl-gcc", "-dumpversion").output().is_ok();
@@ -244,7 +244,6 @@ pub(crate) fn musl() -> Result {
     let built = release("--package foxtrot-cli", &format!("--target {MUSL}"))?.join("foxtrot");
     let packages = tools::target().join("musl");
     let (root, name) = (packages.join("empty"), format!("foxtrot-{VERSION}-{MUSL}"));
-    tools::run(as_root("rm -rf")?.arg(&root))?;
     let (folder, archive) = (packages.join(&name), packages.join(format!("{name}.tar.gz")));
     let binary = folder.join("foxtrot");
     copy(&built, &binary)?;
@@ -263,6 +262,10 @@ pub(crate) fn musl() -> Result {
         return tools::failed("the binary asks for a loader");
     }
     println!("{}: {} bytes", archive.display(), fs::metadata(&archive).map_err(failed)?.len());
+    if options.no_test {
+        return Ok(());
+    }
+    tools::run(as_root("rm -rf")?.arg(&root))?;
     copy(&binary, &root.join("foxtrot"))?;
     intersects_in(&root, "/foxtrot")?;
     container(&binary)
@@ -305,60 +308,29 @@ fn container(binary: &Path) -> Result {
     }
 }
 
-/// Builds the package here and, of a clone of the last commit, in a folder below; compares both byte for byte.
-pub(crate) fn reproducible() -> Result {
-    let changed = tools::stdout(&mut tools::command("git", "status --porcelain"))?;
-    if !changed.is_empty() {
-        return tools::failed("there are changes that no commit has");
-    }
-    let clone = tools::target().join("reproducible/another-folder");
-    let git = |arguments: &str| {
-        let mut git = tools::command("git", "-C");
-        git.arg(&clone).args(arguments.split(' '));
-        git
-    };
-    if !clone.join(".git").exists() {
-        tools::run(tools::command("git", "clone --quiet --no-hardlinks .").arg(&clone))?;
-    }
-    tools::run(&mut git("fetch --quiet origin HEAD"))?;
-    tools::run(&mut git("checkout --quiet --detach FETCH_HEAD"))?;
-    deb(&Deb { no_test: true })?;
-    let mut build = tools::cargo("xtask deb --no-test");
-    tools::run(build.current_dir(&clone).env("CARGO_TARGET_DIR", clone.join("target")))?;
-    let built = [tools::target().join("deb"), clone.join("target/deb")];
-    let triplet = word(&mut tools::command("cc", "-print-multiarch"))?;
-    let architecture = word(&mut tools::command("dpkg", "--print-architecture"))?;
-    let mut differ = Vec::new();
-    for file in [
-        "tree/usr/bin/foxtrot".to_owned(),
-        format!("tree/usr/lib/{triplet}/libfoxtrot.so.{VERSION}"),
-        format!("tree/usr/lib/{triplet}/libfoxtrot.a"),
-        format!("{NAME}_{VERSION}_{architecture}.deb"),
-    ] {
-        let [one, other] = [0, 1].map(|i: usize| fs::read(built[i].join(&file)).map_err(failed));
-        let (one, other) = (one?, other?);
-        println!(
-            "{file}: {} bytes, {}",
-            one.len(),
-            if one == other { "the same" } else { "differ" }
-        );
-        if one != other {
-            differ.push(file);
-        }
-    }
-    if differ.is_empty() { Ok(()) } else { tools::failed(format_args!("differ: {differ:?}")) }
+/// Builds the wheel that is given away into `target/wheel`.
+pub(crate) fn wheel() -> Result {
+    let there = tools::succeeds(&mut tools::command("maturin", "--version"));
+    tools::needs(there, "there is no maturin (`pipx install maturin`)")?;
+    let folder = tools::target().join("wheel");
+    let _ = fs::remove_dir_all(&folder);
+    let options = "build --quiet --locked --profile dist --manifest-path crates/python/Cargo.toml";
+    let mut maturin = tools::command("maturin", options);
+    maturin.arg("--out").arg(&folder);
+    tools::run(&mut without_paths(maturin, "")?)
 }
 
 /// Builds for release without paths of this machine, and gives cargo's folder of what was built.
 fn release(packages: &str, options: &str) -> Result<PathBuf> {
     let build = format!("build --quiet --locked --profile dist {packages} {options}");
-    tools::run(&mut without_paths(tools::cargo(&build))?)?;
+    tools::run(&mut without_paths(tools::cargo(&build), "")?)?;
     let target = if options.is_empty() { tools::target() } else { tools::target().join(MUSL) };
     Ok(target.join("dist"))
 }
 
-/// Cargo that builds no path of this machine in, and the day of the last commit in place of today.
-pub(crate) fn without_paths(mut cargo: Command) -> Result<Command> {
+/// Cargo that builds no path of this machine in, and the day of the last commit in place of today; with these flags for the
+/// compiler.
+pub(crate) fn without_paths(mut cargo: Command, flags: &str) -> Result<Command> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| env::home_dir().map(|it| it.join(".cargo"))).unwrap_or_default();
     let sysroot = word(&mut tools::command("rustc", "--print sysroot"))?;
@@ -369,7 +341,8 @@ pub(crate) fn without_paths(mut cargo: Command) -> Result<Command> {
     ];
     let rust = paths.iter().map(|(path, to)| format!("--remap-path-prefix={path}={to}"));
     let c = paths.iter().map(|(path, to)| format!("-ffile-prefix-map={path}={to}"));
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", rust.collect::<Vec<_>>().join("\x1f"));
+    let flags = flags.split_whitespace().map(str::to_owned).chain(rust);
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.collect::<Vec<_>>().join("\x1f"));
     cargo.env("CFLAGS", c.collect::<Vec<_>>().join(" ")).env("SOURCE_DATE_EPOCH", epoch()?);
     Ok(cargo)
 }
