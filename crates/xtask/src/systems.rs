@@ -1,6 +1,6 @@
 //! Tests on other processors and systems than this machine's: emulated, or as far as they can be had here.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use crate::tools::{self, Failure, Result};
 
@@ -134,12 +134,24 @@ impl System {
         let programs: Vec<_> = [self.compiler].into_iter().chain(runner).collect();
         are_there(&programs, self.target)?;
         let target = self.target.replace('-', "_");
+        let libraries = tools::target().join("wine");
+        if self.runner == "wine" {
+            fs::create_dir_all(&libraries).or_else(tools::failed)?;
+            let mut compile = tools::command(self.compiler, "-shared -O1 -o");
+            compile.arg(libraries.join("bcryptprimitives.dll"));
+            compile.arg(tools::root().join("crates/xtask/src/systems/bcryptprimitives.c"));
+            tools::run(compile.arg("-ladvapi32"))?;
+        }
         for tests in tests {
             let mut test =
                 tools::cargo(&format!("test --quiet --locked --target {} {tests}", self.target));
             test.env(format!("CC_{target}"), self.compiler)
                 .env("PROPTEST_CASES", "8")
-                .env("WINEDEBUG", "-all");
+                .env("WINEDEBUG", "-all")
+                .env(
+                    "WINEPATH",
+                    format!("Z:{}", libraries.display().to_string().replace('/', "\\")),
+                );
             if self.name != "musl" {
                 test.env(format!("CARGO_TARGET_{}_LINKER", target.to_uppercase()), self.compiler);
             }

@@ -357,7 +357,7 @@ fn the_code_on_blocks_is_self_dual() {
 fn aligned_buffers_begin_with_a_line_of_the_cache() {
     #[repr(align(16))]
     struct Buffer([[u8; 16]; 67]);
-    let Buffer(buffer) = Buffer([[0; 16]; 67]);
+    let Buffer(buffer) = &Buffer([[0; 16]; 67]);
     for skip in 0..4 {
         let part = &buffer[skip..][aligned(&buffer[skip..], 60)];
         assert_eq!(part.len(), 60);
