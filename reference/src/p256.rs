@@ -199,11 +199,10 @@ fn times_word(a: &Number, w: u128, m: &Number) -> Number {
             break;
         }
         let mut carry = 0;
-        for k in 0..5 {
-            let part = q * u128::from(*m.get(k).unwrap_or(&0)) + u128::from(carry);
-            let (low, high) = low_and_high(part);
-            let (word, borrow) = product[k].overflowing_sub(low);
-            (product[k], carry) = (word, high + u64::from(borrow));
+        for (word, of_m) in product.iter_mut().zip(m.iter().chain(&[0])) {
+            let (low, high) = low_and_high(q * u128::from(*of_m) + u128::from(carry));
+            let (difference, borrow) = word.overflowing_sub(low);
+            (*word, carry) = (difference, high + u64::from(borrow));
         }
     }
     // The top word is not above that of m.
@@ -215,7 +214,8 @@ fn times_word(a: &Number, w: u128, m: &Number) -> Number {
 }
 
 fn low_and_high(x: u128) -> (u64, u64) {
-    (x as u64, (x >> 64) as u64)
+    let [low, high] = [x & u128::from(u64::MAX), x >> 64].map(|half| half.try_into());
+    (low.expect("a word"), high.expect("a word"))
 }
 
 /// Returns a^e mod p.

@@ -265,6 +265,7 @@ fn a_set_below_the_smallest_size_is_refused_on_both_sides() {
     assert_eq!((receiver.end().0, sender.status.code()), (0, Some(0)));
 }
 
+#[cfg(unix)]
 #[test]
 fn a_run_that_is_interrupted_has_a_line_in_the_audit_log() {
     let folder = tempfile::tempdir().unwrap();

@@ -31,6 +31,7 @@ fn path(folder: &Path, name: &str) -> String {
     folder.join(name).to_str().unwrap().to_owned()
 }
 
+#[cfg(unix)]
 #[test]
 fn shards_of_two_companies_meet_behind_a_gateway_and_give_the_whole_result() {
     let folder = tempfile::tempdir().unwrap();
