@@ -22,7 +22,7 @@ use clap_complete::Shell;
 use foxtrot_ot::Backend;
 use foxtrot_psi::method::Assumption;
 
-pub(crate) use agreeing::{Agreeing, Duplicates, Joining, Sharing};
+pub(crate) use agreeing::{Agreeing, Counts, Duplicates, Joining, Sharing, Trying};
 pub(crate) use browsers::Browsers;
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
@@ -239,6 +239,10 @@ pub(crate) enum PsiCommand {
         options: SetOptions,
         #[command(flatten)]
         others: OtherOptions,
+        #[command(flatten)]
+        or_keys: OrKeys,
+        #[command(flatten)]
+        trying: Trying,
         #[command(flatten)]
         out: RowsOut,
         #[command(flatten)]

@@ -56,6 +56,38 @@ pub(crate) struct Sharing {
     pub(crate) padding: Padding,
 }
 
+/// Options of a trial on one machine.
+#[derive(ClapArgs)]
+#[command(next_help_heading = heading::INPUT)]
+pub(crate) struct Trying {
+    /// Also get these columns of B for each match, as in city,plan. They stand behind the columns of the output
+    #[arg(long, value_name = "COLS", conflicts_with = "or_key")]
+    pub(crate) with: Option<KeyColumns>,
+    /// Print what `psi count` or `psi sum` prints, in place of rows
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["with", "or_key", "count", "invert", "output"])]
+    pub(crate) function: Option<Counts>,
+    /// With --function sum, the column of whole numbers of B
+    #[arg(long, value_name = "COL", requires = "function", required_if_eq("function", "sum"))]
+    pub(crate) value: Option<Column>,
+    /// With --function sum, the largest number that there may be
+    #[arg(long, value_name = "N", requires = "function", default_value_t = u32::MAX.into())]
+    pub(crate) largest: u64,
+    /// With --function, tell nothing if fewer keys are common
+    #[arg(long, value_name = "K", requires = "function", default_value_t = 0)]
+    pub(crate) min_count: u64,
+    #[command(flatten)]
+    pub(crate) padding: Padding,
+}
+
+/// Functions that tell no rows.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Counts {
+    /// Number of common keys
+    Count,
+    /// And the sum of the numbers of B beside these
+    Sum,
+}
+
 /// The form in which columns go to the receiver.
 #[derive(ClapArgs, Clone, Copy)]
 #[command(next_help_heading = heading::INPUT)]

@@ -16,7 +16,8 @@ Examples:
 pub(super) const PSI_LOCAL: &str = "\
 Examples:
   foxtrot psi local a.csv b.csv --key email --normalize email
-  foxtrot psi local a.csv b.csv --key email --key-b E-Mail --count";
+  foxtrot psi local a.csv b.csv --key email --key-b E-Mail --count
+  foxtrot psi local a.csv b.csv --key email --function sum --value amount";
 
 pub(super) const PSI_RECEIVE: &str = "\
 Examples:

@@ -91,6 +91,26 @@ pub(crate) struct OtherOptions {
     /// --delimiter of B [default: the same as for A]
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter_b: Option<Delimiter>,
+    /// --or-key of B; repeat for each [default: the same as for A]
+    #[arg(long, value_name = "COLS", requires = "or_key")]
+    pub(crate) or_key_b: Vec<KeyColumns>,
+    /// --or-normalize of B, only to give its format of dates [default: the same as for A]
+    #[arg(long, value_name = "NAMES", requires = "or_key")]
+    pub(crate) or_normalize_b: Vec<KeyNormalisers>,
+}
+
+impl OtherOptions {
+    /// The further keys of the second file.
+    pub(crate) fn or_keys(&self, first: &OrKeys) -> OrKeys {
+        let mut keys = first.clone();
+        if !self.or_key_b.is_empty() {
+            keys.or_key.clone_from(&self.or_key_b);
+        }
+        if !self.or_normalize_b.is_empty() {
+            keys.or_normalize.clone_from(&self.or_normalize_b);
+        }
+        keys
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -22,8 +22,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     args::{
-        Agreeing, Column, Common, OtherOptions, PsiCommand, RowsOut, SetOptions, Sharding,
-        Transport,
+        Agreeing, Column, Common, PsiCommand, RowsOut, SetOptions, Sharding, Transport, Trying,
     },
     confirm::confirm,
     failure::Failure,
@@ -47,7 +46,9 @@ use shelf::Stock;
 const OUR_NORMALIZE: &str = "our_normalize";
 
 /// Options for the second file, in place of those for one.
-const OF_B: [(&str, &str); 4] = [
+const OF_B: [(&str, &str); 6] = [
+    ("--or-key ", "--or-key-b "),
+    ("--or-normalize ", "--or-normalize-b "),
     ("--key ", "--key-b "),
     ("--format ", "--format-b "),
     ("--delimiter ", "--delimiter-b "),
@@ -80,8 +81,17 @@ impl Side {
 
 pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
     match command {
-        PsiCommand::Local { a, b, options, others, out, rests, common } => {
-            local([a, b], options, others, out, (rests.assumption(), common))
+        PsiCommand::Local { a, b, options, others, or_keys, trying, out, rests, common } => {
+            if [a, b] == [Path::new("-"); 2] {
+                return Err(Failure::usage("only one set can be read from standard input"));
+            }
+            let theirs = options.for_another(b, others);
+            if trying.function.is_some() {
+                return circuit::local([a, b], [options.clone(), theirs], trying, common);
+            }
+            let theirs = theirs.with(&others.or_keys(or_keys)).map_err(|e| e.rename_options(&OF_B));
+            let options = [options.with(or_keys)?, theirs?];
+            local([a, b], &options, trying, out, (rests.assumption(), common))
         }
         PsiCommand::Receive {
             set,
@@ -218,54 +228,64 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
 /// Both parties; A's owner receives.
 fn local(
     [a, b]: [&Path; 2],
-    options: &SetOptions,
-    others: &OtherOptions,
+    [ours, theirs]: &[Vec<SetOptions>; 2],
+    trying: &Trying,
     out: &RowsOut,
     (assumption, common): (Assumption, &Common),
 ) -> Result<(), Failure> {
-    if [a, b] == [Path::new("-"); 2] {
-        return Err(Failure::usage("only one set can be read from standard input"));
-    }
     check_output(out, common)?;
     let output = Output::new(common);
-    let ours = read(a, options, output)?;
-    let theirs = read(b, &options.for_another(b, others), output);
-    let theirs = theirs.map_err(|e| e.rename_options(&OF_B))?;
-    let [terms, senders_terms] = [&ours, &theirs]
-        .map(|set| Terms::new(common, assumption, std::slice::from_ref(set), MAX_ITEMS));
+    let ours = read_all(a, ours, output)?;
+    let theirs = read_all(b, theirs, output).map_err(|e| e.rename_options(&OF_B))?;
+    let (with, padding) = (trying.with.as_ref(), trying.padding.of_fields());
+    result::check(&ours, with.is_some(), out)?;
+    let fields = with.map(|columns| columns::fields(&theirs[0], &columns.0, padding)).transpose();
+    let fields = fields.map_err(|e| e.rename_options(&[("--share ", "--with ")]))?;
+    let columns = fields.as_ref().map(|it| Columns { names: it.names().to_vec(), padding });
+    let function = function(columns.is_some(), false);
+    let [terms, senders_terms] = [&ours, &theirs].map(|sets| {
+        let terms = Terms::new(common, assumption, sets, MAX_ITEMS)?;
+        Ok::<_, Failure>(terms.computing(function, columns.clone()))
+    });
     let (terms, senders_terms) = (terms?, senders_terms?);
-    let (at_a, at_b, a, b) = (ours.terms(), theirs.terms(), a.display(), b.display());
-    if at_a != at_b {
-        let why = format!("keys of {a} are normalised by {at_a}, keys of {b} by {at_b}");
-        return Err(
-            Failure::usage(why).hint("use the same number of key columns and the same normalisers")
-        );
-    }
+    same_terms([a, b], [&terms, &senders_terms])?;
     let workers = Workers::new(common.threads)?;
     let senders = workers.for_another();
-    let items = theirs.into_items();
+    let [n, m] = [&ours, &theirs].map(|sets| sets.iter().map(|set| set.items().len()).collect());
+    let (n, m): (Vec<_>, Vec<_>) = (n, m);
+    let items: Vec<&[Item]> = ours.iter().map(Set::items).collect();
+    let theirs: Vec<_> = theirs.into_iter().map(Set::into_items).collect();
     let (sending, (found, receiving, agreed)) = both(
         common.timeout(),
         |peer| {
-            let n = [items.len()];
-            let link = Link::greet(peer, senders_terms.hello(Role::Sender, &n))?;
-            let agreed = Agreed::on(&senders_terms, &link, &n)?;
+            let link = Link::greet(peer, senders_terms.hello(Role::Sender, &m))?;
+            let agreed = Agreed::on(&senders_terms, &link, &m)?;
             let output = Output::in_background();
             let party = Party { agreed: &agreed, workers: &senders, output };
-            Ok(party.send(link, || Ok(vec![items]), None)?.1)
+            Ok(party.send(link, || Ok(theirs), fields.as_ref())?.1)
         },
         |peer| {
-            let n = [ours.items().len()];
             let link = Link::greet(peer, terms.hello(Role::Receiver, &n))?;
             let agreed = Agreed::on(&terms, &link, &n)?;
             agreed.tell(output, None, &workers, out.count);
             let party = Party { agreed: &agreed, workers: &workers, output };
-            let (found, cost) = party.receive(link, &[ours.items()])?;
+            let (found, cost) = party.receive(link, &items)?;
             Ok((found, cost, agreed))
         },
     )?;
     let report = agreed.report(workers.threads(), [Some(&sending), Some(&receiving)]);
-    result::deliver(vec![ours], &found, (&agreed, &report), out, common)
+    result::deliver(ours, &found, (&agreed, &report), out, common)
+}
+
+/// Fails if keys of two files are not normalised alike.
+fn same_terms([a, b]: [&Path; 2], terms: [&Terms; 2]) -> Result<(), Failure> {
+    let [at_a, at_b] = terms.map(|terms| terms.normalised().join(" | "));
+    if at_a == at_b {
+        return Ok(());
+    }
+    let (a, b) = (a.display(), b.display());
+    let why = format!("keys of {a} are normalised by {at_a}, keys of {b} by {at_b}");
+    Err(Failure::usage(why).hint("use the same number of key columns and the same normalisers"))
 }
 
 fn receive(

@@ -37,7 +37,7 @@ impl SetOptions {
     /// Returns the options of a second file: options that are not given for it are as for the first,
     /// where its format takes them.
     pub(crate) fn for_another(&self, path: &Path, others: &OtherOptions) -> Self {
-        let OtherOptions { key_b, normalize_b, format_b, delimiter_b } = others.clone();
+        let OtherOptions { key_b, normalize_b, format_b, delimiter_b, .. } = others.clone();
         let normalize = if normalize_b.is_empty() { self.normalize.clone() } else { normalize_b };
         let mut options = Self {
             key: key_b,

@@ -39,6 +39,14 @@ fn both_sides_learn_how_many_keys_are_common() {
             assert!(said.contains("semi-honest"), "{said}");
         }
     }
+    for (least, told) in [("0", "12\n"), ("13", "withheld\n")] {
+        let local = ["psi", "local", A[2], B[2], "--key-b", "E-Mail", "--function", "count"];
+        let least = ["--min-count", least];
+        let local = foxtrot(&[&local[..], &least, &A[3..]].concat()).output().unwrap();
+        assert_eq!(stdout(&local), told, "{}", stderr(&local));
+        let said = stderr(&local);
+        assert!(said.contains("both sides learn how many keys are common"), "{said}");
+    }
     let lines = fs::read_to_string(&audit).unwrap();
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let results: Vec<_> = lines.iter().map(|line| line["results"].as_u64()).collect();
@@ -100,7 +108,11 @@ fn a_sum_over_the_example_files_is_the_sum_of_matching_rows() {
     assert_eq!((status, b.status.code()), (0, Some(0)), "{said}{}", stderr(&b));
     let ids = [1001, 1002, 1004, 1005, 1007, 1008, 1010, 1013, 1017, 1018, 1020, 1046];
     let expected = format!("{} {}\n", ids.len(), ids.iter().sum::<u32>());
-    assert_eq!((printed, stdout(&b)), (expected.clone(), expected));
+    assert_eq!((&printed, &stdout(&b)), (&expected, &expected));
+    let local = ["psi", "local", B[2], A[2], "--key-b", "email", "--function", "sum"];
+    let value = ["--value", "id", "--duplicates", "first"];
+    let local = foxtrot(&[&local[..], &value, &B[3..]].concat()).output().unwrap();
+    assert_eq!(stdout(&local), expected, "{}", stderr(&local));
     assert!(said.contains("the sum of this side's numbers"), "{said}");
     assert!(stderr(&b).contains("the sum of the peer's numbers"), "{}", stderr(&b));
 }

@@ -60,6 +60,11 @@ fn the_receiver_gets_columns_of_its_matches_behind_its_own() {
         assert_eq!(record["function"], "join");
         assert_eq!(record["columns"], serde_json::json!(["Tier", "Customer"]));
         assert!(!record.to_string().contains("gold"), "{record}");
+        // A trial on one machine gives the same.
+        let local = ["psi", "local", A[2], B[2], "--with", "Tier,Customer", "--key-b", "E-Mail"];
+        let local = foxtrot(&[&local[..], &A[3..], &both].concat()).output().unwrap();
+        assert_eq!(stdout(&local), rows, "{}", stderr(&local));
+        assert!(stderr(&local).contains("with columns Tier, Customer"), "{}", stderr(&local));
     }
 }
 

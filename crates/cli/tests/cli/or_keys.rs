@@ -78,6 +78,20 @@ fn rows_match_by_any_of_several_keys_and_say_by_which() {
         let other = &record["or_keys"][0];
         assert_eq!((&other["keys_receiver"], &other["keys_sender"]), (&4.into(), &3.into()));
         assert_eq!(other["peer_key_columns"], "who, birthday");
+        // A trial on one machine gives the same.
+        let of_b = [
+            "--key-b",
+            "number",
+            "--or-key-b",
+            "who,birthday",
+            "--or-normalize-b",
+            "name;date:DD.MM.YYYY",
+            "--delimiter-b",
+            ";",
+        ];
+        let local = [&["psi", "local", &ours, &theirs], &receive[3..], &of_b, &more].concat();
+        let local = foxtrot(&local).output().unwrap();
+        assert_eq!(stdout(&local), expected, "{}", stderr(&local));
     }
     let sender = Listening::start(&send);
     let inverted = connect(&[&receive[..], &["--invert"]].concat(), &sender.address);

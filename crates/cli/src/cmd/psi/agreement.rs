@@ -378,7 +378,7 @@ impl Agreed {
                  matches back, and invents none"
             ),
             (_, None) => format!(
-                "the receiver learns which of its keys the sender has; the sender learns only the \
+                "the receiver learns which of its keys the sender has{with}; the sender learns only the \
                  receiver's number of keys ({receivers})"
             ),
             (_, Some(Role::Receiver)) => format!(

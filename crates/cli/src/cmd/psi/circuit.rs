@@ -28,14 +28,15 @@ use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
 use super::{
-    OUR_NORMALIZE, agreement::Terms, party::show, read, read_policy, serve::limits, shelf::Stock,
-    under,
+    OF_B, OUR_NORMALIZE, agreement::Terms, party::show, read, read_policy, same_terms,
+    serve::limits, shelf::Stock, under,
 };
 use crate::{
-    args::{Column, Common, Counting, SetOptions, Summing},
+    args::{Column, Common, Counting, Counts, SetOptions, Summing, Trying},
     confirm::confirm,
     failure::Failure,
-    link::Link,
+    link::{Cost, Link},
+    local::both,
     method,
     output::Output,
     policy,
@@ -84,6 +85,50 @@ pub(super) fn sum(options: &Counting, summing: &Summing) -> Result<(), Failure> 
     let (min_count, largest) = (options.min_count, Some(summing.largest));
     let side = Side { function: Function::Sum, role, min_count, largest };
     side.run(options, summing.value.as_ref(), summing.duplicates.rule())
+}
+
+/// Both parties in this process: A's owner is the receiver, and B has the numbers.
+pub(super) fn local(
+    [a, b]: [&Path; 2],
+    [ours, theirs]: [SetOptions; 2],
+    trying: &Trying,
+    common: &Common,
+) -> Result<(), Failure> {
+    let output = Output::new(common);
+    let (function, largest) = match trying.function {
+        Some(Counts::Sum) => (Function::Sum, Some(trying.largest)),
+        _ => (Function::Count, None),
+    };
+    let method = method::circuit(common)?;
+    let read = |role, path, options, value| {
+        let side = Side { function, role, min_count: trying.min_count, largest };
+        let duplicates = trying.padding.duplicates.rule();
+        let (bounds, policy) = ([MAX_ITEMS, 0], None);
+        let reader = Reader { side, options, value, duplicates, method, bounds, policy, output };
+        Ok::<_, Failure>((side, reader.read(path)?))
+    };
+    let (receiver, ours) = read(Role::Receiver, a, ours, None)?;
+    let theirs = read(Role::Sender, b, theirs, trying.value.clone());
+    let (sender, theirs) = theirs.map_err(|e| e.rename_options(&OF_B))?;
+    same_terms([a, b], [&ours.terms, &theirs.terms])?;
+    let workers = Workers::new(common.threads)?;
+    let senders = workers.for_another();
+    let parameters = receiver.parameters(&ours, theirs.items[0].len())?;
+    let ((_, sending), (outcome, receiving)) = both(
+        common.timeout(),
+        |peer| {
+            let link = Link::greet(peer, sender.hello(&theirs))?;
+            sender.play(link, &theirs, &parameters, &senders, Output::in_background())
+        },
+        |peer| {
+            let link = Link::greet(peer, receiver.hello(&ours))?;
+            receiver.words(&ours.terms, &parameters).iter().for_each(|line| output.note(line));
+            receiver.play(link, &ours, &parameters, &workers, output)
+        },
+    )?;
+    let costs = [Some(&sending), Some(&receiving)];
+    let report = receiver.report(&ours.terms, &parameters, workers.threads(), costs);
+    receiver.deliver((outcome, report), (&ours.terms, &parameters), common, "")
 }
 
 /// The numbers of our items, if this side has them.
@@ -204,12 +249,11 @@ impl Side {
         entry.met(&link);
         let parameters = self.agree(stock, &link.agreed.peer_details);
         let parameters = parameters.map_err(|e| link.refuse(e))?;
-        for line in self.words(terms, &parameters) {
-            output.note(&line);
-        }
-        let ran = self.play(link, stock, &parameters, (&workers, output, entry), |link| {
-            confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))
-        })?;
+        self.enter(entry, terms, &parameters);
+        self.words(terms, &parameters).iter().for_each(|line| output.note(line));
+        confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
+        let ran = self.play(link, stock, &parameters, &workers, output)?;
+        let ran = self.ended(entry, ran, (terms, &parameters), &workers);
         self.deliver(ran, (terms, &parameters), common, "")
     }
 
@@ -228,27 +272,22 @@ impl Side {
         Ok(Parameters::new(wanted, receivers, senders)?)
     }
 
-    /// Runs the protocol to its end, and enters it into the record.
+    /// Runs the protocol to its end.
     fn play(
         self,
         link: Link,
         stock: &Stock,
         parameters: &Parameters,
-        (workers, output, entry): (&Workers, Output, &mut Entry),
-        before: impl FnOnce(&Link) -> Result<(), Failure>,
-    ) -> Result<(Outcome, Report), Failure> {
-        let (terms, numbers) = (&stock.terms, &stock.numbers.of_items);
-        for (key, value) in self.json(terms, parameters) {
-            entry.set(&key, value);
-        }
-        before(&link)?;
-        let (parameters, base) = (*parameters, terms.base());
+        workers: &Workers,
+        output: Output,
+    ) -> Result<(Outcome, Cost), Failure> {
+        let (parameters, base) = (*parameters, stock.terms.base());
         let (outcome, cost) = link.run(workers, |job| {
             let (mut cx, direction) = (job.context()?, job.direction());
             let plan = Plan { parameters, base, direction, counter: 0 };
             let bar = &output.progress_in_percent(parameters.steps());
             let progress = |progress| show(bar, progress);
-            let items = stock.items[0].to_vec();
+            let (items, numbers) = (stock.items[0].to_vec(), &stock.numbers.of_items);
             let outcome = match self.role {
                 Role::Sender => job.play(|io| async move {
                     send(&io, &mut cx, plan, items, numbers, progress).await
@@ -261,24 +300,50 @@ impl Side {
             job.finish()?;
             Ok(outcome)
         })?;
+        Ok((outcome.ok_or_else(|| Failure::run("there is no result"))?, cost))
+    }
+
+    /// Enters the agreement into the record.
+    fn enter(self, entry: &mut Entry, terms: &Terms, parameters: &Parameters) {
+        for (key, value) in self.json(terms, parameters) {
+            entry.set(&key, value);
+        }
+    }
+
+    /// Enters the end into the record.
+    fn ended(
+        self,
+        entry: &mut Entry,
+        (outcome, cost): (Outcome, Cost),
+        (terms, parameters): (&Terms, &Parameters),
+        workers: &Workers,
+    ) -> (Outcome, Report) {
         let costs = match self.role {
             Role::Sender => [Some(&cost), None],
             Role::Receiver => [None, Some(&cost)],
         };
-        let base = base.info();
+        let report = self.report(terms, parameters, workers.threads(), costs);
+        entry.ran(&report, &cost);
+        if let Outcome::Released { count, .. } = outcome {
+            entry.set("results", count);
+        }
+        (outcome, report)
+    }
+
+    fn report(
+        self,
+        terms: &Terms,
+        parameters: &Parameters,
+        threads: usize,
+        costs: [Option<&Cost>; 2],
+    ) -> Report {
+        let base = terms.base().info();
         let about = [
             format!("psi/{}", self.function),
             method::params_over(Some(&PROTOCOL), base),
             method::security_over(Some(&PROTOCOL), base, foxtrot_ot::base::Adversary::SemiHonest),
         ];
-        let sizes = (parameters.receiver_items(), workers.threads());
-        let report = Report::of_parties(about, sizes, costs);
-        entry.ran(&report, &cost);
-        let outcome = outcome.ok_or_else(|| Failure::run("there is no result"))?;
-        if let Outcome::Released { count, .. } = outcome {
-            entry.set("results", count);
-        }
-        Ok((outcome, report))
+        Report::of_parties(about, (parameters.receiver_items(), threads), costs)
     }
 
     /// The numbers of our keys and of the peer's.
