@@ -178,6 +178,7 @@ fn the_library_counts_with_the_command() {
     assert_eq!((status, printed.as_str()), (0, "2\n"), "{said}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_server_counts_with_every_peer_up_to_its_limit_of_the_day() {
     let folder = tempfile::tempdir().unwrap();
@@ -195,7 +196,7 @@ fn a_server_counts_with_every_peer_up_to_its_limit_of_the_day() {
     assert_eq!((refused.status.code(), stdout(&refused).as_str()), (Some(1), ""));
     let why = "its limits for today admit no more of us";
     assert!(stderr(&refused).contains(why), "{}", stderr(&refused));
-    server.running.signal("-INT");
+    server.running.interrupt();
     let (_, printed, said) = server.end();
     let results: Vec<Value> =
         printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -208,6 +209,7 @@ fn a_server_counts_with_every_peer_up_to_its_limit_of_the_day() {
     assert!(lines.iter().all(|it| it["results"] == 12 && it["role"] == "sender"), "{lines:?}");
 }
 
+#[cfg(unix)]
 #[test]
 fn either_side_of_a_sum_may_be_a_server() {
     let folder = tempfile::tempdir().unwrap();
@@ -224,7 +226,7 @@ fn either_side_of_a_sum_may_be_a_server() {
         // The other side wants the same role as the server.
         let other = connect(serves, &server.address);
         assert_eq!(other.status.code(), Some(1), "{}", stderr(&other));
-        server.running.signal("-INT");
+        server.running.interrupt();
         assert_eq!(server.end().1, "2 42\n2 42\n");
     }
 }
