@@ -14,7 +14,7 @@ const TESTS: [(&str, &[&str]); 4] = [
             "aes::tests::keystreams_of_the",
             "bits::tests::columns",
             "gf::tests::of_gf64::mi",
-            "gf::tests::of_gf64::mod",
+            "gf::tests::of_gf64::the_modulus",
             "gf::tests::of_gf64::short",
             "vole::tests::a_",
             "vole::tests::m",
