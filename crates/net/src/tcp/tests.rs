@@ -164,10 +164,10 @@ fn errors_name_the_failed_operation() {
 
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().to_string();
-    assert_eq!(
-        Listener::bind(&address).unwrap_err().to_string(),
-        format!("cannot listen on {address}: address already in use")
-    );
+    let taken = Listener::bind(&address).unwrap_err().to_string();
+    // The system's words: with or without `already`.
+    assert!(taken.starts_with(&format!("cannot listen on {address}: address ")), "{taken}");
+    assert!(taken.ends_with(" in use"), "{taken}");
     assert_eq!(
         listener.accept(SHORT).unwrap_err().to_string(),
         format!("nobody connected to {address} within 150 ms")
