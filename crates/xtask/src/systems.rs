@@ -38,7 +38,7 @@ const ALL: &[&str] = &[
 
 /// Parts of names of tests that do not pass under Wine, and why.
 const NOT_UNDER_WINE: &[&str] = &[
-    // They expect names and messages as Unix writes them, or have `/dev/null`.
+    // They expect names and messages as Unix writes them, or write to `/dev/null`.
     "table::tests::a_nul_byte",
     "table::tests::a_parquet_file",
     "table::tests::errors_in_a_file",
