@@ -180,13 +180,24 @@ impl Tickets {
     /// Looks for the ticket of this pair, and finds out that one can be kept.
     pub(crate) fn offer(&self, pair: Pair) -> Result<Offer, Error> {
         make_folder(&self.0).map_err(|e| failed("cannot make", &self.0, &e))?;
-        let path = self.0.join(pair.file_name());
-        let ticket = match File::open(&path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-            Err(e) => return Err(failed("cannot read", &path, &e)),
-            Ok(file) => Some(read(&pair, file, &path)?),
-        };
+        let ticket = self.find(&pair)?;
         Ok(Offer { tickets: self.clone(), pair, ticket })
+    }
+
+    fn find(&self, pair: &Pair) -> Result<Option<Ticket>, Error> {
+        let path = self.path(pair);
+        loop {
+            let file = match File::open(&path) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(e) => return Err(failed("cannot read", &path, &e)),
+                Ok(file) => file,
+            };
+            match read(pair, &file, &path) {
+                // Another session has taken the ticket, and overwrites the file that is open here.
+                Err(_) if !is_at(&file, &path) => {}
+                it => return it.map(Some),
+            }
+        }
     }
 
     fn path(&self, pair: &Pair) -> PathBuf {
@@ -203,7 +214,7 @@ impl Tickets {
             Ok(()) => {}
         }
         let is_it = File::open(&aside)
-            .is_ok_and(|file| read(pair, file, &aside).is_ok_and(|ticket| Some(&ticket.id) == id));
+            .is_ok_and(|file| read(pair, &file, &aside).is_ok_and(|ticket| Some(&ticket.id) == id));
         wipe(&aside).map_err(|e| failed("cannot remove", &path, &e))?;
         Ok(is_it)
     }
@@ -300,7 +311,7 @@ fn failed(what: &str, path: &Path, error: &io::Error) -> Error {
     Error::Ticket(format!("{what} {}: {error}", path.display()))
 }
 
-fn read(pair: &Pair, file: File, path: &Path) -> Result<Ticket, Error> {
+fn read(pair: &Pair, file: &File, path: &Path) -> Result<Ticket, Error> {
     let wrong = |why: &str| Error::Ticket(format!("{} {why}; delete it", path.display()));
     #[cfg(unix)]
     {
@@ -314,6 +325,19 @@ fn read(pair: &Pair, file: File, path: &Path) -> Result<Ticket, Error> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(len).unwrap_or(0) + 1));
     file.take(LONGEST).read_to_end(&mut bytes).map_err(|e| failed("cannot read", path, &e))?;
     Ticket::from_bytes(pair, &bytes).map_err(wrong)
+}
+
+/// Returns false if the path no longer leads to this file, which only Unix can tell.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "files have no numbers"))]
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let number = |it: fs::Metadata| (it.dev(), it.ino());
+        file.metadata().ok().map(number) == fs::metadata(path).ok().map(number)
+    }
+    #[cfg(not(unix))]
+    true
 }
 
 fn create(path: &Path) -> io::Result<File> {
@@ -342,4 +366,44 @@ fn wipe(path: &Path) -> io::Result<()> {
     file.write_all(&vec![0; len])?;
     file.sync_all()?;
     fs::remove_file(path)
+}
+
+// Elsewhere the race that is tried here stays open, and ends in an error.
+#[cfg(all(test, unix))]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    #[test]
+    fn a_ticket_that_another_session_takes_is_gone_and_not_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let tickets = Tickets::at(folder.path());
+        let pair = Pair::new(Role::Receiver, [1; HASH], [2; HASH]);
+        let n = 128;
+        let state = || State::from_bytes(n, &vec![0; 1 + 32 * n]).unwrap();
+        let ends = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // More threads than cores, so that some stop between opening the file and reading it.
+            let readers: Vec<_> = (0..8)
+                .map(|_| {
+                    scope.spawn(|| {
+                        while !ends.load(Ordering::Relaxed) {
+                            tickets.offer(pair)?;
+                        }
+                        Ok::<_, Error>(())
+                    })
+                })
+                .collect();
+            for _ in 0..200 {
+                let ticket = Ticket { id: [3; HASH], uses: 1, base: "name".into(), state: state() };
+                tickets.save(&pair, &ticket).unwrap();
+                assert!(tickets.take(&pair, Some(&[3; HASH])).unwrap());
+            }
+            ends.store(true, Ordering::Relaxed);
+            for reader in readers {
+                reader.join().unwrap().unwrap();
+            }
+        });
+    }
 }
