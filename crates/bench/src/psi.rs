@@ -6,12 +6,13 @@ mod over;
 
 use std::{
     io::{self, Write},
+    mem,
     ops::Range,
     time::Instant,
 };
 
 use foxtrot_cli::shared::Failure;
-use foxtrot_ot::{Backend, Direction, base::Adversary};
+use foxtrot_ot::{Backend, Direction, base::Adversary, erase::Secret};
 use foxtrot_psi::{
     circuit::{self as count, Terms},
     paxos::{self, Digest, Next, Parameters, commit},
@@ -212,7 +213,12 @@ fn bucket(
 /// The sets of both, the receiver's first, and which of its items they have in common.
 fn sets(n: usize) -> ([Vec<Digest>; 2], Range<usize>) {
     let common = n - n / 2..n;
-    let sets = [0, common.start].map(|first| (first..first + n).map(digest).collect());
+    let sets = [0, common.start].map(|first| {
+        // As the library keeps them.
+        let mut set = Secret::with_capacity(n);
+        set.0.extend((first..first + n).map(digest));
+        mem::take(&mut set.0)
+    });
     (sets, common)
 }
 

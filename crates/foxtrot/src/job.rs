@@ -298,10 +298,8 @@ impl Job<'_> {
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(crate) fn room<T: Zero>(n: usize) -> Result<Secret<T>, Error> {
-    let mut all = Secret::default();
     let bytes = n.saturating_mul(size_of::<T>());
-    all.0.try_reserve_exact(n).map_err(|_| Error::OutOfMemory { bytes })?;
-    Ok(all)
+    Secret::try_with_capacity(n).map_err(|_| Error::OutOfMemory { bytes })
 }
 
 #[cfg(test)]

@@ -45,10 +45,10 @@ pub fn derive_keys(
     let output_len = outputs.len() / count;
     let lanes = lanes(backend);
     assert!(lanes > 1, "the backend {} has no vectors", backend.name());
-    let groups = inputs.chunks(lanes * input_len).zip(outputs.chunks_mut(lanes * output_len));
-    for (inputs, outputs) in groups {
+    for (group, outputs) in outputs.chunks_mut(lanes * output_len).enumerate() {
+        let inputs = &inputs[group * lanes * input_len..];
         dispatch!(
-            neon backend.for_lanes(inputs.len() / input_len),
+            neon backend.for_lanes(outputs.len() / output_len),
             simd => many::derive(simd, context_key, (input_len, inputs), (output_len, outputs)),
             unreachable!("it has more than one lane"),
         );

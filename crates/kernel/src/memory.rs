@@ -13,6 +13,15 @@ pub fn prefetch<T>(value: &T) {
     }
 }
 
+/// Elements as strings of 16 bytes, the least first, where they are.
+#[must_use]
+#[allow(unsafe_code, reason = "the same memory by another type")]
+pub fn strings(elements: &mut [u128]) -> &mut [[u8; 16]] {
+    elements.iter_mut().for_each(|element| *element = element.to_le());
+    // SAFETY: as many bytes, all of which are initialised; every string of bytes is of either type, and strings may lie anywhere.
+    unsafe { core::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), elements.len()) }
+}
+
 /// Asks the system for huge pages under a buffer of 4 MiB or more, best before its first use. It is a hint for Linux: the
 /// contents stay, and nothing else depends on it.
 #[cfg_attr(
@@ -77,6 +86,14 @@ mod tests {
     use std::vec;
 
     use super::*;
+
+    #[test]
+    fn strings_are_the_elements_bytes() {
+        let all = [0, 1, u128::MAX - 7, 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10];
+        let expected = all.map(u128::to_le_bytes);
+        assert_eq!(strings(&mut all.clone()), expected);
+        assert!(strings(&mut []).is_empty());
+    }
 
     #[test]
     fn the_contents_of_a_buffer_stay() {

@@ -1,6 +1,6 @@
 //! Buffers for secrets, which are erased as fast as they are written.
 
-use alloc::{vec, vec::Vec};
+use alloc::{collections::TryReserveError, vec, vec::Vec};
 use core::ops::{Deref, DerefMut};
 
 use foxtrot_kernel::memory::prefer_huge_pages;
@@ -10,12 +10,32 @@ pub use foxtrot_kernel::redacted;
 pub trait Zero: Copy {
     /// All bits are zero.
     const ZERO: Self;
+
+    /// A list of zeros.
+    #[must_use]
+    fn zeros(len: usize) -> Vec<Self> {
+        // Before they are written.
+        let mut list = Vec::with_capacity(len);
+        prefer_huge_pages(list.spare_capacity_mut());
+        list.resize(len, Self::ZERO);
+        list
+    }
+}
+
+/// Zeros that the allocator has, where it has them, of types for which `vec!` asks it.
+fn fresh<T: Zero>(mut list: Vec<T>) -> Vec<T> {
+    prefer_huge_pages(&mut list);
+    list
 }
 
 macro_rules! zero {
     ($zero:literal: $($plain:ty)*) => {$(
         impl Zero for $plain {
             const ZERO: Self = $zero;
+
+            fn zeros(len: usize) -> Vec<Self> {
+                fresh(vec![$zero; len])
+            }
         }
     )*};
 }
@@ -28,6 +48,10 @@ impl<T: Zero, U: Zero> Zero for (T, U) {
 
 impl<T: Zero, const N: usize> Zero for [T; N] {
     const ZERO: Self = [T::ZERO; N];
+
+    fn zeros(len: usize) -> Vec<Self> {
+        fresh(vec![Self::ZERO; len])
+    }
 }
 
 /// Overwrites what had secrets, also where nobody reads it again.
@@ -48,9 +72,7 @@ impl<T: Zero> Secret<T> {
     /// A list of this length, of zeros.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
-        let mut list = vec![T::ZERO; len];
-        prefer_huge_pages(&mut list);
-        Self(list)
+        Self(T::zeros(len))
     }
 
     /// A list without elements, and with room for so many.
@@ -59,6 +81,17 @@ impl<T: Zero> Secret<T> {
         let mut list = Vec::with_capacity(capacity);
         prefer_huge_pages(list.spare_capacity_mut());
         Self(list)
+    }
+
+    /// [`with_capacity`](Self::with_capacity), where there may not be so much memory.
+    ///
+    /// # Errors
+    /// The allocator's.
+    pub fn try_with_capacity(capacity: usize) -> Result<Self, TryReserveError> {
+        let mut list = Vec::new();
+        list.try_reserve_exact(capacity)?;
+        prefer_huge_pages(list.spare_capacity_mut());
+        Ok(Self(list))
     }
 }
 

@@ -1,9 +1,15 @@
 //! Tags of both parties: gathered bucket after bucket, sent sorted and coded, and looked up by the receiver.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
+use core::mem;
 
 use foxtrot_kernel::{memcheck, memory::prefetch};
-use foxtrot_ot::{Decode, Usage, engine::Io, erase::Secret};
+use foxtrot_ot::{
+    Decode, Session, Usage,
+    engine::Io,
+    erase::Secret,
+    tasks::{Executor, for_each},
+};
 
 use crate::{
     elias_fano::{Coding, Tags},
@@ -57,6 +63,7 @@ pub(crate) struct Part<'a> {
 
 /// The receiver, who waits for tags.
 pub struct Received {
+    session: Session,
     coding: Coding,
     pub(crate) ours: Ours,
     theirs: Tags,
@@ -100,7 +107,7 @@ impl Ours {
     /// fill it up are nobody's.
     pub(crate) fn add(
         &mut self,
-        answers: &Answers,
+        answers: Answers,
         order: &[u32],
         items: &Items,
         (bucket, first): (usize, usize),
@@ -110,12 +117,17 @@ impl Ours {
             let places = order.iter().map(move |&index| first + index as usize).enumerate();
             places.filter(move |(_, place)| *place < number)
         };
-        self.tags.0.extend(own().map(|(k, _)| answers.tags[k]));
         if let Some(owners) = &mut self.owners {
             #[expect(clippy::cast_possible_truncation, reason = "items are fewer than 2³²")]
             owners.0.extend(own().map(|(_, place)| items.index(start + place) as u32));
         }
-        if let Some((all, keys)) = self.keys.as_mut().zip(answers.keys.as_ref()) {
+        if (answers.tags.len(), number) == (items.len(), items.len()) {
+            // All at once, and none of them fills up.
+            (self.tags, self.keys) = (answers.tags, answers.keys);
+            return;
+        }
+        self.tags.0.extend(own().map(|(k, _)| answers.tags[k]));
+        if let Some((all, keys)) = self.keys.as_mut().zip(answers.keys) {
             all.0.extend(own().map(|(k, _)| keys[k]));
         }
     }
@@ -158,8 +170,8 @@ impl Part<'_> {
 }
 
 impl Received {
-    pub(crate) const fn new(coding: Coding, ours: Ours) -> Self {
-        Self { coding, ours, theirs: Tags::new(coding), bytes: 0 }
+    pub(crate) const fn new(session: Session, coding: Coding, ours: Ours) -> Self {
+        Self { session, coding, ours, theirs: Tags::new(coding), bytes: 0 }
     }
 
     /// Takes the next frame of tags. What it does depends on nothing that the sender does not know.
@@ -197,11 +209,13 @@ impl Received {
     /// [`Usage::CountMismatch`] if not all tags have come.
     pub fn intersect(self) -> Result<Vec<usize>, Error> {
         let find = self.find()?;
-        let owners = self.ours.owners.iter().flat_map(|owners| owners.iter()).enumerate();
-        let owners = owners.filter(|(k, _)| find(*k).is_some());
-        let mut indices: Vec<usize> = owners.map(|(_, &owner)| owner as usize).collect();
-        indices.sort_unstable();
-        Ok(indices)
+        let [mut found, mut common] = [0; 2].map(|_| Secret::<bool>::zeroed(self.ours.tags.len()));
+        for_each(self.session.executor(), found.chunks_mut(PART).enumerate(), |(part, found)| {
+            (part * PART..).zip(found).for_each(|(k, it)| *it = find(k).is_some());
+        });
+        let owners = self.ours.owners.iter().flat_map(|owners| owners.iter());
+        owners.zip(&*found).for_each(|(&owner, found)| common[owner as usize] = *found);
+        Ok((0..common.len()).filter(|&owner| common[owner]).collect())
     }
 
     /// Returns the matches with their keys. After the last message, unless the sender learns their number: its time depends on
@@ -249,7 +263,7 @@ impl Sent {
     /// # Errors
     /// [`Usage::RepeatedItem`], which the peer would take for a sender that cheats. Against semi-honest peers, where that does
     /// no harm, tags are too short to tell.
-    pub(crate) fn new(coding: Coding, ours: Ours) -> Result<Self, Usage> {
+    pub(crate) fn new(session: &Session, coding: Coding, ours: Ours) -> Result<Self, Usage> {
         let Ours { mut tags, owners, keys } = ours;
         // How they are sorted says whose they are, but only to a neighbour on the processor.
         memcheck::public(&mut tags);
@@ -260,7 +274,7 @@ impl Sent {
                 Some(keys)
             }
             None => {
-                tags.sort_unstable();
+                sort(session.executor(), &mut tags, coding.bits());
                 None
             }
         };
@@ -294,6 +308,37 @@ impl Sent {
     }
 }
 
+/// Sorts tags of so many bits, which are as good as random: into heaps by their first bits, then each heap.
+fn sort(executor: &dyn Executor, tags: &mut Secret<u128>, bits: u32) {
+    /// About as many as a heap has.
+    const HEAP: usize = 256;
+    let few = (tags.len() / HEAP).max(1).ilog2().min(12).min(bits);
+    if few == 0 {
+        return tags.sort_unstable();
+    }
+    let heap = |tag: &u128| (tag >> (bits - few)) as usize;
+    let mut next = vec![0; (1 << few) + 1];
+    tags.iter().for_each(|tag| next[heap(tag) + 1] += 1);
+    for k in 1..next.len() {
+        next[k] += next[k - 1];
+    }
+    let mut heaps = Secret::zeroed(tags.len());
+    for tag in &**tags {
+        let place = &mut next[heap(tag)];
+        heaps[*place] = *tag;
+        *place += 1;
+    }
+    *tags = heaps;
+    // By now each heap's place is its end.
+    let (mut rest, mut start) = (&mut tags[..], 0);
+    let heaps = next.into_iter().map(|end| {
+        let (heap, others) = mem::take(&mut rest).split_at_mut(end - start);
+        (rest, start) = (others, end);
+        heap
+    });
+    for_each(executor, heaps, <[_]>::sort_unstable);
+}
+
 /// Looks our tags up, by their index, among these, which ascend; all have `bits` bits. In ascending order of the index that is the
 /// fastest.
 fn finder<'a>(
@@ -321,10 +366,40 @@ fn finder<'a>(
     }
 }
 
+/// Tags that are looked up together.
+const PART: usize = 1 << 14;
+
 /// Tags that are fetched ahead.
 const AHEAD: usize = 16;
 
 foxtrot_kernel::redacted! {
     Received, received => "{} items, <redacted>", received.ours.tags.len();
     Sent, sent => "{} tags", sent.coding.tags();
+}
+
+#[cfg(test)]
+mod tests {
+    use foxtrot_ot::tasks::InPlace;
+
+    use super::*;
+
+    #[test]
+    fn tags_are_sorted_however_many_and_alike_they_are() {
+        for n in [0, 1, 2, 511, 512, 513, 5000] {
+            for bits in [1, 8, 41, 127, 128] {
+                // In all places, and in a few heaps only.
+                for spread in [bits, bits.min(3)] {
+                    let tag = |k: u128| {
+                        let random = k.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+                        random >> (128 - spread)
+                    };
+                    let mut tags = Secret((0..n).map(tag).collect());
+                    let mut expected = tags.0.clone();
+                    expected.sort_unstable();
+                    sort(&InPlace, &mut tags, bits);
+                    assert_eq!(tags.0, expected, "{n} tags of {bits} bits");
+                }
+            }
+        }
+    }
 }

@@ -111,13 +111,6 @@ fn add_products<const W: usize>(
     }
 }
 
-/// Elements as the strings that stores decode.
-fn strings(elements: Secret<u128>) -> Secret<[u8; 16]> {
-    let mut strings = Secret::zeroed(elements.len());
-    strings.iter_mut().zip(&*elements).for_each(|(to, element)| *to = element.to_le_bytes());
-    strings
-}
-
 foxtrot_kernel::redacted! {
     Mask;
 }

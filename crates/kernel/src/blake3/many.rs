@@ -7,6 +7,8 @@ use crate::{
 };
 
 const BLOCK: usize = 64;
+/// The length of an output of which there are many.
+const TAG: usize = 16;
 const CHUNK: usize = 1024;
 
 const CHUNK_START: u32 = 1;
@@ -75,18 +77,18 @@ struct Next<S: Simd, const P: usize> {
     flags: u32,
 }
 
-/// The outputs of at most [`lanes`] inputs.
+/// The outputs of at most [`lanes`] inputs, behind which others may follow.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn derive<S: Simd>(
     simd: S,
     context_key: &[u8; 32],
-    (input_len, inputs): (usize, &[u8]),
-    outputs: (usize, &mut [u8]),
+    inputs: (usize, &[u8]),
+    (output_len, outputs): (usize, &mut [u8]),
 ) {
-    if const { two_groups::<S>() } && inputs.len() > S::WORDS * input_len {
-        derive_groups::<S, 2>(simd, context_key, (input_len, inputs), outputs);
+    if const { two_groups::<S>() } && outputs.len() > S::WORDS * output_len {
+        derive_groups::<S, 2>(simd, context_key, inputs, (output_len, outputs));
     } else {
-        derive_groups::<S, 1>(simd, context_key, (input_len, inputs), outputs);
+        derive_groups::<S, 1>(simd, context_key, inputs, (output_len, outputs));
     }
 }
 
@@ -97,12 +99,13 @@ fn derive_groups<S: Simd, const P: usize>(
     (input_len, inputs): (usize, &[u8]),
     outputs: (usize, &mut [u8]),
 ) {
+    let last = outputs.1.len() / outputs.0 - 1;
     let key = splat_key(simd, context_key);
     let mut first = [[simd.splat_words(0); 16]; P];
     let mut next = Next::<S, P>::start(simd, &key, DERIVE_KEY_MATERIAL);
     // A loop even for one chunk, so that the inlined code stands here once.
     for index in 0..2 {
-        next = chunk(simd, &key, input_len, inputs, index);
+        next = chunk(simd, &key, (input_len, last, inputs), index);
         if input_len <= CHUNK {
             break;
         }
@@ -247,8 +250,14 @@ fn output<S: Simd, const P: usize>(
             } else {
                 let mut blocks = [[0; BLOCK]; MAX_WORDS];
                 simd.store_blocks(out, blocks.as_flattened_mut(), BLOCK);
-                for (output, block) in outputs.chunks_mut(output_len).zip(&blocks) {
-                    output[start..start + len].copy_from_slice(&block[..len]);
+                if output_len == TAG {
+                    // Lengths that the compiler knows are no calls.
+                    let tags = blocks.iter().map(|block| block.as_chunks::<TAG>().0[0]);
+                    outputs.as_chunks_mut().0.iter_mut().zip(tags).for_each(|(to, tag)| *to = tag);
+                } else {
+                    for (output, block) in outputs.chunks_mut(output_len).zip(&blocks) {
+                        output[start..start + len].copy_from_slice(&block[..len]);
+                    }
                 }
                 erase(&mut blocks, [0; BLOCK]);
             }
@@ -256,26 +265,34 @@ fn output<S: Simd, const P: usize>(
     }
 }
 
-/// A chunk of every input up to its last block, which is left to compress.
+/// A chunk of every input up to its last block, which is left to compress. `last` is the number of the last input.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn chunk<S: Simd, const P: usize>(
     simd: S,
     key: &[S::Words; 8],
-    input_len: usize,
-    inputs: &[u8],
+    (input_len, last, inputs): (usize, usize, &[u8]),
     index: u32,
 ) -> Next<S, P> {
     let start = CHUNK * index as usize;
     let len = CHUNK.min(input_len - start);
     let mut next = Next::<S, P>::start(simd, key, DERIVE_KEY_MATERIAL);
     // Lanes without an input repeat the last one.
-    let lane = |l: usize| (l * input_len).min(inputs.len() - input_len) + start;
+    let lane = |l: usize| l.min(last) * input_len + start;
     let whole = (len - 1) / BLOCK;
     for block in 0..whole {
         next.load(simd, inlined!(|l| &inputs[lane(l) + BLOCK * block..].as_chunks().0[0]));
         next.follow(&compress(simd, &next, next.flags, index), DERIVE_KEY_MATERIAL);
     }
     next.len = len - BLOCK * whole;
+    next.flags |= CHUNK_END;
+    if next.len.is_multiple_of(4) && lane(last) + BLOCK * (whole + 1) <= inputs.len() {
+        // What follows an input is there to be loaded too, and is no word of it.
+        next.load(simd, inlined!(|l| &inputs[lane(l) + BLOCK * whole..].as_chunks().0[0]));
+        for words in &mut next.block {
+            words[next.len / 4..].fill(simd.splat_words(0));
+        }
+        return next;
+    }
     for (p, words) in next.block.iter_mut().enumerate() {
         let mut blocks = [[0; BLOCK]; MAX_WORDS];
         for (l, block) in blocks.iter_mut().enumerate().take(S::WORDS) {
@@ -285,7 +302,6 @@ fn chunk<S: Simd, const P: usize>(
         *words = simd.load_blocks(&blocks.each_ref());
         erase(&mut blocks, [0; BLOCK]);
     }
-    next.flags |= CHUNK_END;
     next
 }
 

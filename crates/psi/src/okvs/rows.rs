@@ -1,13 +1,14 @@
 //! Rows: a key's hash under the row seed, as positions and bits.
 
-use alloc::vec;
-
 use blake3::{Hasher, hazmat::HasherExt};
 use foxtrot_kernel::{
     Backend,
     blake3::{derive_keys, lanes},
 };
-use foxtrot_ot::Session;
+use foxtrot_ot::{
+    Session,
+    tasks::{Executor, for_each},
+};
 
 use super::{Digest, Okvs, RowSeed};
 use crate::erase::{Secret, Zero};
@@ -58,16 +59,19 @@ const ANSWER: usize = 64;
 const WORD: usize = 16;
 /// Keys per call of the hash.
 const BATCH: usize = 64;
+/// Keys of a part of the work.
+const PART: usize = 16 * BATCH;
 
 /// The hash of rows in one session under one seed.
-pub(super) struct RowHash<const H: usize> {
+pub(super) struct RowHash<'a, const H: usize> {
     okvs: Okvs<H>,
+    executor: &'a dyn Executor,
     backend: Backend,
     key: [u8; 32],
 }
 
-impl<const H: usize> RowHash<H> {
-    pub(super) fn new(okvs: Okvs<H>, session: &Session, seed: &RowSeed) -> Self {
+impl<'a, const H: usize> RowHash<'a, H> {
+    pub(super) fn new(okvs: Okvs<H>, session: &'a Session, seed: &RowSeed) -> Self {
         let branch = const {
             match H {
                 2 => 0,
@@ -81,7 +85,7 @@ impl<const H: usize> RowHash<H> {
             .query(okvs.keys as u64, branch)
             .field(&seed.0)
             .finish();
-        Self { okvs, backend: session.backend(), key }
+        Self { okvs, executor: session.executor(), backend: session.backend(), key }
     }
 
     /// The rows of all keys, in their order, and the first W of the last 16 bytes of their hash.
@@ -90,25 +94,33 @@ impl<const H: usize> RowHash<H> {
         keys: &[Digest],
     ) -> (Secret<Row<H>>, Secret<[u8; W]>) {
         const { assert!(W <= WORD && 8 * (H + 2) + WORD <= ANSWER) };
-        let mut rows = Secret::with_capacity(keys.len());
-        let mut words = Secret::with_capacity(keys.len());
-        let mut answers = Secret(vec![0; ANSWER * BATCH]);
-        for keys in keys.chunks(BATCH) {
-            let answers = &mut answers.0[..ANSWER * keys.len()];
-            if lanes(self.backend) > 1 {
-                derive_keys(self.backend, &self.key, 32, keys.as_flattened(), answers);
-            } else {
-                for (key, answer) in keys.iter().zip(answers.chunks_exact_mut(ANSWER)) {
-                    let mut hasher = Hasher::new_from_context_key(&self.key);
-                    hasher.update(key).finalize_xof().fill(answer);
+        let mut rows = Secret::zeroed(keys.len());
+        let mut words = Secret::zeroed(keys.len());
+        let outputs = rows.chunks_mut(PART).zip(words.chunks_mut(PART));
+        for_each(self.executor, keys.chunks(PART).zip(outputs), |(keys, (rows, words))| {
+            let mut answers = Secret::zeroed(ANSWER * BATCH);
+            let outputs = rows.chunks_mut(BATCH).zip(words.chunks_mut(BATCH));
+            for (keys, (rows, words)) in keys.chunks(BATCH).zip(outputs) {
+                let answers = &mut answers[..ANSWER * keys.len()];
+                self.ask(keys, answers);
+                let answers = answers.as_chunks::<ANSWER>().0;
+                for ((answer, row), word) in answers.iter().zip(rows).zip(words) {
+                    *row = self.row(answer);
+                    *word = core::array::from_fn(|k| answer[ANSWER - WORD + k]);
                 }
             }
-            let answers = answers.as_chunks().0.iter();
-            rows.0.extend(answers.clone().map(|answer| self.row(answer)));
-            let word = |answer: &[u8; ANSWER]| core::array::from_fn(|k| answer[ANSWER - WORD + k]);
-            words.0.extend(answers.map(word));
-        }
+        });
         (rows, words)
+    }
+
+    fn ask(&self, keys: &[Digest], answers: &mut [u8]) {
+        if lanes(self.backend) > 1 {
+            return derive_keys(self.backend, &self.key, 32, keys.as_flattened(), answers);
+        }
+        for (key, answer) in keys.iter().zip(answers.chunks_exact_mut(ANSWER)) {
+            let mut hasher = Hasher::new_from_context_key(&self.key);
+            hasher.update(key).finalize_xof().fill(answer);
+        }
     }
 
     #[inline]

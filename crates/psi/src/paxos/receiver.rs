@@ -190,12 +190,12 @@ impl Encoded {
         let work = Work::new(&parameters, (&session, &row_seed), None, keyed);
         let answers = work.run(&plan, &items, &rows.0)?;
         drop(items);
-        receiver.tags.add(&answers, plan.order(), &receiver.items, (bucket, 0));
+        receiver.tags.add(answers, plan.order(), &receiver.items, (bucket, 0));
         receiver.bucket += 1;
         if receiver.bucket < parameters.buckets() {
             return Ok(Next::Bucket(receiver));
         }
-        Ok(Next::Done(Received::new(parameters.coding(), receiver.tags)))
+        Ok(Next::Done(Received::new(receiver.session, parameters.coding(), receiver.tags)))
     }
 }
 

@@ -164,7 +164,7 @@ impl Absorbing {
         for (first, items) in (0..).step_by(PART).zip(items.chunks(PART)) {
             let plan = store.plan(&session, &row_seed, items)?;
             let answers = work.run(&plan, items, &rows.0)?;
-            sender.tags.add(&answers, plan.order(), &sender.items, (bucket, first));
+            sender.tags.add(answers, plan.order(), &sender.items, (bucket, first));
         }
         drop(items);
         sender.bucket += 1;
@@ -172,7 +172,7 @@ impl Absorbing {
             return Ok(Next::Bucket(sender));
         }
         // Step 6.
-        Ok(Next::Done(Sent::new(parameters.coding(), sender.tags)?))
+        Ok(Next::Done(Sent::new(&sender.session, parameters.coding(), sender.tags)?))
     }
 }
 

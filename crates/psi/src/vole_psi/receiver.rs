@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 use core::mem::take;
 
-use foxtrot_kernel::memcheck;
+use foxtrot_kernel::{memcheck, memory::strings};
 use foxtrot_ot::{Seed, Session, Usage, erase::Secret};
 use zeroize::Zeroizing;
 
-use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, strings, tags::Work};
+use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, tags::Work};
 use crate::{
     okvs::{self, Coins},
     paxos::{
@@ -176,28 +176,28 @@ impl Masked {
     /// # Errors
     /// None after steps in order.
     pub fn finish(self) -> Result<Next<Receiver, Received>, Error> {
-        let Self { mut receiver, row_seed, plan, v } = self;
+        let Self { mut receiver, row_seed, plan, mut v } = self;
         let (parameters, bucket) = (receiver.parameters, receiver.bucket);
         let session = bucket_session(&receiver.session, bucket);
         let items = receiver.items.filled(&receiver.session, &receiver.seed, bucket);
         let work = Work::new(&parameters, (&session, &row_seed), receiver.tags.keyed());
-        let v = strings(v);
+        let v = strings(&mut v);
         let (answers, order) = match (&plan, parameters.store()) {
             (Plan::Three(plan), Store::Three(okvs)) => {
-                (work.run::<3, 16>((plan, &okvs.decoder(&v)?), &items, None)?, plan.order())
+                (work.run::<3, 16>((plan, &okvs.decoder(v)?), &items, None)?, plan.order())
             }
             (Plan::Four(plan), Store::Four(okvs)) => {
-                (work.run::<4, 16>((plan, &okvs.decoder(&v)?), &items, None)?, plan.order())
+                (work.run::<4, 16>((plan, &okvs.decoder(v)?), &items, None)?, plan.order())
             }
             _ => return Err(Usage::SessionEnded.into()),
         };
         drop(items);
-        receiver.tags.add(&answers, order, &receiver.items, (bucket, 0));
+        receiver.tags.add(answers, order, &receiver.items, (bucket, 0));
         receiver.bucket += 1;
         if receiver.bucket < parameters.buckets() {
             return Ok(Next::Bucket(receiver));
         }
-        Ok(Next::Done(Received::new(parameters.coding(), receiver.tags)))
+        Ok(Next::Done(Received::new(receiver.session, parameters.coding(), receiver.tags)))
     }
 }
 

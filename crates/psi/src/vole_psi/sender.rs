@@ -2,11 +2,11 @@
 
 use alloc::vec::Vec;
 
-use foxtrot_kernel::memory::prefer_huge_pages;
+use foxtrot_kernel::memory::{prefer_huge_pages, strings};
 use foxtrot_ot::{Decode, Seed, Session, Usage, erase::Secret};
 
 use super::{
-    Digest, Error, Joint, Next, Parameters, RowSeed, add_products, strings,
+    Digest, Error, Joint, Next, Parameters, RowSeed, add_products,
     tags::{Shift, Work},
 };
 use crate::{
@@ -112,7 +112,7 @@ impl Opened {
             return Ok(Next::Bucket(sender));
         }
         // Step 7.
-        Ok(Next::Done(Sent::new(parameters.coding(), sender.tags)?))
+        Ok(Next::Done(Sent::new(&sender.session, parameters.coding(), sender.tags)?))
     }
 
     /// The tags and keys of the only bucket, which are not sorted.
@@ -141,16 +141,16 @@ impl Opened {
         same("sums", slots, sums.len())?;
         same("elements of W", slots, w.len())?;
         add_products(sender.session.backend(), *delta, sums, &mut w);
-        let (bucket, k) = (sender.bucket, strings(w));
+        let (bucket, k) = (sender.bucket, strings(&mut w));
         let session = bucket_session(&sender.session, bucket);
         let items = sender.items.filled(&sender.session, &sender.seed, bucket);
         let work = Work::new(&parameters, (&session, &row_seed), sender.tags.keyed());
-        let decoder = okvs.decoder(&k)?;
+        let decoder = okvs.decoder(k)?;
         for (first, items) in (0..).step_by(PART).zip(items.chunks(PART)) {
             let (plan, words) = okvs.plan_words::<W>(&session, &row_seed, items)?;
             let shift = Shift { delta, words: &words };
             let answers = work.run((&plan, &decoder), items, Some(&shift))?;
-            sender.tags.add(&answers, plan.order(), &sender.items, (bucket, first));
+            sender.tags.add(answers, plan.order(), &sender.items, (bucket, first));
         }
         drop(items);
         sender.bucket += 1;

@@ -3,7 +3,7 @@
 use alloc::vec;
 use core::ops::Range;
 
-use foxtrot_kernel::memory::prefetch;
+use foxtrot_kernel::memory::{prefetch, strings};
 use foxtrot_ot::{
     Backend, Session, Usage,
     erase::Secret,
@@ -77,17 +77,16 @@ impl<'a> Work<'a> {
     ) -> Result<(), Usage> {
         // They are needed when the values are there.
         plan.order()[range.clone()].iter().for_each(|&index| prefetch(&items[index as usize]));
-        let mut values = Secret::<[u8; 16]>::zeroed(range.len());
-        plan.decode_range(decoder, range.clone(), &mut values)?;
+        let mut values = Secret::zeroed(range.len());
+        plan.decode_range(decoder, range.clone(), strings(&mut values))?;
+        values.iter_mut().for_each(|value| *value = u128::from_le(*value));
         if let Some(Shift { delta, words }) = shift {
-            let mut sums = Secret(values.iter().map(|it| u128::from_le_bytes(*it)).collect());
-            add_products(self.backend, **delta, &words[range.clone()], &mut sums);
-            values.iter_mut().zip(&*sums).for_each(|(to, sum)| *to = sum.to_le_bytes());
+            add_products(self.backend, **delta, &words[range.clone()], &mut values);
         }
         let mut inputs = Secret::<[u8; INPUT]>::zeroed(range.len());
         for ((input, &index), value) in inputs.iter_mut().zip(&plan.order()[range]).zip(&*values) {
             input[..32].copy_from_slice(&items[index as usize]);
-            input[32..].copy_from_slice(value);
+            input[32..].copy_from_slice(&value.to_le_bytes());
         }
         answers.fill(self.bits, |len, answers| {
             self.hash.hash(INPUT, inputs.as_flattened(), len, answers);
