@@ -50,6 +50,19 @@ pub fn for_each<T: Send>(
     side_by_side(executor, parts, at_once, work);
 }
 
+/// Does one thing beside another, or after it.
+///
+/// # Panics
+/// If the executor has not run both.
+pub fn both<'a>(
+    executor: &dyn Executor,
+    one: impl FnOnce() + Send + 'a,
+    other: impl FnOnce() + Send + 'a,
+) {
+    let tasks: [Task<'a>; 2] = [Box::new(one), Box::new(other)];
+    for_each(executor, tasks.into_iter(), |task| task());
+}
+
 /// Maps every item, and returns the results in their order. While there is an item for every thread,
 /// each item is mapped by one thread; the remaining items are mapped one after another and may use
 /// all threads.

@@ -24,7 +24,11 @@
 //!
 //! The states take the outputs of a VOLE whose check has passed; [`protocol`] is the whole.
 
-use foxtrot_ot::{Backend, Usage, erase::Secret};
+use foxtrot_ot::{
+    Backend, Usage,
+    erase::Secret,
+    tasks::{Executor, for_each},
+};
 
 mod parameters;
 pub mod protocol;
@@ -62,28 +66,35 @@ impl From<Secret<u64>> for Mask {
 }
 
 impl Mask {
-    /// Adds U to words of W bytes, if it has as many elements of that length.
-    fn add_to<const W: usize>(&self, words: &mut [[u8; W]]) -> Result<(), Usage> {
+    /// Adds U to words of this many bytes, if it has as many elements of that length.
+    fn add_to(
+        &self,
+        executor: &dyn Executor,
+        (word_len, words): (usize, &mut [u8]),
+    ) -> Result<(), Usage> {
         let (got, bytes) = match self {
             Self::Large(u) => (u.len(), size_of::<u128>()),
             Self::Small(u) => (u.len(), size_of::<u64>()),
         };
-        let got = if bytes == W { got } else { 0 };
-        crate::paxos::same("elements of U", words.len(), got)?;
-        let bytes = words.as_flattened_mut();
-        match self {
+        let got = if bytes == word_len { got } else { 0 };
+        crate::paxos::same("elements of U", words.len() / word_len, got)?;
+        let parts = words.chunks_mut(TOGETHER * bytes).enumerate();
+        for_each(executor, parts, |(part, words)| match self {
             Self::Large(u) => {
-                let words = bytes.as_chunks_mut::<16>().0.iter_mut().zip(&**u);
+                let words = words.as_chunks_mut().0.iter_mut().zip(&u[part * TOGETHER..]);
                 words.for_each(|(to, u)| *to = (u128::from_le_bytes(*to) ^ u).to_le_bytes());
             }
             Self::Small(u) => {
-                let words = bytes.as_chunks_mut::<8>().0.iter_mut().zip(&**u);
+                let words = words.as_chunks_mut().0.iter_mut().zip(&u[part * TOGETHER..]);
                 words.for_each(|(to, u)| *to = (u64::from_le_bytes(*to) ^ u).to_le_bytes());
             }
-        }
+        });
         Ok(())
     }
 }
+
+/// Slots that are worked on together.
+const TOGETHER: usize = 512;
 
 /// Adds Δ times a word to each sum. A word of 16 bytes is an element of GF(2^128), one of 8 bytes of GF(2^64).
 fn add_products<const W: usize>(
@@ -93,7 +104,6 @@ fn add_products<const W: usize>(
     sums: &mut [u128],
 ) {
     use foxtrot_kernel::gf::{gf128, tower};
-    const TOGETHER: usize = 512;
     for (words, sums) in words.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER)) {
         if W == 16 {
             let mut elements = Secret::<u128>::zeroed(words.len());

@@ -174,13 +174,32 @@ impl<F: Field> Receiver<F> {
     /// # Errors
     /// Errors of the steps, and [`Usage::SessionEnded`] after any of them.
     pub async fn vole(&mut self, io: &Io, m: usize) -> Result<(F::Values, Secret<u128>), Error> {
+        self.vole_beside(io, m, || ()).await
+    }
+
+    /// Does what [`vole`](Self::vole) does, and this work while the sender computes, whether its answer is right or not. The work
+    /// must not use the session's threads.
+    ///
+    /// # Errors
+    /// The errors of [`vole`](Self::vole).
+    pub async fn vole_beside(
+        &mut self,
+        io: &Io,
+        m: usize,
+        work: impl FnOnce() + Send,
+    ) -> Result<(F::Values, Secret<u128>), Error> {
         self.runs.begin()?;
-        let received = self.batch(io, m).await?.into_parts();
+        let received = self.batch(io, m, work).await?.into_parts();
         self.runs.end();
         Ok(received)
     }
 
-    async fn batch(&mut self, io: &Io, m: usize) -> Result<Received<F>, Error> {
+    async fn batch(
+        &mut self,
+        io: &Io,
+        m: usize,
+        work: impl FnOnce() + Send,
+    ) -> Result<Received<F>, Error> {
         let size = self.silent.size(m)?;
         let mut rows = Secret(Vec::with_capacity(size.ots));
         let mut choices = Secret(Vec::with_capacity(size.ots));
@@ -198,7 +217,7 @@ impl<F: Field> Receiver<F> {
         drop((choices, rows));
         io.send_any(check).await;
         // While the sender computes.
-        self.state.encode(&mut unverified);
+        self.state.encode_beside(&mut unverified, work);
         let answer = io.recv_any(self.silent.answer_len()).await;
         self.state.verify(unverified, &answer)
     }
@@ -255,7 +274,7 @@ impl Receiver<Gf2> {
         let mut batches = self.silent.batches(n).peekable();
         while let Some(m) = batches.next() {
             self.state.keep_memory(batches.peek().is_some());
-            let mut received = self.batch(io, m).await?;
+            let mut received = self.batch(io, m, || ()).await?;
             if let Choice::Given(bits) = choice {
                 io.send(received.choose(bits.slice(start..start + m))?).await;
             }

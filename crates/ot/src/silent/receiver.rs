@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use foxtrot_kernel::{
+    Backend,
     aes::{Aes128, tmmo},
     gf::gf128,
     ggm,
@@ -26,6 +27,7 @@ use crate::{
     choices::verdict,
     erase::Secret,
     extension::{self, protocol::Receiver as Ots},
+    tasks::{InPlace, both},
 };
 
 /// The receiver of a silent protocol, which makes batch after batch from one extension.
@@ -260,25 +262,13 @@ impl<F: Field> Receiver<F> {
 
     /// Section 20.5: encodes a batch before its answer has come, for which [`verify`](Self::verify) then has less to do.
     pub fn encode(&mut self, batch: &mut Unverified<F>) {
-        let Some(Strings { cells, marks, sums }) = batch.strings.take() else { return };
-        let (backend, n) = (self.session.backend(), batch.size.outputs);
-        let code = CODES.get(backend, &batch.size);
-        let other = self.scratch.take(code.len(), F::LATER);
-        let [mut cells, other] = code.accumulate::<F>(backend, cells, other);
-        let place = (&*code, backend);
-        batch.values = Some(if F::LATER {
-            self.scratch.put(other);
-            let u = F::encode(place, &marks, &sums, &mut cells, n);
-            (u, Rows::Sums { code, backend, cells, n })
-        } else {
-            // Before there is memory for V.
-            drop(other);
-            let mut v = Secret::zeroed(n);
-            encode(backend, code.last(), cells.get(), 0, &mut v);
-            let u = F::encode(place, &marks, &sums, &mut cells, n);
-            self.scratch.put(cells);
-            (u, Rows::List(v))
-        });
+        batch.encode(self.session.backend(), &mut self.scratch);
+    }
+
+    /// Does this work beside [`encode`](Self::encode) if the session has threads, and else after it.
+    pub fn encode_beside(&mut self, batch: &mut Unverified<F>, work: impl FnOnce() + Send) {
+        let Self { session, scratch, .. } = self;
+        both(session.executor(), || batch.encode(session.backend(), scratch), work);
     }
 
     /// Returns the verdict on an answer, and goes on whatever it is.
@@ -313,6 +303,30 @@ impl<F: Field> Receiver<F> {
     }
 }
 
+impl<F: Field> Unverified<F> {
+    fn encode(&mut self, backend: Backend, scratch: &mut Scratch) {
+        let Some(Strings { cells, marks, sums }) = self.strings.take() else { return };
+        let n = self.size.outputs;
+        let code = CODES.get(backend, &self.size);
+        let other = scratch.take(code.len(), F::LATER);
+        let [mut cells, other] = code.accumulate::<F>(backend, cells, other);
+        let place = (&*code, backend);
+        self.values = Some(if F::LATER {
+            scratch.put(other);
+            let u = F::encode(place, &marks, &sums, &mut cells, n);
+            (u, Rows::Sums { code, backend, cells, n })
+        } else {
+            // Before there is memory for V.
+            drop(other);
+            let mut v = Secret::zeroed(n);
+            encode(backend, code.last(), cells.get(), 0, &mut v);
+            let u = F::encode(place, &marks, &sums, &mut cells, n);
+            scratch.put(cells);
+            (u, Rows::List(v))
+        });
+    }
+}
+
 /// Σ u_j·χ at α_j.
 fn noise_check(challenges: &Aes128, alphas: &[u32], sums: &[[Block; 2]]) -> u128 {
     let mut at = Secret::<Block>::zeroed(alphas.len());
@@ -329,7 +343,7 @@ impl<F: Field> Received<F> {
     /// U and V: V is W ⊕ U·Δ.
     #[must_use]
     pub fn into_parts(self) -> (F::Values, Secret<u128>) {
-        (self.u, self.v.into_list().0)
+        (self.u, self.v.into_list(&InPlace).0)
     }
 }
 

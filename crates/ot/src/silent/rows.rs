@@ -5,7 +5,11 @@ use alloc::sync::Arc;
 use foxtrot_kernel::{Backend, lpn::encode};
 
 use super::code::{Cells, Code};
-use crate::{base::Block, erase::Secret};
+use crate::{
+    base::Block,
+    erase::Secret,
+    tasks::{Executor, for_each},
+};
 
 /// Rows of a batch.
 pub(super) enum Rows {
@@ -42,12 +46,17 @@ impl Rows {
     }
 
     /// All rows, and the string that they were encoded from.
-    pub(super) fn into_list(self) -> (Secret<u128>, Option<Cells>) {
+    pub(super) fn into_list(self, executor: &dyn Executor) -> (Secret<u128>, Option<Cells>) {
+        /// Rows that are encoded together.
+        const PART: usize = 1 << 14;
+
         match self {
             Self::List(list) => (list, None),
             Self::Sums { code, backend, cells, n } => {
                 let mut list = Secret::zeroed(n);
-                encode(backend, code.last(), cells.get(), 0, &mut list);
+                for_each(executor, list.chunks_mut(PART).enumerate(), |(part, rows)| {
+                    encode(backend, code.last(), cells.get(), part * PART, rows);
+                });
                 (list, Some(cells))
             }
         }

@@ -20,7 +20,7 @@ use crate::{
     base::Block,
     erase::Secret,
     extension::{self, protocol::Sender as Ots},
-    tasks::for_each,
+    tasks::{InPlace, for_each},
 };
 
 /// The sender of a silent protocol, which makes batch after batch from one extension.
@@ -279,7 +279,7 @@ impl<F: Field> Sender<F> {
         let w = match w {
             Some(w) if F::LATER => w,
             Some(w) => {
-                let (w, cells) = w.into_list();
+                let (w, cells) = w.into_list(self.session.executor());
                 cells.into_iter().for_each(|cells| self.scratch.put(cells));
                 Rows::List(w)
             }
@@ -338,7 +338,7 @@ impl<F> Sent<F> {
     /// W: the receiver's V is W ⊕ U·Δ.
     #[must_use]
     pub fn into_rows(self) -> Secret<u128> {
-        let (mut w, _) = self.w.into_list();
+        let (mut w, _) = self.w.into_list(&InPlace);
         for (rows, flips) in w.chunks_mut(8).zip(self.flips.as_bytes()) {
             for (k, row) in rows.iter_mut().enumerate() {
                 *row ^= u128::from(flips >> k & 1).wrapping_neg() & *self.delta;

@@ -281,18 +281,21 @@ impl Receiver {
         }
         let m = parameters.slots();
         let mut received = loop {
+            let mut encoded = None;
+            let encode = || encoded = Some(receiver.encode());
             let (u, v) = match &mut vole {
                 Field::Large(vole) => {
-                    let (u, v) = vole.vole(io, m).await?;
+                    let (u, v) = vole.vole_beside(io, m, encode).await?;
                     (Mask::Large(u), v)
                 }
                 Field::Small(vole) => {
-                    let (u, v) = vole.vole(io, m).await?;
+                    let (u, v) = vole.vole_beside(io, m, encode).await?;
                     (Mask::Small(u), v)
                 }
             };
             io.limit(limits(&parameters));
-            let (bucket, row_seed, sums) = receiver.encode()?.mask(u, v)?;
+            let encoded = encoded.unwrap_or(Err(Usage::SessionEnded.into()))?;
+            let (bucket, row_seed, sums) = encoded.mask(u, v)?;
             io.send(row_seed.as_bytes().to_vec()).await;
             for frame in sums.chunks(super::FRAME) {
                 io.send(frame.to_vec()).await;

@@ -1,10 +1,10 @@
 //! The side that learns the intersection.
 
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 use core::mem::take;
 
 use foxtrot_kernel::{memcheck, memory::strings};
-use foxtrot_ot::{Seed, Session, Usage, erase::Secret};
+use foxtrot_ot::{Seed, Session, Usage, erase::Secret, tasks::InPlace};
 use zeroize::Zeroizing;
 
 use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, tags::Work};
@@ -105,7 +105,8 @@ impl Receiver {
         if self.bucket >= self.parameters.buckets() {
             return Err(Usage::SessionEnded.into());
         }
-        let session = bucket_session(&self.session, self.bucket);
+        // The protocol does this beside the VOLE, which has the threads.
+        let session = bucket_session(&self.session, self.bucket).with_executor(Arc::new(InPlace));
         let items = self.items.filled(&self.session, &self.seed, self.bucket);
         let mut coins = Zeroizing::new([0; 32]);
         let oracle = self.session.oracle("foxtrot v1 paxos coins");
@@ -159,10 +160,7 @@ impl Encoded {
         let Self { receiver, row_seed, plan, mut slots } = self;
         let (u, parameters) = (u.into(), &receiver.parameters);
         same("elements of V", parameters.slots(), v.len())?;
-        match parameters.word_len() {
-            16 => u.add_to(slots.0.as_chunks_mut::<16>().0)?,
-            _ => u.add_to(slots.0.as_chunks_mut::<8>().0)?,
-        }
+        u.add_to(receiver.session.executor(), (parameters.word_len(), &mut slots))?;
         let mut sums = take(&mut slots.0);
         // They are sent.
         memcheck::public(&mut sums);

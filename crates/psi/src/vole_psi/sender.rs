@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 
 use foxtrot_kernel::memory::{prefer_huge_pages, strings};
-use foxtrot_ot::{Decode, Seed, Session, Usage, erase::Secret};
+use foxtrot_ot::{Decode, Seed, Session, Usage, erase::Secret, tasks::for_each};
 
 use super::{
-    Digest, Error, Joint, Next, Parameters, RowSeed, add_products,
+    Digest, Error, Joint, Next, Parameters, RowSeed, TOGETHER, add_products,
     tags::{Shift, Work},
 };
 use crate::{
@@ -140,7 +140,10 @@ impl Opened {
         let (slots, sums) = (parameters.slots(), sums.as_chunks::<W>().0);
         same("sums", slots, sums.len())?;
         same("elements of W", slots, w.len())?;
-        add_products(sender.session.backend(), *delta, sums, &mut w);
+        let (backend, executor) = (sender.session.backend(), sender.session.executor());
+        for_each(executor, sums.chunks(TOGETHER).zip(w.chunks_mut(TOGETHER)), |(sums, w)| {
+            add_products(backend, *delta, sums, w);
+        });
         let (bucket, k) = (sender.bucket, strings(&mut w));
         let session = bucket_session(&sender.session, bucket);
         let items = sender.items.filled(&sender.session, &sender.seed, bucket);

@@ -64,7 +64,7 @@ fn packed_and_silent_vole_give_the_same_tags() {
 fn threads_change_nothing() {
     #[derive(Debug)]
     struct Threads;
-    impl foxtrot_ot::tasks::Executor for Threads {
+    impl Executor for Threads {
         fn threads(&self) -> usize {
             3
         }
