@@ -214,7 +214,7 @@ fn bucket(
 fn sets(n: usize) -> ([Vec<Digest>; 2], Range<usize>) {
     let common = n - n / 2..n;
     let sets = [0, common.start].map(|first| {
-        // As the library keeps them.
+        // On huge pages, as the library keeps sets.
         let mut set = Secret::with_capacity(n);
         set.0.extend((first..first + n).map(digest));
         mem::take(&mut set.0)

@@ -125,7 +125,10 @@ mod tests {
         let context = "foxtrot v1 test of wide hashing";
         let key = blake3::hazmat::hash_derive_key_context(context);
         for backend in Backend::all().filter(|&backend| lanes(backend) > 1) {
-            for input_len in [1, 63, 64, 65, 81, 201, 1023, 1024, 1025, 1088, 1297, 2048] {
+            for input_len in [
+                1, 4, 32, 48, 63, 64, 65, 68, 81, 201, 1023, 1024, 1025, 1056, 1084, 1088, 1297,
+                2048,
+            ] {
                 for count in [1, 2, 7, 8, 9, 15, 16, 17, 41] {
                     let inputs = painted(count * input_len);
                     for output_len in [1, 16, 32, 63, 64, 65, 128, 1560] {

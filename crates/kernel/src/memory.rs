@@ -13,12 +13,13 @@ pub fn prefetch<T>(value: &T) {
     }
 }
 
-/// Elements as strings of 16 bytes, the least first, where they are.
+/// Views elements as strings of 16 bytes, the least first, in place. Where numbers begin with the greatest byte this exchanges the
+/// elements' bytes: they are read back by [`u128::from_le`], and it must not be called twice.
 #[must_use]
 #[allow(unsafe_code, reason = "the same memory by another type")]
 pub fn strings(elements: &mut [u128]) -> &mut [[u8; 16]] {
     elements.iter_mut().for_each(|element| *element = element.to_le());
-    // SAFETY: as many bytes, all of which are initialised; every string of bytes is of either type, and strings may lie anywhere.
+    // SAFETY: the length in bytes is the same, any bytes are a value of either type, and `[u8; 16]` has alignment 1.
     unsafe { core::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), elements.len()) }
 }
 

@@ -267,7 +267,7 @@ pub fn decimal(text: &[u8]) -> Option<u64> {
 
 /// Bytes that either side of `psi` takes for base OTs, and what does not depend on sizes.
 const FIXED: usize = 6 << 20;
-/// Bytes of an item of `psi`, of its tag and of its place in a bucket.
+/// Bytes of an item of `psi`, of its tag, of a second place for the tag while tags are sorted, and of its place in a bucket.
 const ITEM: usize = 96;
 
 /// Bytes of a slot at the sender and the receiver of `psi`: rows, words, the plan of the store, and what a batch of VOLE takes.

@@ -14,15 +14,19 @@ pub trait Zero: Copy {
     /// A list of zeros.
     #[must_use]
     fn zeros(len: usize) -> Vec<Self> {
-        // Before they are written.
-        let mut list = Vec::with_capacity(len);
-        prefer_huge_pages(list.spare_capacity_mut());
-        list.resize(len, Self::ZERO);
-        list
+        written(len)
     }
 }
 
-/// Zeros that the allocator has, where it has them, of types for which `vec!` asks it.
+/// Asks for huge pages, and writes zeros.
+fn written<T: Zero>(len: usize) -> Vec<T> {
+    let mut list = Vec::with_capacity(len);
+    prefer_huge_pages(list.spare_capacity_mut());
+    list.resize(len, T::ZERO);
+    list
+}
+
+/// Asks for huge pages under zeros that `vec!` takes from the allocator unwritten.
 fn fresh<T: Zero>(mut list: Vec<T>) -> Vec<T> {
     prefer_huge_pages(&mut list);
     list
@@ -50,7 +54,8 @@ impl<T: Zero, const N: usize> Zero for [T; N] {
     const ZERO: Self = [T::ZERO; N];
 
     fn zeros(len: usize) -> Vec<Self> {
-        fresh(vec![Self::ZERO; len])
+        // Of longer arrays `vec!` writes them.
+        if N > 16 { written(len) } else { fresh(vec![Self::ZERO; len]) }
     }
 }
 

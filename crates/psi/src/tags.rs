@@ -122,7 +122,7 @@ impl Ours {
             owners.0.extend(own().map(|(_, place)| items.index(start + place) as u32));
         }
         if (answers.tags.len(), number) == (items.len(), items.len()) {
-            // All at once, and none of them fills up.
+            // The only part, without items that fill it up: its buffers become ours.
             (self.tags, self.keys) = (answers.tags, answers.keys);
             return;
         }
@@ -308,35 +308,35 @@ impl Sent {
     }
 }
 
-/// Sorts tags of so many bits, which are as good as random: into heaps by their first bits, then each heap.
+/// Sorts tags of `bits` bits, which are as good as random: into ranges by their first bits, then each range.
 fn sort(executor: &dyn Executor, tags: &mut Secret<u128>, bits: u32) {
-    /// About as many as a heap has.
-    const HEAP: usize = 256;
-    let few = (tags.len() / HEAP).max(1).ilog2().min(12).min(bits);
+    /// Tags of a range, about, of up to 2²⁰ tags.
+    const RANGE: usize = 256;
+    let few = (tags.len() / RANGE).max(1).ilog2().min(12).min(bits);
     if few == 0 {
         return tags.sort_unstable();
     }
-    let heap = |tag: &u128| (tag >> (bits - few)) as usize;
+    let range = |tag: &u128| (tag >> (bits - few)) as usize;
     let mut next = vec![0; (1 << few) + 1];
-    tags.iter().for_each(|tag| next[heap(tag) + 1] += 1);
+    tags.iter().for_each(|tag| next[range(tag) + 1] += 1);
     for k in 1..next.len() {
         next[k] += next[k - 1];
     }
-    let mut heaps = Secret::zeroed(tags.len());
+    let mut sorted = Secret::zeroed(tags.len());
     for tag in &**tags {
-        let place = &mut next[heap(tag)];
-        heaps[*place] = *tag;
+        let place = &mut next[range(tag)];
+        sorted[*place] = *tag;
         *place += 1;
     }
-    *tags = heaps;
-    // By now each heap's place is its end.
+    *tags = sorted;
+    // By now each range's place is its end.
     let (mut rest, mut start) = (&mut tags[..], 0);
-    let heaps = next.into_iter().map(|end| {
-        let (heap, others) = mem::take(&mut rest).split_at_mut(end - start);
+    let ranges = next.into_iter().map(|end| {
+        let (range, others) = mem::take(&mut rest).split_at_mut(end - start);
         (rest, start) = (others, end);
-        heap
+        range
     });
-    for_each(executor, heaps, <[_]>::sort_unstable);
+    for_each(executor, ranges, <[_]>::sort_unstable);
 }
 
 /// Looks our tags up, by their index, among these, which ascend; all have `bits` bits. In ascending order of the index that is the
@@ -387,7 +387,7 @@ mod tests {
     fn tags_are_sorted_however_many_and_alike_they_are() {
         for n in [0, 1, 2, 511, 512, 513, 5000] {
             for bits in [1, 8, 41, 127, 128] {
-                // In all places, and in a few heaps only.
+                // In all places, and in a few ranges only.
                 for spread in [bits, bits.min(3)] {
                     let tag = |k: u128| {
                         let random = k.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);

@@ -40,6 +40,7 @@ pub use parameters::{PROTOCOLS, Parameters, Vole};
 pub use receiver::{Encoded, Masked, Receiver};
 pub use sender::{Opened, Sender};
 
+use crate::paxos::hashes::TOGETHER;
 pub use crate::{
     paxos::{Challenged, Committed, Digest, Error, Joint, MAX_ITEMS, Next, RowSeed, commit},
     tags::{FRAME, Received, Sent},
@@ -93,9 +94,6 @@ impl Mask {
     }
 }
 
-/// Slots that are worked on together.
-const TOGETHER: usize = 512;
-
 /// Adds Δ times a word to each sum. A word of 16 bytes is an element of GF(2^128), one of 8 bytes of GF(2^64).
 fn add_products<const W: usize>(
     backend: Backend,
@@ -104,20 +102,18 @@ fn add_products<const W: usize>(
     sums: &mut [u128],
 ) {
     use foxtrot_kernel::gf::{gf128, tower};
-    for (words, sums) in words.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER)) {
-        if W == 16 {
-            let mut elements = Secret::<u128>::zeroed(words.len());
-            for (element, word) in elements.iter_mut().zip(words) {
-                *element = u128::from_le_bytes(core::array::from_fn(|k| word[k]));
-            }
-            gf128::add_products(backend, delta, &elements, sums);
-        } else {
-            let mut elements = Secret::<u64>::zeroed(words.len());
-            for (element, word) in elements.iter_mut().zip(words) {
-                *element = u64::from_le_bytes(core::array::from_fn(|k| word[k]));
-            }
-            tower::add_products(backend, delta, &elements, sums);
+    if W == 16 {
+        let mut elements = Secret::<u128>::zeroed(words.len());
+        for (element, word) in elements.iter_mut().zip(words) {
+            *element = u128::from_le_bytes(core::array::from_fn(|k| word[k]));
         }
+        gf128::add_products(backend, delta, &elements, sums);
+    } else {
+        let mut elements = Secret::<u64>::zeroed(words.len());
+        for (element, word) in elements.iter_mut().zip(words) {
+            *element = u64::from_le_bytes(core::array::from_fn(|k| word[k]));
+        }
+        tower::add_products(backend, delta, &elements, sums);
     }
 }
 

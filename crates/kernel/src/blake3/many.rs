@@ -7,7 +7,7 @@ use crate::{
 };
 
 const BLOCK: usize = 64;
-/// The length of an output of which there are many.
+/// Bytes of a tag, the most frequent short output.
 const TAG: usize = 16;
 const CHUNK: usize = 1024;
 
@@ -77,7 +77,7 @@ struct Next<S: Simd, const P: usize> {
     flags: u32,
 }
 
-/// The outputs of at most [`lanes`] inputs, behind which others may follow.
+/// Writes as many outputs as there are places, at most [`lanes`]. More inputs may follow those used.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn derive<S: Simd>(
     simd: S,
@@ -251,7 +251,7 @@ fn output<S: Simd, const P: usize>(
                 let mut blocks = [[0; BLOCK]; MAX_WORDS];
                 simd.store_blocks(out, blocks.as_flattened_mut(), BLOCK);
                 if output_len == TAG {
-                    // Lengths that the compiler knows are no calls.
+                    // The compiler copies a known length without a call.
                     let tags = blocks.iter().map(|block| block.as_chunks::<TAG>().0[0]);
                     outputs.as_chunks_mut().0.iter_mut().zip(tags).for_each(|(to, tag)| *to = tag);
                 } else {
@@ -286,10 +286,13 @@ fn chunk<S: Simd, const P: usize>(
     next.len = len - BLOCK * whole;
     next.flags |= CHUNK_END;
     if next.len.is_multiple_of(4) && lane(last) + BLOCK * (whole + 1) <= inputs.len() {
-        // What follows an input is there to be loaded too, and is no word of it.
+        // Loads a whole block of each input. Words beyond its end belong to the next input, and become zero.
         next.load(simd, inlined!(|l| &inputs[lane(l) + BLOCK * whole..].as_chunks().0[0]));
         for words in &mut next.block {
-            words[next.len / 4..].fill(simd.splat_words(0));
+            let zero = simd.splat_words(0);
+            for word in &mut words[next.len / 4..] {
+                *word = zero;
+            }
         }
         return next;
     }

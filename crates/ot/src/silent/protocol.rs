@@ -46,7 +46,7 @@ use zeroize::Zeroizing;
 
 pub use crate::extension::protocol::Plan;
 
-use super::{Field, Gf2, Received, Sent, Silent};
+use super::{Field, Gf2, Received, Sent, Silent, Unverified};
 use crate::{
     Bits, Context, Error, Usage,
     base::{Block, Choice},
@@ -174,32 +174,38 @@ impl<F: Field> Receiver<F> {
     /// # Errors
     /// Errors of the steps, and [`Usage::SessionEnded`] after any of them.
     pub async fn vole(&mut self, io: &Io, m: usize) -> Result<(F::Values, Secret<u128>), Error> {
-        self.vole_beside(io, m, || ()).await
+        self.runs.begin()?;
+        let (received, ()) = self.batch(io, m, super::Receiver::encode).await?;
+        self.runs.end();
+        Ok(received.into_parts())
     }
 
-    /// Does what [`vole`](Self::vole) does, and this work while the sender computes, whether its answer is right or not. The work
-    /// must not use the session's threads.
+    /// Makes a batch as [`vole`](Self::vole) does, and runs `work` while the sender computes: before the sender's answer is
+    /// checked, and not at all after an earlier error. `work` must not use the session's threads.
     ///
     /// # Errors
     /// The errors of [`vole`](Self::vole).
-    pub async fn vole_beside(
+    pub async fn vole_beside<R: Send>(
         &mut self,
         io: &Io,
         m: usize,
-        work: impl FnOnce() + Send,
-    ) -> Result<(F::Values, Secret<u128>), Error> {
+        work: impl FnOnce() -> R + Send,
+    ) -> Result<(F::Values, Secret<u128>, R), Error> {
         self.runs.begin()?;
-        let received = self.batch(io, m, work).await?.into_parts();
+        let encode =
+            |state: &mut super::Receiver<F>, batch: &mut _| state.encode_beside(batch, work);
+        let (received, result) = self.batch(io, m, encode).await?;
         self.runs.end();
-        Ok(received)
+        let (u, v) = received.into_parts();
+        Ok((u, v, result))
     }
 
-    async fn batch(
+    async fn batch<R>(
         &mut self,
         io: &Io,
         m: usize,
-        work: impl FnOnce() + Send,
-    ) -> Result<Received<F>, Error> {
+        encode: impl FnOnce(&mut super::Receiver<F>, &mut Unverified<F>) -> R,
+    ) -> Result<(Received<F>, R), Error> {
         let size = self.silent.size(m)?;
         let mut rows = Secret(Vec::with_capacity(size.ots));
         let mut choices = Secret(Vec::with_capacity(size.ots));
@@ -217,9 +223,9 @@ impl<F: Field> Receiver<F> {
         drop((choices, rows));
         io.send_any(check).await;
         // While the sender computes.
-        self.state.encode_beside(&mut unverified, work);
+        let result = encode(&mut self.state, &mut unverified);
         let answer = io.recv_any(self.silent.answer_len()).await;
-        self.state.verify(unverified, &answer)
+        Ok((self.state.verify(unverified, &answer)?, result))
     }
 }
 
@@ -274,7 +280,7 @@ impl Receiver<Gf2> {
         let mut batches = self.silent.batches(n).peekable();
         while let Some(m) = batches.next() {
             self.state.keep_memory(batches.peek().is_some());
-            let mut received = self.batch(io, m, || ()).await?;
+            let (mut received, ()) = self.batch(io, m, super::Receiver::encode).await?;
             if let Choice::Given(bits) = choice {
                 io.send(received.choose(bits.slice(start..start + m))?).await;
             }

@@ -265,10 +265,15 @@ impl<F: Field> Receiver<F> {
         batch.encode(self.session.backend(), &mut self.scratch);
     }
 
-    /// Does this work beside [`encode`](Self::encode) if the session has threads, and else after it.
-    pub fn encode_beside(&mut self, batch: &mut Unverified<F>, work: impl FnOnce() + Send) {
+    /// Encodes as [`encode`](Self::encode) does, and runs `work` on another thread meanwhile; afterwards if the session has no
+    /// threads.
+    pub(super) fn encode_beside<R: Send>(
+        &mut self,
+        batch: &mut Unverified<F>,
+        work: impl FnOnce() -> R + Send,
+    ) -> R {
         let Self { session, scratch, .. } = self;
-        both(session.executor(), || batch.encode(session.backend(), scratch), work);
+        both(session.executor(), || batch.encode(session.backend(), scratch), work)
     }
 
     /// Returns the verdict on an answer, and goes on whatever it is.

@@ -299,10 +299,11 @@ async fn evaluate(
     let [of_vole, of_states] = plan.oprf_sessions(session);
     let mut of_vole = Context::new(&of_vole, cx.seed());
     let mut vole = vole::Receiver::<Gf64>::set_up(io, &mut of_vole, plan.vole()).await?;
-    let (u, v) = vole.vole(io, oprf.slots()).await?;
-    io.limit(limits());
     let state = vole_psi::Receiver::new(of_states, oprf, keys.to_vec(), None, cx.seed())?;
-    let (masked, row_seed, sums) = state.keep_keys().encode()?.mask(Mask::Small(u), v)?;
+    let encode = || state.keep_keys().encode();
+    let (u, v, encoded) = vole.vole_beside(io, oprf.slots(), encode).await?;
+    io.limit(limits());
+    let (masked, row_seed, sums) = encoded?.mask(Mask::Small(u), v)?;
     io.send(row_seed.as_bytes().to_vec()).await;
     for frame in sums.chunks(FRAME) {
         io.send(frame.to_vec()).await;

@@ -100,7 +100,7 @@ impl<const H: usize> Okvs<H> {
         }
         let oracle = session.oracle("foxtrot v1 okvs coins");
         let mut seed = RowSeed(oracle.query(0, 0).field(&coins.0).finish());
-        // Every user of the store sends the seed; where keys are placed follows from it.
+        // Every user of the store sends the seed, unless its session ends before; where keys are placed follows from it.
         memcheck::public(&mut seed.0);
         let mut key = oracle.query(0, 1).field(&coins.0).finish();
         fill(&Aes128::new(session.backend(), &key), slots.as_flattened_mut());

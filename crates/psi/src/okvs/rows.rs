@@ -58,9 +58,7 @@ const ANSWER: usize = 64;
 /// The most bytes of an answer that no row has use for.
 const WORD: usize = 16;
 /// Keys per call of the hash.
-const BATCH: usize = 64;
-/// Keys of a part of the work.
-const PART: usize = 16 * BATCH;
+const PART: usize = 256;
 
 /// The hash of rows in one session under one seed.
 pub(super) struct RowHash<'a, const H: usize> {
@@ -98,16 +96,12 @@ impl<'a, const H: usize> RowHash<'a, H> {
         let mut words = Secret::zeroed(keys.len());
         let outputs = rows.chunks_mut(PART).zip(words.chunks_mut(PART));
         for_each(self.executor, keys.chunks(PART).zip(outputs), |(keys, (rows, words))| {
-            let mut answers = Secret::zeroed(ANSWER * BATCH);
-            let outputs = rows.chunks_mut(BATCH).zip(words.chunks_mut(BATCH));
-            for (keys, (rows, words)) in keys.chunks(BATCH).zip(outputs) {
-                let answers = &mut answers[..ANSWER * keys.len()];
-                self.ask(keys, answers);
-                let answers = answers.as_chunks::<ANSWER>().0;
-                for ((answer, row), word) in answers.iter().zip(rows).zip(words) {
-                    *row = self.row(answer);
-                    *word = core::array::from_fn(|k| answer[ANSWER - WORD + k]);
-                }
+            let mut answers = Secret::zeroed(ANSWER * keys.len());
+            self.ask(keys, &mut answers);
+            let answers = answers.as_chunks::<ANSWER>().0;
+            for ((answer, row), word) in answers.iter().zip(rows).zip(words) {
+                *row = self.row(answer);
+                *word = core::array::from_fn(|k| answer[ANSWER - WORD + k]);
             }
         });
         (rows, words)

@@ -281,21 +281,19 @@ impl Receiver {
         }
         let m = parameters.slots();
         let mut received = loop {
-            let mut encoded = None;
-            let encode = || encoded = Some(receiver.encode());
-            let (u, v) = match &mut vole {
+            let encode = || receiver.encode();
+            let (u, v, encoded) = match &mut vole {
                 Field::Large(vole) => {
-                    let (u, v) = vole.vole_beside(io, m, encode).await?;
-                    (Mask::Large(u), v)
+                    let (u, v, encoded) = vole.vole_beside(io, m, encode).await?;
+                    (Mask::Large(u), v, encoded)
                 }
                 Field::Small(vole) => {
-                    let (u, v) = vole.vole_beside(io, m, encode).await?;
-                    (Mask::Small(u), v)
+                    let (u, v, encoded) = vole.vole_beside(io, m, encode).await?;
+                    (Mask::Small(u), v, encoded)
                 }
             };
             io.limit(limits(&parameters));
-            let encoded = encoded.unwrap_or(Err(Usage::SessionEnded.into()))?;
-            let (bucket, row_seed, sums) = encoded.mask(u, v)?;
+            let (bucket, row_seed, sums) = encoded?.mask(u, v)?;
             io.send(row_seed.as_bytes().to_vec()).await;
             for frame in sums.chunks(super::FRAME) {
                 io.send(frame.to_vec()).await;

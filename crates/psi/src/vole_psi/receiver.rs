@@ -97,7 +97,7 @@ impl Receiver {
         self
     }
 
-    /// Steps 2 and 3: encodes the words of the next bucket's items. The row seed leaves with [`Encoded::mask`].
+    /// Step 3: encodes the words of the next bucket's items, in the calling thread. The row seed leaves with [`Encoded::mask`].
     ///
     /// # Errors
     /// [`Error::Unlucky`] if there are no slots; items that repeat are the same error.
@@ -105,7 +105,7 @@ impl Receiver {
         if self.bucket >= self.parameters.buckets() {
             return Err(Usage::SessionEnded.into());
         }
-        // The protocol does this beside the VOLE, which has the threads.
+        // The protocol runs this as a task beside the VOLE. A task must not use the session's threads.
         let session = bucket_session(&self.session, self.bucket).with_executor(Arc::new(InPlace));
         let items = self.items.filled(&self.session, &self.seed, self.bucket);
         let mut coins = Zeroizing::new([0; 32]);

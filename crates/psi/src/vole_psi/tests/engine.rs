@@ -19,7 +19,7 @@ fn plan(parameters: Parameters) -> Plan<'static> {
 }
 
 fn session() -> Session {
-    Session::new(Sid::from_bytes([8; 32]))
+    Session::new(Sid::from_bytes([8; 32])).with_executor(Arc::new(Threads))
 }
 
 /// Asserts that progress is made from step to step.

@@ -62,16 +62,6 @@ fn packed_and_silent_vole_give_the_same_tags() {
 
 #[test]
 fn threads_change_nothing() {
-    #[derive(Debug)]
-    struct Threads;
-    impl Executor for Threads {
-        fn threads(&self) -> usize {
-            3
-        }
-        fn run<'a>(&self, tasks: Vec<foxtrot_ot::tasks::Task<'a>>) {
-            std::thread::scope(|scope| tasks.into_iter().for_each(|it| drop(scope.spawn(it))));
-        }
-    }
     let [ours, theirs] = sets(3000, 2000);
     let parameters = Parameters::of(Vole::Silent, ours.len(), theirs.len()).unwrap();
     let tags = |session: Session| {
@@ -101,8 +91,7 @@ fn threads_change_nothing() {
         (sent.frames().collect::<Vec<_>>(), received.ours.tags.to_vec())
     };
     let one = tags(Session::new(Sid::from_bytes([1; 32])));
-    let many =
-        tags(Session::new(Sid::from_bytes([1; 32])).with_executor(alloc::sync::Arc::new(Threads)));
+    let many = tags(Session::new(Sid::from_bytes([1; 32])).with_executor(Arc::new(Threads)));
     assert_eq!(one, many);
 }
 
