@@ -265,14 +265,15 @@ pub fn decimal(text: &[u8]) -> Option<u64> {
     }
 }
 
+// Numbers of 64 bits: with addresses of 32 bits a peer could name sizes whose products come out small.
 /// Bytes that either side of `psi` takes for base OTs, and what does not depend on sizes.
-const FIXED: usize = 6 << 20;
+const FIXED: u64 = 6 << 20;
 /// Bytes of an item of `psi`, of its tag, of a second place for the tag while tags are sorted, and of its place in a bucket.
-const ITEM: usize = 96;
+const ITEM: u64 = 96;
 
 /// Bytes of a slot at the sender and the receiver of `psi`: rows, words, the plan of the store, and what a batch of VOLE takes.
 /// A packed slot takes 128 OTs.
-const fn slot(parameters: &Parameters) -> [usize; 2] {
+const fn slot(parameters: &Parameters) -> [u64; 2] {
     match parameters.vole() {
         None => [128, 256],
         Some(it) if matches!(it.vole(), Vole::Packed) => [2400, 2600],
@@ -286,8 +287,9 @@ const fn slot(parameters: &Parameters) -> [usize; 2] {
 pub fn memory_of_psi_sender(parameters: &Parameters) -> u64 {
     let [slot, _] = slot(parameters);
     let sent = parameters.sender_bytes().min(QUEUE_BYTES);
-    let computed = FIXED + slot * parameters.slots() + ITEM * parameters.sender_items();
-    (computed + sent) as u64 + most_ahead(&limits(parameters))
+    let items = parameters.sender_items() as u64;
+    let computed = FIXED + slot * parameters.slots() as u64 + ITEM * items;
+    computed + sent as u64 + most_ahead(&limits(parameters))
 }
 
 /// The most bytes of memory that the receiver of `psi` takes, whatever its peer does, counted from the lists that it holds:
@@ -295,9 +297,8 @@ pub fn memory_of_psi_sender(parameters: &Parameters) -> u64 {
 #[must_use]
 pub fn memory_of_psi_receiver(parameters: &Parameters) -> u64 {
     let [_, slot] = slot(parameters);
-    let items = parameters.receiver_items() + parameters.tags();
-    let computed = FIXED + slot * parameters.slots() + ITEM * items;
-    computed as u64 + most_ahead(&limits(parameters))
+    let items = parameters.receiver_items() as u64 + parameters.tags() as u64;
+    FIXED + slot * parameters.slots() as u64 + ITEM * items + most_ahead(&limits(parameters))
 }
 
 /// The most bytes of memory that either side of a count or a sum takes, whatever its peer does: the silent OTs, of which a batch
@@ -306,13 +307,13 @@ pub fn memory_of_psi_receiver(parameters: &Parameters) -> u64 {
 #[must_use]
 pub fn memory_of_count(parameters: &circuit::Parameters) -> u64 {
     /// Bytes of a bin: strings, bit triples and keys of OTs.
-    const BIN: usize = 128;
+    const BIN: u64 = 128;
     /// Bytes of the sender's item: its three places, their values and slots.
-    const PLACES: usize = 448;
+    const PLACES: u64 = 448;
     let ots = silent::ot_semi_honest().memory_of_sender(parameters.forward_ots());
     let sent = parameters.sender_bytes().max(parameters.receiver_bytes()).min(QUEUE_BYTES);
-    let computed = BIN * parameters.bins() + PLACES * parameters.sender_items() + sent;
-    ots + computed as u64 + most_ahead(&circuit::protocol::limits())
+    let [bins, places] = [parameters.bins(), parameters.sender_items()].map(|n| n as u64);
+    ots + BIN * bins + PLACES * places + sent as u64 + most_ahead(&circuit::protocol::limits())
 }
 
 /// The most bytes of memory that the sender of `n` transfers of one in `choices` messages takes, with so many threads: base

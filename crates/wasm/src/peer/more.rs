@@ -9,7 +9,7 @@ use foxtrot::psi::{
 use foxtrot_net::{
     Error, HelloError, Reason, drive,
     hello::{Agreement, Hello, Role},
-    jobs::{COLUMNS, DUPLICATES, FUNCTION, LARGEST, MIN_COUNT, WIDTH},
+    jobs::{COLUMNS, DUPLICATES, FUNCTION, LARGEST, MIN_COUNT, WIDTH, memory_of_count},
 };
 use foxtrot_ot::{Misbehaved, Session, Usage};
 use foxtrot_psi::{
@@ -29,9 +29,6 @@ use super::{Keys, MOST_MEMORY, Options, Peer, Tell, Told, plan, sizes, told};
 
 /// The term of the bytes of a payload.
 const PAYLOAD: &str = "payload";
-
-/// Bytes of memory that a count takes for each key and place: a guess on the safe side, which decides only what is refused.
-const OF_COUNTED: u64 = 600;
 
 /// Numbers of keys in order, each with its payload.
 pub type Payloads = Vec<(usize, Vec<u8>)>;
@@ -191,9 +188,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
                 let terms = circuit::Terms::default().at_least(at_least).both();
                 let terms = largest.map_or(terms, |largest| terms.sum(largest));
                 let too_large = HelloError::Refused(Reason::TooLarge);
-                let memory = OF_COUNTED * (receivers as u64 + 3 * senders as u64);
                 match circuit::Parameters::new(terms, receivers, senders) {
-                    Ok(parameters) if memory <= MOST_MEMORY => Ok((parameters, theirs)),
+                    Ok(parameters) if memory_of_count(&parameters) <= MOST_MEMORY => {
+                        Ok((parameters, theirs))
+                    }
                     _ => Err(too_large),
                 }
             })
