@@ -19,6 +19,7 @@ const TESTS: [(&str, &[&str]); 4] = [
             "vole::tests::a_",
             "vole::tests::m",
             "aegis::tests::",
+            "memory::tests::strings",
             "ring::tests::sums_of",
             "ring::tests::every_backend",
         ],
