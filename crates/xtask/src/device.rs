@@ -1,6 +1,9 @@
 //! The party on a microcontroller, emulated: builds the firmware of `examples/device`, counts what it takes, and lets it talk with
 //! the command over a line, with faults also.
 
+mod image;
+mod secrets;
+
 use std::{
     fs,
     io::{self, BufRead, BufReader, ErrorKind, Read, Write},
@@ -19,6 +22,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use image::Image;
+
 use crate::{
     systems::{self, are_there},
     tools::{self, Failure, Result},
@@ -30,9 +35,12 @@ const KEY: &str = "6f78af1c10d5e0b2a3948576c7d8e9fa0b1c2d3e4f5061728394a5b6c7d8e
 /// Options of `device`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Print the table only
+    /// Print the tables only
     #[arg(long)]
     table: bool,
+    /// Compare only what it does with different secrets
+    #[arg(long, conflicts_with = "table")]
+    secrets: bool,
 }
 
 /// A machine of QEMU.
@@ -71,12 +79,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
         }
         ran = true;
         machine.build()?;
+        if !arguments.table {
+            machine.secrets()?;
+        }
+        if arguments.secrets {
+            continue;
+        }
         machine.table()?;
         if !arguments.table {
             machine.talk()?;
         }
     }
-    if !arguments.table {
+    if !arguments.table && !arguments.secrets {
         laws()?;
     }
     tools::needs(ran, "neither QEMU's machines nor the targets are here")
@@ -96,11 +110,12 @@ fn laws() -> Result {
 impl Machine {
     fn build(&self) -> Result {
         let build = format!("build --quiet --locked --release --target {} --bins", self.target);
-        tools::run(tools::cargo(&build).current_dir(folder()))
+        let mut build = tools::cargo(&build);
+        tools::run(build.arg("--target-dir").arg(tools::target()).current_dir(folder()))
     }
 
     fn image(&self, name: &str) -> PathBuf {
-        folder().join("target").join(self.target).join("release").join(name)
+        tools::target().join(self.target).join("release").join(name)
     }
 
     /// The emulator with an image and its arguments.
@@ -139,24 +154,13 @@ impl Machine {
             );
             rows += 1;
         }
-        let flash = self.flash()?;
-        println!("\nFlash of the image `party`, with all jobs: {flash} bytes");
+        let party = Image::read(&self.image("party"))?;
+        println!("\nFlash of the image `party`, with all jobs: {} bytes\n", party.flash());
+        println!("| owner | flash |\n|---|---|");
+        for (owner, size) in party.flash_by_owner() {
+            println!("| {owner} | {size} |");
+        }
         if rows == 8 { Ok(()) } else { tools::failed(format_args!("{rows} rows, not 8")) }
-    }
-
-    /// Bytes of the image that a board keeps in flash.
-    fn flash(&self) -> Result<usize> {
-        let path = self.image("party");
-        let image =
-            fs::read(&path).or_else(|e| tools::failed(format_args!("{}: {e}", path.display())))?;
-        let number = |at: usize, len: usize| {
-            let bytes = image.get(at..at + len).unwrap_or_default();
-            bytes.iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte))
-        };
-        // The segments of an ELF file of 32 bits that are loaded.
-        let (table, entry, count) = (number(28, 4), number(42, 2), number(44, 2));
-        let loaded = (0..count).map(|k| table + k * entry).filter(|&at| number(at, 4) == 1);
-        Ok(loaded.map(|at| number(at + 16, 4)).sum())
     }
 
     /// Sessions between the emulated device and the command, without and with faults.

@@ -180,7 +180,7 @@ pub(super) const fn hint<const Q: u16>(x: u16) -> u16 {
 
 /// The key bit at x under a hint of 0 or 1.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) const fn key_bit<const Q: u16>(x: u16, hint: u16) -> u16 {
+pub(super) fn key_bit<const Q: u16>(x: u16, hint: u16) -> u16 {
     half::<Q>(super::field::add::<Q>(x, hint * ((Q - 1) / 4)))
 }
 

@@ -2,31 +2,49 @@
 //!
 //! Every value is canonical: in `0..Q` on entry and on return.
 
+/// Hides a value from the optimiser, which on RISC-V makes a branch of a mask with a sign.
+#[inline(always)]
+#[cfg(any(all(small, not(dsp)), target_arch = "riscv64"))]
+#[allow(unsafe_code, reason = "there is no other way that costs nothing")]
+pub(super) fn opaque(mut x: u32) -> u32 {
+    // SAFETY: no instruction.
+    unsafe { core::arch::asm!("/* {} */", inlateout(reg) x, options(pure, nomem, nostack)) };
+    x
+}
+
+/// Returns the value: on other machines no such branch was seen.
+#[inline(always)]
+#[cfg(not(any(all(small, not(dsp)), target_arch = "riscv64")))]
+pub(super) fn opaque(x: u32) -> u32 {
+    x
+}
+
 /// Brings a value in `-Q..Q`, given mod 2¹⁶, into `0..Q`.
 #[inline(always)]
-const fn canonical<const Q: u16>(x: u16) -> u16 {
+#[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+fn canonical<const Q: u16>(x: u16) -> u16 {
     // All ones if x is negative.
-    let negative = (x.cast_signed() >> 15).cast_unsigned();
-    x.wrapping_add(Q & negative)
+    let negative = opaque(i32::from(x.cast_signed() >> 15).cast_unsigned());
+    x.wrapping_add(Q & negative as u16)
 }
 
 /// a + b mod Q.
 #[inline(always)]
-pub(super) const fn add<const Q: u16>(a: u16, b: u16) -> u16 {
+pub(super) fn add<const Q: u16>(a: u16, b: u16) -> u16 {
     // From −Q to Q − 2.
     canonical::<Q>(a.wrapping_add(b).wrapping_sub(Q))
 }
 
 /// a − b mod Q.
 #[inline(always)]
-pub(super) const fn sub<const Q: u16>(a: u16, b: u16) -> u16 {
+pub(super) fn sub<const Q: u16>(a: u16, b: u16) -> u16 {
     canonical::<Q>(a.wrapping_sub(b))
 }
 
 /// x·2⁻¹⁶ mod Q for x < 2¹⁶·Q.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "takes the low and the high half")]
-pub(super) const fn montgomery_reduce<const Q: u16>(x: u32) -> u16 {
+pub(super) fn montgomery_reduce<const Q: u16>(x: u32) -> u16 {
     // m·Q has the low half of x, so x − m·Q is 2¹⁶ times the difference of the high halves. Both
     // are below Q, as x < 2¹⁶·Q and m < 2¹⁶.
     let m = (x as u16).wrapping_mul(const { inverse_mod_2_16(Q) });
@@ -36,8 +54,16 @@ pub(super) const fn montgomery_reduce<const Q: u16>(x: u32) -> u16 {
 
 /// a·b·2⁻¹⁶ mod Q, where only one factor need be below Q.
 #[inline(always)]
-pub(super) const fn montgomery_multiply<const Q: u16>(a: u16, b: u16) -> u16 {
+pub(super) fn montgomery_multiply<const Q: u16>(a: u16, b: u16) -> u16 {
     montgomery_reduce::<Q>(a as u32 * b as u32)
+}
+
+/// [`montgomery_multiply`] for constants.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[expect(clippy::cast_possible_truncation, reason = "a remainder mod a 16-bit number")]
+pub(super) const fn montgomery_constant<const Q: u16>(a: u16, b: u16) -> u16 {
+    let inverse = power::<Q>(to_montgomery::<Q>(1), Q as u64 - 2) as u64;
+    (a as u64 * b as u64 % Q as u64 * inverse % Q as u64) as u16
 }
 
 /// x·2¹⁶ mod Q: the factor by which [`montgomery_multiply`] multiplies exactly by x.

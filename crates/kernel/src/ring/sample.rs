@@ -1,5 +1,7 @@
 //! Noise and uniform coefficients from given random bytes: plain Rust for every backend.
 
+#[cfg(not(dsp))]
+use super::field::opaque;
 use super::{encode::unpack, field::sub};
 
 /// Centred binomial with η = 2: b₀ + b₁ − b₂ − b₃ from four bits per coefficient.
@@ -132,7 +134,7 @@ fn ones_where_shifted<const LINE: usize>(word: u32) -> u32 {
     #[cfg(dsp)]
     return crate::dsp::spread::<LINE>(word);
     #[cfg(not(dsp))]
-    ((word << (15 - LINE)).cast_signed() >> 31).cast_unsigned()
+    opaque(((word << (15 - LINE)).cast_signed() >> 31).cast_unsigned())
 }
 
 /// Samples from a public string: candidates are tried one after another. Returns whether there were

@@ -59,7 +59,7 @@ const fn signal<const Q: u16>(x: u16, bound: u16) -> u16 {
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
-const fn parity<const Q: u16>(x: u16, signal: u16) -> u16 {
+fn parity<const Q: u16>(x: u16, signal: u16) -> u16 {
     let x = add::<Q>(x, (Q / 2) & signal.wrapping_neg());
     // Centring subtracts the odd Q from the upper half.
     (x ^ (Q / 2).wrapping_sub(x) >> 15) & 1

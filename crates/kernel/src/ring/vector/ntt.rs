@@ -20,7 +20,7 @@ use core::marker::PhantomData;
 use super::{super::ntt::Tables, barrett, centred, montgomery};
 use crate::{
     map_all,
-    ring::field::{inverse_mod_2_16, montgomery_multiply},
+    ring::field::{inverse_mod_2_16, montgomery_constant},
     simd::Simd,
 };
 
@@ -42,7 +42,7 @@ impl<S: Simd, const N: usize, const Q: u16> Zetas<S, N, Q> {
     /// that lack a factor of 2¹⁶.
     const LAST: [[u16; 2]; 2] = [
         with_quotient::<Q>(Tables::<N, Q>::INVERSE_OF_N),
-        with_quotient::<Q>(montgomery_multiply::<Q>(
+        with_quotient::<Q>(montgomery_constant::<Q>(
             Tables::<N, Q>::INVERSE_ZETAS[1],
             Tables::<N, Q>::INVERSE_OF_N,
         )),
