@@ -8,6 +8,8 @@ from blake3 import derive_key
 from wire import PROTOCOL, WireError, oracle, u64
 
 NOISE, ACCUMULATED, PACKED = 192, 1440, 128
+# Leaves whose coefficients have a factor in common.
+RUN = 256
 MASK = (1 << 128) - 1
 M_ROW = 0x000AB0ED
 
@@ -77,6 +79,8 @@ def without_lpn(frames, extension, m):
 
 def with_lpn(frames, extension, sub_sid, m):
     """U and V of the first batch of `silent-vole`."""
+    if m > 1 << 20:
+        raise ValueError("one batch only")
     size = Size(m)
     t, h = size.trees, size.height
     bits, rows = extension.correlated(frames, size.ots)
@@ -89,12 +93,17 @@ def with_lpn(frames, extension, sub_sid, m):
 
     leaves, places = _leaves(sub_sid, size, bits, rows, v, message)
     seed = os.urandom(16)
-    chi = elements(aes.encrypt([seed], aes.counters(size.leaves)))
+    runs = elements(aes.encrypt([seed], aes.counters(-(-size.leaves // RUN))))
+    within = [(1 << 64) + i for i in range(RUN)]
+    within = elements(aes.encrypt([seed], b"".join(i.to_bytes(16, "little") for i in within)))
     x, total = u_mask, v_mask
     for u_j, place in zip(u, places):
-        x ^= multiply(u_j, chi[place])
-    for weight, leaf in zip(chi, leaves):
-        total ^= multiply(weight, leaf)
+        x ^= multiply(u_j, multiply(runs[place // RUN], within[place % RUN]))
+    for k, of_run in enumerate(runs):
+        inner = 0
+        for weight, leaf in zip(within, leaves[RUN * k :]):
+            inner ^= multiply(weight, leaf)
+        total ^= multiply(of_run, inner)
     frames.send(PROTOCOL, seed + x.to_bytes(16, "little"))
     expected = oracle("foxtrot v1 silent check", sub_sid, 0, 0, [total.to_bytes(16, "little")])
     if frames.receive(PROTOCOL, 32, 32) != expected:

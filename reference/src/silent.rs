@@ -77,6 +77,11 @@ impl Batch {
         products.fold(0, |sum, product| sum ^ product)
     }
 
+    /// Returns bit 0 where it is 1 in Δ of the outputs and 0 in leaves: with U in GF(2).
+    fn choice_bit(&self) -> Block {
+        Block::from(self.protocol.bits == 1)
+    }
+
     fn encode(&self, input: &[Block]) -> Vec<Block> {
         let code = Code::new(self.protocol, self.sizes.n, self.sizes.accumulators);
         code.encode(input)[..self.m].to_vec()
@@ -101,13 +106,16 @@ impl Batch {
 
 /// Returns χ_i.
 fn coefficient(chi: &[u8], i: usize) -> Block {
-    aes::encrypt(block(chi), i as Block)
+    let factors = [i as Block / 256, (1 << 64) + i as Block % 256];
+    let [run, within] = factors.map(|l| aes::encrypt(block(chi), l));
+    multiply(run, within)
 }
 
 /// S's batch between `Trees` and `Check`.
 #[derive(Debug)]
 pub struct SenderBatch {
     batch: Batch,
+    /// Δ of the outputs.
     delta: Block,
     coin: Vec<u8>,
     /// w*, if checked.
@@ -174,17 +182,23 @@ impl SenderBatch {
         let (packed, of_trees) = rows.split_at(sizes.ots - t * h as usize);
         let mut w: Vec<Block> =
             packed.chunks(protocol.packed_ots()).map(|rows| protocol.sum(rows)).collect();
+        let of_outputs = delta | batch.choice_bit();
         if protocol.bits == 1 {
-            w.splice(0..0, vec![delta; t]);
+            w.splice(0..0, vec![of_outputs; t]);
         }
         let mask = w.get(t).copied().unwrap_or(0);
 
         let coin = batch.ask("sender coin", &[seed], 32);
-        let mut message = if batch.has_coin() { batch.commitment(&coin) } else { vec![] };
+        let mut message = vec![];
+        if batch.has_coin() {
+            message.extend(batch.commitment(&coin));
+            message.push(u8::from(delta & 1 == 1));
+        }
         let roots = blocks(&batch.ask("roots", &[seed], 16 * t));
         let mut leaves = vec![];
         for (j, key) in batch.tree_keys().into_iter().enumerate() {
-            let levels = tree(key, roots[j], h);
+            let mut levels = tree(key, roots[j], h);
+            levels[h as usize].iter_mut().for_each(|leaf| *leaf &= !batch.choice_bit());
             for (level, nodes) in levels[1..].iter().enumerate() {
                 let q = of_trees[j * h as usize + level];
                 let sums = sums_of_sides(nodes);
@@ -193,10 +207,10 @@ impl SenderBatch {
                 }
             }
             let last = &levels[h as usize];
-            message.extend((w[j] ^ xor_of(last)).to_le_bytes());
+            message.extend(((w[j] ^ xor_of(last)) & !batch.choice_bit()).to_le_bytes());
             leaves.extend(last);
         }
-        (SenderBatch { batch, delta, coin, mask, leaves }, message)
+        (SenderBatch { batch, delta: of_outputs, coin, mask, leaves }, message)
     }
 
     /// Steps 6 and 8: takes `Check`, returns W and `Answer`; both messages are empty if nothing is checked.
@@ -253,7 +267,7 @@ impl ReceiverBatch {
     ///
     /// # Errors
     ///
-    /// If `trees` has another length than it should.
+    /// If `trees` has another length than it should, or a bit is set that stands for nothing.
     pub fn check(
         batch: Batch,
         choices: &[bool],
@@ -268,13 +282,19 @@ impl ReceiverBatch {
         if protocol.bits == 1 {
             pairs.splice(0..0, vec![(1, 0); t]);
         }
-        let (mask_u, mask_v) = pairs.get(t).copied().unwrap_or_default();
+        let (mask_u, mut mask_v) = pairs.get(t).copied().unwrap_or_default();
 
-        let commitment_len = if batch.has_coin() { 32 } else { 0 };
-        if trees.len() != commitment_len + 16 * t * (2 * h + 1) {
+        let head_len = if batch.has_coin() { 33 } else { 0 };
+        if trees.len() != head_len + 16 * t * (2 * h + 1) {
             return Err(Rejected);
         }
-        let (commitment, trees) = trees.split_at(commitment_len);
+        let (head, trees) = trees.split_at(head_len);
+        let (commitment, bit) = head.split_at(head_len.saturating_sub(1));
+        match bit {
+            [] | [1] => {}
+            [0] => mask_v ^= mask_u,
+            _ => return Err(Rejected),
+        }
         let (mut places, mut leaves) = (vec![], vec![]);
         for (j, (key, message)) in
             batch.tree_keys().into_iter().zip(blocks(trees).chunks(2 * h + 1)).enumerate()
@@ -288,8 +308,11 @@ impl ReceiverBatch {
                     sum ^ batch.mask(j, level, rows[ots.start + level])
                 })
                 .collect();
-            let mut these = punctured(key, place, &sums);
-            these[place] = xor_of(&these) ^ message[2 * h] ^ pairs[j].1;
+            let mut these = punctured(key, place, &sums, batch.choice_bit());
+            if message[2 * h] & batch.choice_bit() != 0 {
+                return Err(Rejected);
+            }
+            these[place] = xor_of(&these) ^ message[2 * h] ^ pairs[j].1 | batch.choice_bit();
             places.push(place);
             leaves.extend(these);
         }

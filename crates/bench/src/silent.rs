@@ -9,8 +9,8 @@ use foxtrot_kernel::{
     aes::Aes128,
     ggm,
     lpn::{
-        Buckets, Factors, Next, Noise, Permutation, Prefix, accumulate, accumulate_noise,
-        accumulate_with_bits, aligned, encode, encode_bits, mark, permutation,
+        Buckets, Challenges, Factors, Next, Noise, Permutation, Prefix, accumulate,
+        accumulate_noise, aligned, encode, mark, permutation,
     },
     memory::prefer_huge_pages,
 };
@@ -33,31 +33,25 @@ pub(super) enum Operation {
     ExpandPunctured,
     Prefix,
     Mark,
-    MarkBits,
     Accumulate,
     AccumulateGf64,
     AccumulateOnes,
     AccumulateNoise,
-    AccumulateWithBits,
     Encode,
-    EncodeBits,
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Permutation,
         Self::Expand,
         Self::ExpandPunctured,
         Self::Prefix,
         Self::Mark,
-        Self::MarkBits,
         Self::Accumulate,
         Self::AccumulateGf64,
         Self::AccumulateOnes,
         Self::AccumulateNoise,
-        Self::AccumulateWithBits,
         Self::Encode,
-        Self::EncodeBits,
     ];
 
     pub(super) const fn name(self) -> &'static str {
@@ -67,14 +61,11 @@ impl Operation {
             Self::ExpandPunctured => "silent/expand-punctured",
             Self::Prefix => "silent/prefix",
             Self::Mark => "silent/mark",
-            Self::MarkBits => "silent/mark-bits",
             Self::Accumulate => "silent/accumulate",
             Self::AccumulateGf64 => "silent/accumulate-gf64",
             Self::AccumulateOnes => "silent/accumulate-ones",
             Self::AccumulateNoise => "silent/accumulate-noise",
-            Self::AccumulateWithBits => "silent/accumulate-with-bits",
             Self::Encode => "silent/encode",
-            Self::EncodeBits => "silent/encode-bits",
         }
     }
 
@@ -82,7 +73,7 @@ impl Operation {
     fn prepare(self, n: usize, h: usize) -> Box<dyn FnMut()> {
         let backend = Backend::best();
         let cipher = move |key| Aes128::new(backend, &[key; 16]);
-        let (pi, d, chi) = (cipher(1), cipher(2), cipher(3));
+        let (pi, d, chi) = (cipher(1), cipher(2), Challenges::new(backend, &[3; 16]));
         let layer = move |key| -> (Vec<u16>, Buckets) {
             let mut table = vec![0; n];
             prefer_huge_pages(&mut table);
@@ -97,7 +88,7 @@ impl Operation {
         });
         let range = aligned(&x, n);
         let to = aligned(&y, n);
-        let [mut bits, mut to_bits] = [vec![1; n], vec![0; n]];
+        let kept = [0xff; 16];
         let mut marks = vec![0; n];
         let mut leaves = vec![[5; 16]; 1 << h];
         let (mut sums, given) = (vec![[[0; 16]; 2]; h], vec![[7; 16]; h]);
@@ -108,12 +99,13 @@ impl Operation {
             Self::Permutation => Box::new(move || drop(black_box(layer(4)))),
             Self::Expand => Box::new(move || {
                 for root in trees() {
-                    ggm::expand(&pi, &root, black_box(&mut leaves), &mut sums);
+                    ggm::expand(&pi, &root, &kept, black_box(&mut leaves), &mut sums);
                 }
             }),
             Self::ExpandPunctured => Box::new(move || {
                 for _ in trees() {
-                    ggm::expand_punctured(&pi, 5, &given, &[9; 16], black_box(&mut leaves));
+                    let leaves = black_box(&mut leaves);
+                    ggm::expand_punctured(&pi, 5, &given, &[9; 16], &kept, leaves);
                 }
             }),
             Self::Prefix => Box::new(move || {
@@ -126,14 +118,7 @@ impl Operation {
                 let first = Permutation { buckets: &of_first, table: &first };
                 for tree in (0..n).step_by(1 << h) {
                     let places = (0, black_box(&mut marks[..]));
-                    mark(backend, first, tree..tree + (1 << h), 5, 2u16, places);
-                }
-            }),
-            Self::MarkBits => Box::new(move || {
-                let first = Permutation { buckets: &of_first, table: &first };
-                for tree in (0..n).step_by(1 << h) {
-                    let places = (0, black_box(&mut bits[..]));
-                    mark(backend, first, tree..tree + (1 << h), 5, 1u8, places);
+                    mark(backend, first, tree..tree + (1 << h), 5, 2, places);
                 }
             }),
             Self::Accumulate | Self::AccumulateGf64 | Self::AccumulateOnes => Box::new(move || {
@@ -150,22 +135,10 @@ impl Operation {
                 let (d, next) = (Factors::Gf128(&d), Next::Encode(&of_last));
                 accumulate_noise(backend, d, &of_first, noise, next, &mut y[to.clone()]);
             }),
-            Self::AccumulateWithBits => Box::new(move || {
-                let from = (&x[range.clone()], &bits[..]);
-                let to = (&mut y[to.clone()], black_box(&mut to_bits[..]));
-                accumulate_with_bits(backend, &of_first, from, Next::Encode(&of_last), to);
-            }),
             Self::Encode => Box::new(move || {
                 let last = Permutation { buckets: &of_last, table: &last };
                 encode(backend, last, &y[to.clone()], 0, black_box(&mut v));
             }),
-            Self::EncodeBits => {
-                let mut out = vec![0; n / 16];
-                Box::new(move || {
-                    let last = Permutation { buckets: &of_last, table: &last };
-                    encode_bits(backend, last, &bits, black_box(&mut out));
-                })
-            }
         }
     }
 }

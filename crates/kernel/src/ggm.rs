@@ -23,21 +23,34 @@ pub const MAX_HEIGHT: usize = 24;
 const ONE: Block = 1u128.to_le_bytes();
 
 /// Writes the 2^h leaves of a tree, and for every level from 1 to h the sums of its nodes: of those with even
-/// index, then of those with odd index.
+/// index, then of those with odd index. Leaves have only the bits of `kept`.
 ///
 /// # Panics
 /// If `sums` has no level or more than [`MAX_HEIGHT`], or there are not 2^h leaves.
-pub fn expand(pi: &Aes128, root: &Block, leaves: &mut [Block], sums: &mut [[Block; 2]]) {
+pub fn expand(
+    pi: &Aes128,
+    root: &Block,
+    kept: &Block,
+    leaves: &mut [Block],
+    sums: &mut [[Block; 2]],
+) {
     check(leaves.len(), sums.len());
     leaves[0] = *root;
+    let h = sums.len();
     for (level, sums) in sums.iter_mut().enumerate() {
-        *sums = next_level(pi, &mut leaves[..2 << level], None);
+        let kept = of_level(kept, level, h);
+        *sums = next_level(pi, &mut leaves[..2 << level], kept, None);
     }
+}
+
+/// The bits that the nodes below a level have: the leaves those of `kept`, others all.
+fn of_level(kept: &Block, level: usize, h: usize) -> &Block {
+    if level + 1 == h { kept } else { &[0xff; 16] }
 }
 
 /// Writes all leaves of a tree, those but leaf `alpha` from the sums that the path to this leaf avoids: for level ℓ from 1
 /// to h, the sum of the nodes whose index has another parity than ⌊α / 2^(h − ℓ)⌋. Leaf `alpha` is what the others lack to
-/// `of_all`.
+/// `of_all`; the others have only the bits of `kept`.
 ///
 /// Time does not depend on `alpha`. Wrong sums give wrong leaves.
 ///
@@ -48,6 +61,7 @@ pub fn expand_punctured(
     alpha: u32,
     sums: &[Block],
     of_all: &Block,
+    kept: &Block,
     leaves: &mut [Block],
 ) {
     check(leaves.len(), sums.len());
@@ -59,12 +73,13 @@ pub fn expand_punctured(
     leaves[0] = [0; 16];
     let mut correction = Correction { parent: 0, blocks: [[0; 16]; 2] };
     for (level, known) in sums.iter().enumerate() {
-        let below = next_level(pi, &mut leaves[..2 << level], Some(&correction));
+        let kept = of_level(kept, level, h);
+        let below = next_level(pi, &mut leaves[..2 << level], kept, Some(&correction));
         let index = u64::from(alpha) >> (h - level - 1);
         // All ones if the path goes to the odd child.
         let odd = core::hint::black_box(0u128.wrapping_sub(u128::from(index & 1)));
         let [even_sum, odd_sum] = below.map(u128::from_le_bytes);
-        let [g0, g1] = stand_ins.map(u128::from_le_bytes);
+        let [g0, g1] = stand_ins.map(|it| u128::from_le_bytes(it) & u128::from_le_bytes(*kept));
         let known = u128::from_le_bytes(*known);
         // The path's node becomes zero, and the other child what its side's sum lacks.
         let [at_0, at_1] = [choose(odd, known ^ even_sum, g0), choose(odd, g1, known ^ odd_sum)];
@@ -92,13 +107,18 @@ fn check(leaves: usize, height: usize) {
     assert!(leaves == 1 << height, "the leaves of a tree");
 }
 
-/// Corrects the nodes of a level, the first half of `nodes`, and replaces them by the nodes of the next level, all of
+/// Corrects the nodes of a level, the first half of `nodes`, and replaces them by the bits `kept` of the nodes of the next level, all of
 /// `nodes`. Returns the sums of the new nodes, of those with even and of those with odd index.
-fn next_level(pi: &Aes128, nodes: &mut [Block], correction: Option<&Correction>) -> [Block; 2] {
+fn next_level(
+    pi: &Aes128,
+    nodes: &mut [Block],
+    kept: &Block,
+    correction: Option<&Correction>,
+) -> [Block; 2] {
     by_schedule!(
         pi,
-        c, keys => vectors::next_level(c, keys, nodes, correction),
-        cipher => portable::next_level(cipher, nodes, correction),
+        c, keys => vectors::next_level(c, keys, nodes, kept, correction),
+        cipher => portable::next_level(cipher, nodes, kept, correction),
     )
 }
 

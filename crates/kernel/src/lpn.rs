@@ -14,16 +14,14 @@ use core::ops::Range;
 use crate::{Backend, Block, aes::Aes128, halves};
 
 mod accumulate;
-mod bits;
 mod blocks;
 mod noise;
 mod permutation;
 mod prefix;
 
-pub use bits::{accumulate_with_bits, encode_bits};
-pub use noise::{Mark, Noise, accumulate_noise, mark};
+pub use noise::{Noise, accumulate_noise, mark};
 pub use permutation::{Buckets, Permutation, permutation};
-pub use prefix::Prefix;
+pub use prefix::{Challenges, Prefix};
 
 /// Cells whose factors are made together.
 const CHUNK: usize = 64;

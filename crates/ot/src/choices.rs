@@ -11,7 +11,7 @@ use crate::Decode;
 /// Secret bits, packed eight to a byte, the least significant first; spare bits are zero.
 ///
 /// Comparing two takes variable time: it is for tests.
-#[derive(PartialEq, Eq)]
+#[derive(Default, PartialEq, Eq)]
 pub struct Bits {
     bytes: Vec<u8>,
     len: usize,

@@ -43,7 +43,7 @@ pub enum Decode {
         /// Index of the instance in the batch.
         instance: usize,
     },
-    /// Bits after the last packed one are set.
+    /// Bits that stand for nothing are set.
     SpareBits {
         /// The message's name in `docs/wire.md`.
         message: &'static str,

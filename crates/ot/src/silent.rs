@@ -41,6 +41,7 @@ mod tests;
 mod trees;
 
 use alloc::vec;
+use core::iter;
 
 use foxtrot_kernel::aes::Aes128;
 
@@ -147,23 +148,27 @@ impl<'a> Outputs<'a> {
         Ok(Self { session, oracle, batch, coins })
     }
 
-    /// Hands out the rows of TILE OTs at a time, with their number and the places for their keys; OT `first` begins a tile.
+    /// Hands out the rows of TILE OTs at a time, with their number and the places for their keys, and for a bit of each if there are
+    /// some; OT `first` begins a tile.
     fn tiles<T: Send>(
         &self,
         rows: &Rows,
         first: usize,
         out: &mut [T],
-        work: impl Fn(&Aes128, usize, &mut [Block], &mut [T]) + Sync,
+        bits: &mut [u8],
+        work: impl Fn(&Aes128, usize, &mut [Block], &mut [T], &mut [u8]) + Sync,
     ) {
         let executor = self.session.executor();
         let at_once = out.len().div_ceil(TILE).div_ceil(executor.threads().max(1)).max(1) * TILE;
-        for_each(executor, out.chunks_mut(at_once).enumerate(), |(part, out)| {
+        let bits = bits.chunks_mut(at_once / 8).chain(iter::repeat_with(Default::default));
+        for_each(executor, out.chunks_mut(at_once).zip(bits).enumerate(), |(part, (out, bits))| {
             let mut tile = Secret::zeroed(TILE);
             let starts = (first + part * at_once..).step_by(TILE);
-            for (start, out) in starts.zip(out.chunks_mut(TILE)) {
+            let bits = bits.chunks_mut(TILE / 8).chain(iter::repeat_with(Default::default));
+            for (start, (out, bits)) in starts.zip(out.chunks_mut(TILE).zip(bits)) {
                 let tile = &mut tile[..out.len()];
                 rows.read(start, tile);
-                work(&self.permutation(start / TILE), start, tile, out);
+                work(&self.permutation(start / TILE), start, tile, out, bits);
             }
         });
     }

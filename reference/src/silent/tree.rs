@@ -25,13 +25,17 @@ pub(super) fn sums_of_sides(level: &[Block]) -> [Block; 2] {
     [sum(0), sum(1)]
 }
 
-/// Returns the leaves but for that at `place`, whose value is 0. `sum` of level ℓ is that of the side where the path does not go.
-pub(super) fn punctured(key: Block, place: usize, sums: &[Block]) -> Vec<Block> {
+/// Returns the leaves but for that at `place`, whose value is 0. `sum` of level ℓ is that of the side where the path does not go. Leaves
+/// lack the bits `cleared`.
+pub(super) fn punctured(key: Block, place: usize, sums: &[Block], cleared: Block) -> Vec<Block> {
     let h = sums.len();
     let mut level = vec![0];
     for (depth, &sum) in (1..).zip(sums) {
         let path = place >> (h - depth);
         let mut next: Vec<Block> = level.iter().flat_map(|&node| children(key, node)).collect();
+        if depth == h {
+            next.iter_mut().for_each(|leaf| *leaf &= !cleared);
+        }
         // Children of the missing node are none.
         (next[path], next[path ^ 1]) = (0, 0);
         let side = sums_of_sides(&next)[(path ^ 1) % 2];

@@ -8,8 +8,8 @@ use foxtrot_kernel::{
     gf::{gf64, gf128, tower},
     ggm,
     lpn::{
-        Buckets, Factors, Next, Noise, Permutation, Prefix, accumulate, accumulate_noise,
-        accumulate_with_bits, encode, encode_bits, mark, permutation,
+        Buckets, Challenges, Factors, Next, Noise, Permutation, Prefix, accumulate,
+        accumulate_noise, encode, mark, permutation,
     },
     ring::{Factor, NttPoly, Poly},
     rns::{
@@ -108,7 +108,7 @@ fn silent(backend: Backend) {
     const H: usize = 6;
     let n = 3 << H;
     let cipher = |key| Aes128::new(backend, &[key; 16]);
-    let (pi, chi, d) = (cipher(1), cipher(2), cipher(3));
+    let (pi, chi, d) = (cipher(1), Challenges::new(backend, &[2; 16]), cipher(3));
     let layer = |key| -> (Vec<u16>, Buckets) {
         let mut table = vec![0; n];
         let buckets = permutation(cipher(key), &cipher(key + 1), &mut table);
@@ -119,19 +119,20 @@ fn silent(backend: Backend) {
         layers.each_ref().map(|(table, buckets)| Permutation { buckets, table });
     let (mut leaves, mut sums) = (vec![[0; 16]; 1 << H], vec![[[0; 16]; 2]; H]);
     let (mut x, mut y) = (vec![[0; 16]; n], vec![[0; 16]; n]);
-    let (mut bits, mut to_bits, mut marks) = (vec![0; n], vec![0; n], vec![0; n]);
+    let (mut marks, kept) = (vec![0; n], [0xfe; 16]);
     let mut sender = Prefix::new(backend, Some(&chi));
     let mut receiver = Prefix::new(backend, Some(&chi));
     for tree in 0..3 {
-        ggm::expand(&pi, &secrets([tree; 16]), &mut leaves, &mut sums);
+        ggm::expand(&pi, &secrets([tree; 16]), &kept, &mut leaves, &mut sums);
         sender.add(&leaves, first, &mut y);
         let alpha = u32::from(u8::from_le_bytes(secrets([21 * tree])));
         let given: Vec<_> = sums.iter().map(|[even, _]| *even).collect();
-        ggm::expand_punctured(&pi, alpha, &given, &secrets([tree ^ 9; 16]), &mut leaves);
+        let of_all = secrets([tree ^ 9; 16]);
+        ggm::expand_punctured(&pi, alpha, &given, &of_all, &kept, &mut leaves);
         receiver.add(&leaves, first, &mut x);
         let (from, place) = (usize::from(tree) << H, alpha + (u32::from(tree) << H));
         mark(backend, first, from..from + (1 << H), place, 2 * u16::from(tree), (0, &mut marks));
-        mark(backend, first, from..from + (1 << H), place, tree & 1, (0, &mut bits));
+        black_box(chi.of(place));
     }
     black_box([sender.check(), receiver.check()]);
     let (mut u, mut v, mut w) = (vec![0u64; n / 2], vec![0u128; n / 2], vec![[0; 16]; n / 2]);
@@ -144,9 +145,6 @@ fn silent(backend: Backend) {
     accumulate_noise(backend, factors, first.buckets, noise, Next::Encode(last.buckets), &mut y);
     encode(backend, last, &y, 0, &mut u);
     encode(backend, last, &y, 0, &mut w);
-    let (from, next) = ((&x[..], &bits[..]), Next::Encode(last.buckets));
-    accumulate_with_bits(backend, first.buckets, from, next, (&mut y, &mut to_bits));
-    encode_bits(backend, last, &to_bits, &mut vec![0; n / 16]);
     let rows: Vec<_> = (0..128).map(|k| secrets([k; 16])).collect();
     let mut packed = [0; 2];
     gf128::pack(backend, &rows, &mut packed[..1]);

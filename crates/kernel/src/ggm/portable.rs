@@ -17,6 +17,7 @@ const BATCH: usize = 64;
 pub(super) fn next_level(
     pi: &Cipher,
     nodes: &mut [Block],
+    kept: &Block,
     correction: Option<&Correction>,
 ) -> [Block; 2] {
     let (parents, step) = (nodes.len() / 2, BATCH / 2);
@@ -40,7 +41,7 @@ pub(super) fn next_level(
             out.iter_mut().zip(seeds.as_chunks().0.iter().zip(children.as_chunks().0))
         {
             let pair: [&[Block; 2]; 2] = [seeds, images];
-            *out = [xor(&pair[0][0], &pair[1][0]), xor(&pair[0][1], &pair[1][1])];
+            *out = [0, 1].map(|k| and(&xor(&pair[0][k], &pair[1][k]), kept));
             sums[0] ^= u128::from_le_bytes(out[0]);
             sums[1] ^= u128::from_le_bytes(out[1]);
         }
@@ -52,4 +53,8 @@ pub(super) fn next_level(
 
 fn xor(a: &Block, b: &Block) -> Block {
     (u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b)).to_ne_bytes()
+}
+
+fn and(a: &Block, b: &Block) -> Block {
+    (u128::from_ne_bytes(*a) & u128::from_ne_bytes(*b)).to_ne_bytes()
 }

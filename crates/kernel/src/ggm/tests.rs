@@ -38,13 +38,19 @@ fn of_parity(nodes: &[Block], parity: usize) -> Block {
     sum(nodes.iter().skip(parity).step_by(2))
 }
 
+fn keep(leaves: &mut [Block], kept: Block) {
+    leaves.iter_mut().flatten().zip(kept.iter().cycle()).for_each(|(byte, kept)| *byte &= kept);
+}
+
 fn leaves_and_sums(backend: Backend) {
     let mut random = Stream(1);
     for h in 1..=11 {
         let [key, root] = [(); 2].map(|()| random.blocks(1)[0]);
+        let kept = random.blocks(1)[0];
         let (mut leaves, mut sums) = (vec![[0xa5; 16]; 1 << h], vec![[[0xa5; 16]; 2]; h]);
-        expand(&Aes128::new(backend, &key), &root, &mut leaves, &mut sums);
-        let levels = by_definition(&key, root, h);
+        expand(&Aes128::new(backend, &key), &root, &kept, &mut leaves, &mut sums);
+        let mut levels = by_definition(&key, root, h);
+        keep(&mut levels[h], kept);
         assert_eq!(leaves, levels[h]);
         for (nodes, sums) in levels[1..].iter().zip(&sums) {
             assert_eq!(*sums, [of_parity(nodes, 0), of_parity(nodes, 1)]);
@@ -56,7 +62,9 @@ fn punctured_trees(backend: Backend) {
     let mut random = Stream(2);
     for h in 1..=9 {
         let [key, root] = [(); 2].map(|()| random.blocks(1)[0]);
-        let (pi, levels) = (Aes128::new(backend, &key), by_definition(&key, root, h));
+        let (pi, mut levels) = (Aes128::new(backend, &key), by_definition(&key, root, h));
+        let kept = random.blocks(1)[0];
+        keep(&mut levels[h], kept);
         let step = if h < 7 { 1 } else { 13 };
         for alpha in (0..1u32 << h).step_by(step).chain([(1 << h) - 1]) {
             let avoided: Vec<Block> = (1..=h)
@@ -64,7 +72,7 @@ fn punctured_trees(backend: Backend) {
                 .collect();
             let mut leaves = vec![[0xa5; 16]; 1 << h];
             let (of_all, mut expected) = (random.blocks(1)[0], levels[h].clone());
-            expand_punctured(&pi, alpha, &avoided, &of_all, &mut leaves);
+            expand_punctured(&pi, alpha, &avoided, &of_all, &kept, &mut leaves);
             expected[alpha as usize] = [0; 16];
             expected[alpha as usize] = sum([&of_all, &sum(&expected)]);
             assert_eq!(leaves, expected, "{h} {alpha}");
@@ -81,7 +89,8 @@ fn a_wrong_sum_changes_one_subtree(backend: Backend) {
         (1..=h).map(|level| of_parity(&levels[level], 1 ^ (alpha >> (h - level) & 1))).collect();
     avoided[wrong - 1][3] ^= 1;
     let mut leaves = vec![[0; 16]; 1 << h];
-    expand_punctured(&pi, u32::try_from(alpha).unwrap(), &avoided, &[3; 16], &mut leaves);
+    let alpha_given = u32::try_from(alpha).unwrap();
+    expand_punctured(&pi, alpha_given, &avoided, &[3; 16], &[0xff; 16], &mut leaves);
     for (x, (leaf, expected)) in leaves.iter().zip(&levels[h]).enumerate() {
         let below = x >> (h - wrong) == alpha >> (h - wrong) ^ 1;
         // The sums of deeper levels are then taken for granted, so siblings of the path change also.
@@ -102,14 +111,14 @@ on_every_backend! {
 #[should_panic(expected = "the leaves of a tree")]
 fn a_missing_leaf_is_refused() {
     let pi = Aes128::new(Backend::PORTABLE, &[0; 16]);
-    expand(&pi, &[0; 16], &mut [[0; 16]; 7], &mut [[[0; 16]; 2]; 3]);
+    expand(&pi, &[0; 16], &[0xff; 16], &mut [[0; 16]; 7], &mut [[[0; 16]; 2]; 3]);
 }
 
 #[test]
 #[should_panic(expected = "the height of a tree")]
 fn a_tree_without_levels_is_refused() {
     let pi = Aes128::new(Backend::PORTABLE, &[0; 16]);
-    expand(&pi, &[0; 16], &mut [[0; 16]; 1], &mut []);
+    expand(&pi, &[0; 16], &[0xff; 16], &mut [[0; 16]; 1], &mut []);
 }
 
 /// The processor decides which of the two vectors the backend avx2 takes: the test compares them.
@@ -124,12 +133,12 @@ fn vectors_of_one_block_and_of_two_give_the_same() {
     let mut random = Stream(3);
     for h in 0..7 {
         let mut nodes = random.blocks(2 << h);
-        let blocks = [(); 2].map(|()| random.blocks(1)[0]);
+        let [kept, blocks @ ..] = [(); 3].map(|()| random.blocks(1)[0]);
         let correction = Correction { parent: (1 << h) / 3, blocks };
         for correction in [None, Some(&correction)] {
             let mut expected = nodes.clone();
-            let sums = one.run(|| vectors::next_level(one, keys, &mut expected, correction));
-            assert_eq!(next_level(&pi, &mut nodes, correction), sums, "{h}");
+            let sums = one.run(|| vectors::next_level(one, keys, &mut expected, &kept, correction));
+            assert_eq!(next_level(&pi, &mut nodes, &kept, correction), sums, "{h}");
             assert_eq!(nodes, expected);
         }
         let mut expected = nodes.clone();

@@ -18,11 +18,12 @@ pub(super) fn next_level<C: Cipher>(
     c: C,
     keys: &RoundKeys,
     nodes: &mut [Block],
+    kept: &Block,
     correction: Option<&Correction>,
 ) -> [Block; 2] {
     let correction = correction.map(inlined!(|correction| Spread::new(c, correction)));
     const { assert!(NODES == WIDE / 2, "two children each") };
-    let (keys, one) = (spread(c, keys), c.splat(&ONE));
+    let (keys, one, kept) = (spread(c, keys), c.splat(&ONE), c.splat(kept));
     let mut sums = [c.zero(); 2];
     let bytes = nodes.as_flattened_mut();
     let (len, step) = (bytes.len() / 2, NODES * C::BYTES);
@@ -38,7 +39,10 @@ pub(super) fn next_level<C: Cipher>(
             None => parents,
         };
         let seeds = pairs(c, parents, one);
-        let children = c.xor_all(encrypt(c, &keys, seeds), seeds);
+        let mut children = c.xor_all(encrypt(c, &keys, seeds), seeds);
+        for child in &mut children {
+            *child = c.and(*child, kept);
+        }
         if len >= step {
             for pair in children.as_chunks().0 {
                 sums = c.xor_all(sums, *pair);

@@ -82,14 +82,14 @@ pub(super) fn accumulate<C: Clmul, S: Blocks>(
 
 /// Places of sums, one after another.
 #[expect(clippy::large_enum_variant, reason = "there is one, on the stack")]
-pub(super) enum Target<'a> {
+enum Target<'a> {
     /// Entries, and how far ahead memory is asked for.
     Table(Entries<'a>, usize),
     Buckets(Places<'a>),
 }
 
 impl<'a> Target<'a> {
-    pub(super) fn new(next: Next<'a>) -> Self {
+    fn new(next: Next<'a>) -> Self {
         match next {
             Next::Sum(permutation) => {
                 Self::Table(permutation.entries(0), permutation.n() / BUCKETS)
@@ -100,7 +100,7 @@ impl<'a> Target<'a> {
 
     /// Calls f with the places of the next `n` sums, and those for which memory is to be asked.
     #[inline(always)]
-    pub(super) fn for_each(
+    fn for_each(
         &mut self,
         first: usize,
         n: usize,

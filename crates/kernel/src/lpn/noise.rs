@@ -5,27 +5,6 @@ use core::ops::Range;
 use super::{Buckets, Factors, Next, Permutation, accumulate, check_layer};
 use crate::{Backend, Block, blocks::Blocks, joined};
 
-/// A number that tells how many noise positions there are up to a leaf: it ends with a bit that a position changes.
-pub trait Mark: Copy {
-    /// Exchanges the lowest bit if `bit` is 1, and not if it is 0.
-    #[must_use]
-    fn flipped(self, bit: u8) -> Self;
-}
-
-impl Mark for u8 {
-    #[inline(always)]
-    fn flipped(self, bit: u8) -> Self {
-        self ^ bit
-    }
-}
-
-impl Mark for u16 {
-    #[inline(always)]
-    fn flipped(self, bit: u8) -> Self {
-        self ^ Self::from(bit)
-    }
-}
-
 /// Writes `mark` to the places of leaves, and with its lowest bit exchanged to those of leaf `alpha` and later ones. Leaf 0 is the first of
 /// the batch. `marks` begins with place `first`.
 ///
@@ -33,13 +12,13 @@ impl Mark for u16 {
 ///
 /// # Panics
 /// If the permutation has fewer entries than there are leaves, or `marks` lacks a place.
-pub fn mark<T: Mark>(
+pub fn mark(
     backend: Backend,
     permutation: Permutation<'_>,
     leaves: Range<usize>,
     alpha: u32,
-    mark: T,
-    (first, marks): (usize, &mut [T]),
+    mark: u16,
+    (first, marks): (usize, &mut [u16]),
 ) {
     assert!(leaves.end <= permutation.n(), "an entry for every leaf");
     backend.run(inlined!(|| {
@@ -48,7 +27,7 @@ pub fn mark<T: Mark>(
             leaves.len(),
             inlined!(|i, place| {
                 let below = (from + i as u64).wrapping_sub(alpha) >> 63;
-                marks[place - first] = mark.flipped(1 ^ below as u8);
+                marks[place - first] = mark ^ 1 ^ below as u16;
             }),
         );
     }));

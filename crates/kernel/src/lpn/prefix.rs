@@ -6,26 +6,69 @@ use crate::{
     aes::Aes128,
     blocks::{Blocks, Clmul},
     erase,
-    gf::Element,
+    gf::{Element, gf128},
 };
 
-/// Leaves that are loaded together.
-const CHUNK: usize = 64;
+/// Leaves whose challenges have a factor in common.
+const RUN: usize = 256;
+
+/// The number from which on blocks are the other factors.
+const WITHIN: u128 = 1 << 64;
+
+/// The challenges of leaves, from one key: χ_i = E(⌊i / 256⌋)·E(2⁶⁴ + i mod 256) in GF(2¹²⁸), where E encrypts a number as a
+/// little-endian block.
+#[derive(Debug)]
+pub struct Challenges {
+    pi: Aes128,
+    /// The factors that all runs have.
+    within: [Block; RUN],
+}
+
+impl Challenges {
+    /// The challenges of that key. They are public.
+    #[must_use]
+    pub fn new(backend: Backend, key: &Block) -> Self {
+        let pi = Aes128::new(backend, key);
+        let mut within = [[0; 16]; RUN];
+        for (block, i) in within.iter_mut().zip(WITHIN..) {
+            *block = i.to_le_bytes();
+        }
+        pi.encrypt(&mut within);
+        Self { pi, within }
+    }
+
+    /// Returns χ of a leaf. Time does not depend on which it is.
+    #[must_use]
+    pub fn of(&self, leaf: u32) -> u128 {
+        let i = u128::from(leaf);
+        let mut factors = [i / RUN as u128, WITHIN + i % RUN as u128].map(u128::to_le_bytes);
+        self.pi.encrypt(&mut factors);
+        let [run, within] = factors.map(u128::from_le_bytes);
+        gf128::mul(self.pi.backend(), run, within)
+    }
+
+    /// Returns the factor of a run.
+    fn of_run(&self, run: usize) -> u128 {
+        let mut block = [(run as u128).to_le_bytes()];
+        self.pi.encrypt(&mut block);
+        u128::from_le_bytes(block[0])
+    }
+}
 
 /// The sums of all leaves so far, of a batch whose trees come one after another.
 ///
-/// Leaf i of the batch adds to a sum, and this sum goes to the place of entry i of a permutation, whatever tree the leaf is of. With a cipher for
-/// challenges, χ_i is the encryption of i, and leaves times challenges in GF(2¹²⁸) are added up also.
+/// Leaf i of the batch adds to a sum, and this sum goes to the place of entry i of a permutation, whatever tree the leaf is of. With challenges,
+/// leaves times these are added up also.
 pub struct Prefix<'a> {
     backend: Backend,
-    challenges: Option<&'a Aes128>,
+    challenges: Option<&'a Challenges>,
     /// The first leaf, and the number of the next one.
     first: usize,
     next: usize,
     /// The sum of the leaves.
     sum: Block,
-    /// Leaves times challenges, by the weight of their halves.
-    products: [u128; 3],
+    /// The sum of leaves times challenges.
+    check: u128,
 }
 
 redacted! {
@@ -35,7 +78,7 @@ redacted! {
 impl<'a> Prefix<'a> {
     /// No leaves so far.
     #[must_use]
-    pub fn new(backend: Backend, challenges: Option<&'a Aes128>) -> Self {
+    pub fn new(backend: Backend, challenges: Option<&'a Challenges>) -> Self {
         Self::from(backend, challenges, 0, [0; 16])
     }
 
@@ -43,11 +86,11 @@ impl<'a> Prefix<'a> {
     #[must_use]
     pub fn from(
         backend: Backend,
-        challenges: Option<&'a Aes128>,
+        challenges: Option<&'a Challenges>,
         first: usize,
         sum: Block,
     ) -> Self {
-        Self { backend, challenges, first, next: first, sum, products: [0; 3] }
+        Self { backend, challenges, first, next: first, sum, check: 0 }
     }
 
     /// Adds a tree's leaves, or some of them. The cells of `x` begin with that of the first leaf.
@@ -66,7 +109,7 @@ impl<'a> Prefix<'a> {
     /// Returns Σ χ_i·leaf_i.
     #[must_use]
     pub fn check(&self) -> u128 {
-        u128::reduce(self.products)
+        self.check
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -81,13 +124,16 @@ impl<'a> Prefix<'a> {
         let (first, mut entries) = (self.first, permutation.entries(self.next));
         let mut ahead = self.next - first + permutation.n() / BUCKETS;
         let mut sum = s.splat(&self.sum);
-        let mut products = [c.zero(); 3];
-        let mut chi = [[0; 16]; CHUNK];
-        for leaves in leaves.chunks(CHUNK) {
-            let chi = &mut chi[..leaves.len()];
-            if let Some(pi) = self.challenges {
-                pi.ctr(self.next as u128, chi.as_flattened_mut());
-                add_products(c, leaves.as_flattened(), chi.as_flattened(), &mut products);
+        let mut rest = leaves;
+        while !rest.is_empty() {
+            let within = self.next % RUN;
+            let (leaves, later) = rest.split_at(rest.len().min(RUN - within));
+            rest = later;
+            if let Some(challenges) = self.challenges {
+                let chi = &challenges.within[within..][..leaves.len()];
+                let sum = inner_product(c, leaves.as_flattened(), chi.as_flattened());
+                let of_run = challenges.of_run(self.next / RUN);
+                self.check ^= gf128::mul(self.backend, sum, of_run);
             }
             entries.for_each(
                 leaves.len(),
@@ -101,25 +147,25 @@ impl<'a> Prefix<'a> {
             ahead += leaves.len();
         }
         s.store(sum, &mut self.sum);
-        let [low, middle, high] = products;
-        let products = [low, c.xor3(low, middle, high), high];
-        for (sum, products) in self.products.iter_mut().zip(products) {
-            *sum ^= c.sum(products);
-        }
     }
 }
 
-/// Adds the products of blocks to sums by their weight; the middle one lacks the two others (Karatsuba).
+/// Returns the sum of the products of blocks.
 #[cfg_attr(not(unoptimized), inline(always))]
-fn add_products<C: Clmul>(c: C, a: &[u8], b: &[u8], sums: &mut [C::Vector; 3]) {
+fn inner_product<C: Clmul>(c: C, a: &[u8], b: &[u8]) -> u128 {
+    // By weight; the middle one lacks the two others (Karatsuba).
+    let mut sums = [c.zero(); 3];
     let (wide_a, wide_b) = (a.chunks_exact(C::BYTES), b.chunks_exact(C::BYTES));
     let (rest_a, rest_b) = (wide_a.remainder(), wide_b.remainder());
     for (a, b) in wide_a.zip(wide_b) {
-        add_product(c, c.load(a), c.load(b), sums);
+        add_product(c, c.load(a), c.load(b), &mut sums);
     }
     if !rest_a.is_empty() {
-        add_product(c, c.load_part(rest_a), c.load_part(rest_b), sums);
+        add_product(c, c.load_part(rest_a), c.load_part(rest_b), &mut sums);
     }
+    let [low, middle, high] = sums;
+    let middle = c.xor3(low, middle, high);
+    u128::reduce([c.sum(low), c.sum(middle), c.sum(high)])
 }
 
 #[inline(always)]
@@ -138,6 +184,6 @@ fn add_product<C: Clmul>(
 impl Drop for Prefix<'_> {
     fn drop(&mut self) {
         erase(&mut self.sum, 0);
-        erase(&mut self.products, 0);
+        erase(core::slice::from_mut(&mut self.check), 0);
     }
 }

@@ -139,8 +139,19 @@ fn prefix_sums_and_checks(backend: Backend) {
     let mut random = Stream(1);
     for (h, trees) in [(5, 6), (7, 3), (9, 2)] {
         let n = trees << h;
-        let challenges = Aes128::new(backend, &random.blocks(1)[0]);
-        let (chi, b) = (keystream(&challenges, n), random.blocks(n));
+        let key = random.blocks(1)[0];
+        let challenges = Challenges::new(backend, &key);
+        let encrypted = |i: u128| {
+            let mut block = [i.to_le_bytes()];
+            Aes128::new(Backend::PORTABLE, &key).encrypt(&mut block);
+            wide(&block[0])
+        };
+        let of_leaf = |i: u128| {
+            gf128::mul(backend, encrypted(i >> 8), encrypted(1 << 64 | i & 0xff)).to_le_bytes()
+        };
+        let chi: Vec<_> = (0..n as u128).map(of_leaf).collect();
+        assert!(chi.iter().zip(0..).all(|(chi, i)| challenges.of(i) == wide(chi)));
+        let b = random.blocks(n);
         let layer = Layer::new(backend, 5, n);
         let (places, permutation) = (layer.places(), layer.permutation());
         let mut x = vec![[0; 16]; n];
@@ -175,7 +186,7 @@ fn prefix_sums_and_checks(backend: Backend) {
         }
         assert_eq!((parts, check), (x, inner));
 
-        let (mut marks, mut bits) = (vec![0u16; n], vec![0u8; n]);
+        let mut marks = vec![0; n];
         for tree in 0..trees {
             // The first and the last leaf also.
             let alpha = (tree << h) + [0, (1 << h) - 1, (1 << h) / 3][tree % 3];
@@ -187,11 +198,7 @@ fn prefix_sums_and_checks(backend: Backend) {
                 let places = (part[0], &mut marks[part[0]..part[1]]);
                 mark(backend, permutation, leaves, at, base, places);
             }
-            mark(backend, permutation, leaves.clone(), at, 7, (0, &mut bits));
-            for i in leaves {
-                let bit = u8::from(i >= alpha);
-                assert_eq!((marks[places[i]], bits[places[i]]), (base + u16::from(bit), 7 ^ bit));
-            }
+            assert!(leaves.into_iter().all(|i| marks[places[i]] == base + u16::from(i >= alpha)));
         }
     }
 }
@@ -256,16 +263,6 @@ fn accumulation(backend: Backend) {
                 let noise = Noise { marks, sums: &blocks };
                 accumulate_noise(backend, factors, &layer.buckets, noise, next, &mut x);
                 assert_eq!(x, singles(&place(&then, &of_noise)), "{n} {factors:?}");
-                if let Factors::Ones = factors {
-                    let bit = |x: &u128| x.to_le_bytes()[0] & 1;
-                    let (bits, mut to) = (y.iter().map(bit).collect::<Vec<_>>(), vec![0; n]);
-                    let mut blocks = vec![[0; 16]; n];
-                    let from = (&singles(&y)[..], &bits[..]);
-                    let both = (&mut blocks[..], &mut to[..]);
-                    accumulate_with_bits(backend, &layer.buckets, from, next, both);
-                    assert_eq!(blocks, singles(&of_y));
-                    assert!(of_y.iter().map(bit).eq(to));
-                }
             }
         }
     }
@@ -323,7 +320,6 @@ fn encoding(backend: Backend) {
             ((0..n).map(|_| random.wide()).collect::<Vec<_>>(), layer.permutation());
         let of_x = encoded(&layer.numbers, &x);
         let x = layer.in_buckets(&x);
-        let bits: Vec<u8> = x.iter().map(|x| x.to_le_bytes()[0]).collect();
         for m in [0, 1, 8, n / 2 - 1, n / 2, n / 4 + 8] {
             let first = m / 64 * 32;
             let (mut out, mut later) = (vec![0u128; m], vec![[0; 16]; m - first]);
@@ -333,10 +329,6 @@ fn encoding(backend: Backend) {
             let mut u = vec![0u64; m];
             encode(backend, permutation, &singles(&x), 0, &mut u);
             assert!(u.iter().zip(&of_x).all(|(u, x)| *u == halves(*x)[0]));
-            let mut packed = vec![0; m / 8];
-            encode_bits(backend, permutation, &bits, &mut packed);
-            let unpacked = |j: usize| u128::from(packed[j / 8] >> (j % 8) & 1);
-            assert!((0..m / 8 * 8).all(|j| unpacked(j) == of_x[j] & 1), "{n} {m}");
         }
     }
 }

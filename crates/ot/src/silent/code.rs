@@ -6,10 +6,7 @@ use core::{mem, ops::Range};
 use foxtrot_kernel::{
     Backend,
     aes::Aes128,
-    lpn::{
-        Buckets, Next, Noise, Permutation, accumulate, accumulate_noise, accumulate_with_bits,
-        aligned, permutation,
-    },
+    lpn::{Buckets, Next, Noise, Permutation, accumulate, accumulate_noise, aligned, permutation},
     memory::prefer_huge_pages,
 };
 use spin::Mutex;
@@ -18,7 +15,7 @@ use super::{field::sealed::Field, parameters::Size};
 use crate::{base::Block, erase::Secret};
 
 /// The code of one length. It is the same for all sessions.
-pub struct Code {
+pub(super) struct Code {
     layers: Vec<Layer>,
 }
 
@@ -120,8 +117,7 @@ impl Code {
         })
     }
 
-    /// The accumulators from the second one on, of the sums of the first one, and of bits if there are some; also returns the other
-    /// string.
+    /// The accumulators from the second one on, of the sums of the first one; also returns the other string.
     pub(super) fn accumulate<F: Field>(
         &self,
         backend: Backend,
@@ -129,12 +125,7 @@ impl Code {
         mut other: Cells,
     ) -> [Cells; 2] {
         for (d, buckets, next) in self.steps(backend) {
-            if cells.bits().is_empty() {
-                accumulate(backend, F::factors(&d), buckets, cells.get(), next, other.get_mut());
-            } else {
-                let from = (cells.get(), cells.bits());
-                accumulate_with_bits(backend, buckets, from, next, other.get_all_mut());
-            }
+            accumulate(backend, F::factors(&d), buckets, cells.get(), next, other.get_mut());
             mem::swap(&mut cells, &mut other);
         }
         [cells, other]
@@ -153,7 +144,7 @@ impl Code {
             if k == 0 {
                 accumulate_noise(backend, factors, buckets, noise, next, cells.get_mut());
             } else {
-                let to = other.get_or_insert_with(|| Cells::zeroed(self.len(), false));
+                let to = other.get_or_insert_with(|| Cells::zeroed(self.len()));
                 accumulate(backend, factors, buckets, cells.get(), next, to.get_mut());
                 mem::swap(cells, to);
             }
@@ -161,31 +152,18 @@ impl Code {
     }
 }
 
-/// A string of elements, which begins with a line of the cache, and behind them perhaps a byte for a bit of each.
-pub struct Cells {
+/// A string of elements, which begins with a line of the cache.
+pub(super) struct Cells {
     memory: Secret<Block>,
     range: Range<usize>,
-    /// Bytes for bits.
-    bits: usize,
 }
 
 impl Cells {
     /// A string of n elements, a multiple of 16, all 0.
-    pub(super) fn zeroed(n: usize, with_bits: bool) -> Self {
-        let bits = if with_bits { n } else { 0 };
-        let memory = Secret::zeroed(n + bits / 16 + 3);
+    pub(super) fn zeroed(n: usize) -> Self {
+        let memory = Secret::zeroed(n + 3);
         let range = aligned(&memory, n);
-        Self { memory, range, bits }
-    }
-
-    /// The elements, and the bits.
-    pub(super) fn get_all_mut(&mut self) -> (&mut [Block], &mut [u8]) {
-        let (cells, rest) = self.memory[self.range.start..].split_at_mut(self.range.len());
-        (cells, &mut rest.as_flattened_mut()[..self.bits])
-    }
-
-    pub(super) fn bits(&self) -> &[u8] {
-        &self.memory[self.range.end..].as_flattened()[..self.bits]
+        Self { memory, range }
     }
 
     pub(super) fn get(&self) -> &[Block] {
@@ -207,12 +185,12 @@ pub(super) struct Scratch {
 
 impl Scratch {
     /// A string of n elements, whose values are arbitrary.
-    pub(super) fn take(&mut self, n: usize, with_bits: bool) -> Cells {
+    pub(super) fn take(&mut self, n: usize) -> Cells {
         match self.strings.pop() {
             Some(cells) if cells.range.len() == n => cells,
             _ => {
                 self.strings.clear();
-                Cells::zeroed(n, with_bits)
+                Cells::zeroed(n)
             }
         }
     }

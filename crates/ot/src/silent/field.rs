@@ -6,23 +6,19 @@ use foxtrot_kernel::{
     Backend,
     aes::Aes128,
     gf::{gf128, tower},
-    lpn::{Element, Factors, Mark, Noise, encode, encode_bits},
+    lpn::{Element, Factors},
 };
 
-use super::{
-    code::{Cells, Code},
-    trees::Trees,
-};
 use crate::{
     Bits,
     base::Block,
-    erase::{Secret, SecretBytes, Zero},
+    erase::{Secret, Zero},
 };
 
 /// A field whose elements are the receiver's U, below GF(2^128). It is sealed: the code is one of these.
 pub trait Field: sealed::Field + Copy + Send + Sync + 'static {
     /// U of a batch.
-    type Values: Send;
+    type Values: Default + Send;
 }
 
 /// GF(2^128).
@@ -60,11 +56,14 @@ pub(super) mod sealed {
         /// OTs that are packed to the value of a noise position.
         const NOISE_BITS: usize;
 
-        /// True if rows are encoded when they are hashed.
-        const LATER: bool = false;
+        /// The bit of Δ that is always 1, so that this bit of V is U; 0 where U has a string of its own.
+        const CHOICE: u128 = 0;
 
-        /// The mark of a leaf, from which the sum of the noise up to it follows.
-        type Mark: Mark + Zero + Send + Sync;
+        /// True if U is a bit of V. V is then encoded when it is hashed.
+        const LATER: bool = Self::CHOICE != 0;
+
+        /// An element of a string of U. Where U has no string, nothing is written to one.
+        type Element: Element + Zero + Send + Sync;
 
         /// Σ X^i·r_i of each [`NOISE_BITS`](Self::NOISE_BITS) rows.
         fn pack(backend: Backend, rows: &[Block], out: &mut [u128]);
@@ -73,63 +72,30 @@ pub(super) mod sealed {
         fn factors(d: &Aes128) -> Factors<'_>;
 
         /// U of a batch without noise.
-        fn values(elements: Secret<u128>) -> <Self as super::Field>::Values
+        fn values(elements: &[u128]) -> <Self as super::Field>::Values
         where
             Self: super::Field;
 
-        /// Writes the marks of all leaves to their places, in a list or beside the cells.
-        fn mark(
-            trees: &Trees<'_>,
-            code: &Code,
-            alphas: &[u32],
-            cells: &mut Cells,
-        ) -> Secret<Self::Mark>;
+        /// U from its string.
+        fn of_string(u: Secret<Self::Element>) -> <Self as super::Field>::Values
+        where
+            Self: super::Field;
 
-        /// U from the marks of all leaves, and for every tree the sum of the noise before it and its own; or from bits of the cells. These
-        /// are then free to be overwritten.
-        fn encode(
-            code: (&Code, Backend),
-            marks: &[Self::Mark],
-            sums: &[[Block; 2]],
-            cells: &mut Cells,
-            m: usize,
+        /// U beside all rows of V: `u` as it is, or if it is a bit of V and nobody has given it, this bit, exchanged where a flip is 1.
+        fn beside(
+            u: <Self as super::Field>::Values,
+            _rows: &[u128],
+            _flips: &Bits,
         ) -> <Self as super::Field>::Values
         where
-            Self: super::Field;
-
-        /// Exchanges choices, if these are OTs.
-        fn flip(
-            values: <Self as super::Field>::Values,
-            flips: &Bits,
-        ) -> <Self as super::Field>::Values
-        where
-            Self: super::Field;
+            Self: super::Field,
+        {
+            u
+        }
     }
 }
 
 use sealed::Field as Arithmetic;
-
-/// Marks of 16 bits.
-fn wide_marks(trees: &Trees<'_>, code: &Code, alphas: &[u32]) -> Secret<u16> {
-    let mut marks = Secret::zeroed(code.len());
-    let first = |tree| u16::try_from(2 * tree).expect("fewer than 2^15 trees");
-    trees.mark(code, alphas, first, &mut marks);
-    marks
-}
-
-/// U of a large field.
-fn encode_noise<F: Arithmetic, T: Element + Zero>(
-    (code, backend): (&Code, Backend),
-    marks: &[u16],
-    sums: &[[Block; 2]],
-    cells: &mut Cells,
-    m: usize,
-) -> Secret<T> {
-    code.accumulate_noise::<F>(backend, Noise { marks, sums }, cells);
-    let mut u = Secret::zeroed(m);
-    encode(backend, code.last(), cells.get(), 0, &mut u);
-    u
-}
 
 #[expect(clippy::cast_possible_truncation, reason = "the low half is wanted")]
 const fn low(a: u128) -> u64 {
@@ -137,9 +103,9 @@ const fn low(a: u128) -> u64 {
 }
 
 impl Arithmetic for Gf128 {
+    type Element = u128;
     const BITS: usize = 128;
     const NOISE_BITS: usize = 128;
-    type Mark = u16;
 
     fn pack(backend: Backend, rows: &[Block], out: &mut [u128]) {
         gf128::pack(backend, rows, out);
@@ -149,33 +115,19 @@ impl Arithmetic for Gf128 {
         Factors::Gf128(d)
     }
 
-    fn flip(values: Secret<u128>, _: &Bits) -> Secret<u128> {
-        values
+    fn values(elements: &[u128]) -> Secret<u128> {
+        Secret(elements.to_vec())
     }
 
-    fn values(elements: Secret<u128>) -> Secret<u128> {
-        elements
-    }
-
-    fn mark(trees: &Trees<'_>, code: &Code, alphas: &[u32], _: &mut Cells) -> Secret<u16> {
-        wide_marks(trees, code, alphas)
-    }
-
-    fn encode(
-        code: (&Code, Backend),
-        marks: &[u16],
-        sums: &[[Block; 2]],
-        cells: &mut Cells,
-        m: usize,
-    ) -> Secret<u128> {
-        encode_noise::<Self, _>(code, marks, sums, cells, m)
+    fn of_string(u: Secret<u128>) -> Secret<u128> {
+        u
     }
 }
 
 impl Arithmetic for Gf64 {
+    type Element = u64;
     const BITS: usize = 64;
     const NOISE_BITS: usize = 64;
-    type Mark = u16;
 
     fn pack(backend: Backend, rows: &[Block], out: &mut [u128]) {
         tower::pack(backend, rows, out);
@@ -185,34 +137,20 @@ impl Arithmetic for Gf64 {
         Factors::Gf64(d)
     }
 
-    fn flip(values: Secret<u64>, _: &Bits) -> Secret<u64> {
-        values
-    }
-
-    fn values(elements: Secret<u128>) -> Secret<u64> {
+    fn values(elements: &[u128]) -> Secret<u64> {
         Secret(elements.iter().map(|&it| low(it)).collect())
     }
 
-    fn mark(trees: &Trees<'_>, code: &Code, alphas: &[u32], _: &mut Cells) -> Secret<u16> {
-        wide_marks(trees, code, alphas)
-    }
-
-    fn encode(
-        code: (&Code, Backend),
-        marks: &[u16],
-        sums: &[[Block; 2]],
-        cells: &mut Cells,
-        m: usize,
-    ) -> Secret<u64> {
-        encode_noise::<Self, _>(code, marks, sums, cells, m)
+    fn of_string(u: Secret<u64>) -> Secret<u64> {
+        u
     }
 }
 
 impl Arithmetic for Gf2 {
+    type Element = u64;
     const BITS: usize = 1;
     const NOISE_BITS: usize = 0;
-    const LATER: bool = true;
-    type Mark = u8;
+    const CHOICE: u128 = 1;
 
     fn pack(_: Backend, _: &[Block], _: &mut [u128]) {}
 
@@ -220,29 +158,20 @@ impl Arithmetic for Gf2 {
         Factors::Ones
     }
 
-    fn flip(values: Bits, flips: &Bits) -> Bits {
-        if flips.is_empty() { values } else { values.xor(flips) }
-    }
-
-    fn values(elements: Secret<u128>) -> Bits {
+    fn values(elements: &[u128]) -> Bits {
         Bits::from_bools(elements.iter().map(|&it| it & 1 == 1))
     }
 
-    fn mark(trees: &Trees<'_>, code: &Code, alphas: &[u32], cells: &mut Cells) -> SecretBytes {
-        trees.mark(code, alphas, |tree| u8::from(tree % 2 == 1), cells.get_all_mut().1);
-        SecretBytes::default()
+    fn of_string(_: Secret<u64>) -> Bits {
+        Bits::default()
     }
 
-    fn encode(
-        (code, backend): (&Code, Backend),
-        _: &[u8],
-        _: &[[Block; 2]],
-        cells: &mut Cells,
-        m: usize,
-    ) -> Bits {
-        let mut bytes = SecretBytes::zeroed(m.div_ceil(8));
-        encode_bits(backend, code.last(), cells.bits(), &mut bytes);
-        Bits::from_bytes(&bytes, m)
+    fn beside(u: Bits, rows: &[u128], flips: &Bits) -> Bits {
+        match () {
+            () if !u.is_empty() => u,
+            () if flips.is_empty() => Self::values(rows),
+            () => Self::values(rows).xor(flips),
+        }
     }
 }
 

@@ -12,6 +12,9 @@ use crate::{
 /// Heights of trees.
 const HEIGHTS: core::ops::RangeInclusive<usize> = 5..=18;
 
+/// The most outputs of a batch of a run of VOLE: the strings of one stay near the processor.
+const VOLE_BATCH: usize = 1 << 20;
+
 /// Bits of the field of the check, and OTs of its mask.
 pub(super) const MASK: usize = 128;
 
@@ -162,6 +165,11 @@ impl<F: Field> Silent<F> {
         F::BITS == 1 && self.checked()
     }
 
+    /// Bytes before the trees: the commitment to the coin, and a bit of Δ.
+    pub(super) const fn head_len(&self) -> usize {
+        if self.has_coin() { 32 + 1 } else { 0 }
+    }
+
     /// Bytes of the receiver's `Check` of a batch; with none, it is not sent.
     #[must_use]
     pub const fn check_len(&self) -> usize {
@@ -215,8 +223,8 @@ impl<F: Field> Silent<F> {
         let trees = if height == 5 { trees.next_multiple_of(2) } else { trees };
         let accumulators = if 7 * trees >= self.weight { 2 } else { 3 };
         let packed = F::NOISE_BITS * trees + if self.checked() { MASK } else { 0 };
-        let coin = if self.has_coin() { 32 } else { 0 };
-        let (ots, trees_len) = (packed + trees * height, coin + 16 * trees * (2 * height + 1));
+        let (ots, trees_len) =
+            (packed + trees * height, self.head_len() + 16 * trees * (2 * height + 1));
         Size { outputs: m, trees, height, accumulators, ots, trees_len }
     }
 
@@ -233,10 +241,15 @@ impl<F: Field> Silent<F> {
         self.extension().sender_bytes(of(|it| it.ots)) + of(|it| it.trees_len) + self.answer_len()
     }
 
-    /// The outputs of the batches of a run of n.
+    /// The outputs of the batches of a run of n. Those of VOLE are all as large, so that they have one code; of the last one some may be
+    /// left.
     pub(super) fn batches(&self, n: usize) -> impl Iterator<Item = usize> + use<F> {
-        let max = self.max_batch();
-        (0..n).step_by(max).map(move |start| max.min(n - start))
+        let max = match F::BITS {
+            1 => self.max_batch(),
+            _ => n.div_ceil(n.div_ceil(VOLE_BATCH).max(1)),
+        };
+        let of = move |start| if F::BITS == 1 { max.min(n - start) } else { max };
+        (0..n).step_by(max.max(1)).map(of)
     }
 }
 

@@ -1,33 +1,34 @@
 //! The side with U and V.
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, sync::Arc, vec::Vec};
 
 use foxtrot_kernel::{
     Backend,
-    aes::{Aes128, tmmo},
+    aes::tmmo,
     gf::gf128,
     ggm,
-    lpn::encode,
+    lpn::{Challenges, Noise, encode},
 };
+use spin::Mutex;
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
-    code::{CODES, Cells, Scratch},
+    code::{CODES, Cells, Code, Scratch},
     field::{Field, Gf2, pack_bits, pack_noise, pack_rows},
     parameters::{MASK, Silent, Size},
     permutation,
-    rows::Rows,
+    rows::{Rows, pack_choices},
     trees::Trees,
 };
 use crate::{
-    Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
+    Bits, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::Block,
     choices::verdict,
-    erase::Secret,
+    erase::{Secret, SecretBytes},
     extension::{self, protocol::Receiver as Ots},
-    tasks::{InPlace, both},
+    tasks::{InPlace, Task, for_each},
 };
 
 /// The receiver of a silent protocol, which makes batch after batch from one extension.
@@ -51,14 +52,15 @@ pub struct Unverified<F: Field> {
     check: Option<Check>,
     /// U and V, and before the strings that they come from.
     values: Option<(F::Values, Rows)>,
-    strings: Option<Strings<F>>,
+    strings: Option<Strings>,
 }
 
 /// A batch's strings behind the first accumulator.
-struct Strings<F: Field> {
+pub(super) struct Strings {
+    size: Size,
     cells: Cells,
-    /// The noise up to each leaf, which is one of `sums`.
-    marks: Secret<F::Mark>,
+    /// The noise up to each leaf, which is one of `sums`; none if the cells tell it.
+    marks: Secret<u16>,
     /// For every tree, the sum of the noise before it, and its own.
     sums: Secret<[Block; 2]>,
 }
@@ -75,10 +77,11 @@ struct Check {
 pub struct Received<F: Field> {
     session: Sid,
     number: u64,
+    /// U; of OTs the choices that were given, or none.
     u: F::Values,
     v: Rows,
     coins: Option<Coins>,
-    /// Flips that U contains.
+    /// Flips of choices that are not given.
     flips: Bits,
 }
 
@@ -104,6 +107,14 @@ impl<F: Field> Receiver<F> {
     /// Keeps the memory of a batch for the next one, or no longer.
     pub fn keep_memory(&mut self, keep: bool) {
         self.scratch.keeps = keep;
+    }
+
+    pub(super) fn forget_memory(&mut self) {
+        self.scratch = Scratch::default();
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.session.executor().threads().max(1)
     }
 
     /// The extension, for the OTs of the next batch.
@@ -164,16 +175,22 @@ impl<F: Field> Receiver<F> {
         let backend = self.session.backend();
         if !self.silent.has_noise() {
             let u = Secret((0..m).map(|j| pack_bits(choices, j * MASK, MASK)).collect());
-            let values = Some((F::values(u), Rows::List(pack_rows(backend, rows))));
+            let values = Some((F::values(&u), Rows::List(pack_rows(backend, rows))));
             let batch = Unverified { session, number, size, check: None, values, strings: None };
             return Ok((batch, Vec::new()));
         }
-        let (commitment, messages) = trees.split_at(if self.silent.has_coin() { 32 } else { 0 });
+        let (head, messages) = trees.split_at(self.silent.head_len());
+        let messages = messages.as_chunks::<16>().0.chunks(2 * size.height + 1);
+        check_trees::<F>(head, messages.clone()).inspect_err(|_| self.ots = None)?;
         let first_of_trees = rows.len() - size.trees * size.height;
         let (packed, of_trees) = rows.split_at(first_of_trees);
         let (noise_rows, mask_rows) = packed.split_at(F::NOISE_BITS * size.trees);
         let mask_bits = pack_bits(choices, noise_rows.len(), mask_rows.len());
-        let mask = pack_rows(backend, mask_rows).first().copied().unwrap_or_default();
+        let mut mask = Zeroizing::new(pack_rows(backend, mask_rows).first().copied().unwrap_or(0));
+        if head.last() == Some(&0) {
+            // Of the Δ that has bit 0.
+            *mask ^= mask_bits;
+        }
         let noise = pack_noise::<F>(backend, noise_rows, size.trees, 0);
 
         let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
@@ -189,7 +206,6 @@ impl<F: Field> Receiver<F> {
         let mut totals = Secret::<u128>::zeroed(size.trees);
         let mut sums = Secret::<[Block; 2]>::zeroed(size.trees);
         let mut before = 0;
-        let messages = messages.as_chunks::<16>().0.chunks(2 * height + 1);
         let of_trees = masks.chunks_mut(height).zip(messages).zip(noise.iter()).enumerate();
         for (j, ((known, message), v)) in of_trees {
             let alpha = &mut alphas[j];
@@ -202,7 +218,7 @@ impl<F: Field> Receiver<F> {
                 let sum = u128::conditional_select(&sums[0], &sums[1], choice);
                 *known = (sum ^ u128::from_le_bytes(*known)).to_le_bytes();
             }
-            totals[j] = u128::from_le_bytes(message[2 * height]) ^ v;
+            totals[j] = u128::from_le_bytes(message[2 * height]) ^ v | F::CHOICE;
             let value = match F::NOISE_BITS {
                 0 => 1,
                 n => pack_bits(choices, j * n, n),
@@ -212,27 +228,30 @@ impl<F: Field> Receiver<F> {
         }
         let code = CODES.get(backend, &size);
         let trees = Trees::new(&self.session, number, &size);
-        let mut cells = self.scratch.take(code.len(), F::LATER);
+        let mut cells = self.scratch.take(code.len());
+        let kept = (!F::CHOICE).to_le_bytes();
         let expand = |tree: usize, leaves: &mut [Block]| {
             let (pi, total) = (trees.permutation(tree), totals[tree].to_le_bytes());
             let known = &masks[tree * height..][..height];
             let alpha = alphas[tree] & ((1 << height) - 1);
-            ggm::expand_punctured(&pi, alpha, known, &total, leaves);
+            ggm::expand_punctured(&pi, alpha, known, &total, &kept, leaves);
         };
-        let check = trees.accumulate(&code, &totals, challenge.as_ref(), cells.get_mut(), expand);
-        let marks = F::mark(&trees, &code, &alphas, &mut cells);
-        let x = challenge.map_or(0, |chi| noise_check(&Aes128::new(backend, &chi), &alphas, &sums));
+        let challenges = challenge.map(|key| Challenges::new(backend, &key));
+        let of_leaves = challenges.as_ref();
+        let check = trees.accumulate(&code, &totals, of_leaves, cells.get_mut(), expand);
+        let marks = if F::LATER { Secret::default() } else { trees.marks(&code, &alphas) };
+        let x = challenges.map_or(0, |chi| noise_check((&chi, backend), &alphas, &sums));
         let x = Zeroizing::new(mask_bits ^ x);
-        let sum = Zeroizing::new(mask ^ check);
+        let sum = Zeroizing::new(*mask ^ check);
         let mut message = Vec::with_capacity(self.silent.check_len());
         let check = challenge.map(|challenge| {
             message.extend_from_slice(&challenge);
             message.extend_from_slice(&x.to_le_bytes());
             let hash = check_hash(&self.session, number, &sum);
-            let commitment = commitment.first_chunk().copied().unwrap_or_default();
+            let commitment = head.first_chunk().copied().unwrap_or_default();
             Check { challenge, hash, commitment }
         });
-        let strings = Some(Strings { cells, marks, sums });
+        let strings = Some(Strings { size, cells, marks, sums });
         Ok((Unverified { session, number, size, check, values: None, strings }, message))
     }
 
@@ -256,7 +275,6 @@ impl<F: Field> Receiver<F> {
         let Unverified { session, number, size, values, .. } = unverified;
         let (u, v) = values.ok_or(Usage::SessionEnded)?;
         let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
-        let u = F::flip(u, &flips);
         Ok(Received { session, number, u, v, coins, flips })
     }
 
@@ -265,15 +283,38 @@ impl<F: Field> Receiver<F> {
         batch.encode(self.session.backend(), &mut self.scratch);
     }
 
-    /// Encodes as [`encode`](Self::encode) does, and runs `work` on another thread meanwhile; afterwards if the session has no
-    /// threads.
-    pub(super) fn encode_beside<R: Send>(
+    /// Section 20.5: U and V of batches of VOLE, `most` of each, the last one perhaps less, each batch in a thread; and `work` beside
+    /// them, if there is some.
+    pub(super) fn encode_all<R: Send>(
         &mut self,
-        batch: &mut Unverified<F>,
-        work: impl FnOnce() -> R + Send,
-    ) -> R {
-        let Self { session, scratch, .. } = self;
-        both(session.executor(), || batch.encode(session.backend(), scratch), work)
+        batches: Vec<Strings>,
+        most: usize,
+        (u, v): (&mut [F::Element], &mut [u128]),
+        work: Option<impl FnOnce() -> R + Send>,
+    ) -> Option<R> {
+        let (backend, scratch) = (self.session.backend(), &Mutex::new(&mut self.scratch));
+        let places = u.chunks_mut(most).zip(v.chunks_mut(most));
+        let encode = |(strings, (u, v)): (Strings, _)| -> Task<'_> {
+            Box::new(move || {
+                let (code, strings) = strings.accumulate::<F>(backend, scratch);
+                let cells = strings.encode::<F>((&code, backend), u, v);
+                scratch.lock().put(cells);
+            })
+        };
+        let mut result = None;
+        let mut tasks: Vec<_> = batches.into_iter().zip(places).map(encode).collect();
+        if let Some(work) = work {
+            tasks.push(Box::new(|| result = Some(work())));
+        }
+        for_each(self.session.executor(), tasks.into_iter(), |task| task());
+        result
+    }
+
+    /// Section 20.4: takes the answer to a batch that is encoded elsewhere.
+    pub(super) fn confirm(&mut self, mut batch: Unverified<F>, answer: &[u8]) -> Result<(), Error> {
+        self.ots()?;
+        let answered = self.check(batch.number, batch.check.take(), answer);
+        answered.map(drop).inspect_err(|_| self.ots = None)
     }
 
     /// Returns the verdict on an answer, and goes on whatever it is.
@@ -309,46 +350,88 @@ impl<F: Field> Receiver<F> {
 }
 
 impl<F: Field> Unverified<F> {
+    /// The strings of a batch that [`Receiver::encode_all`] encodes.
+    pub(super) fn take_strings(&mut self) -> Option<Strings> {
+        self.strings.take()
+    }
+
     fn encode(&mut self, backend: Backend, scratch: &mut Scratch) {
-        let Some(Strings { cells, marks, sums }) = self.strings.take() else { return };
-        let n = self.size.outputs;
-        let code = CODES.get(backend, &self.size);
-        let other = scratch.take(code.len(), F::LATER);
-        let [mut cells, other] = code.accumulate::<F>(backend, cells, other);
-        let place = (&*code, backend);
+        let Some(strings) = self.strings.take() else { return };
+        let (n, scratch) = (self.size.outputs, Mutex::new(scratch));
+        let (code, strings) = strings.accumulate::<F>(backend, &scratch);
         self.values = Some(if F::LATER {
-            scratch.put(other);
-            let u = F::encode(place, &marks, &sums, &mut cells, n);
-            (u, Rows::Sums { code, backend, cells, n })
+            let rows = Rows::Sums { code, backend, cells: strings.cells, n };
+            (F::of_string(Secret::default()), rows)
         } else {
-            // Before there is memory for V.
-            drop(other);
-            let mut v = Secret::zeroed(n);
-            encode(backend, code.last(), cells.get(), 0, &mut v);
-            let u = F::encode(place, &marks, &sums, &mut cells, n);
-            scratch.put(cells);
-            (u, Rows::List(v))
+            let (mut u, mut v) = (Secret::zeroed(n), Secret::zeroed(n));
+            scratch.lock().put(strings.encode::<F>((&code, backend), &mut u, &mut v));
+            (F::of_string(u), Rows::List(v))
         });
     }
 }
 
+impl Strings {
+    /// The strings behind the last accumulator.
+    fn accumulate<F: Field>(
+        self,
+        backend: Backend,
+        scratch: &Mutex<&mut Scratch>,
+    ) -> (Arc<Code>, Self) {
+        let code = CODES.get(backend, &self.size);
+        let other = scratch.lock().take(code.len());
+        let [cells, other] = code.accumulate::<F>(backend, self.cells, other);
+        // Before outputs take memory.
+        scratch.lock().put(other);
+        (code, Self { cells, ..self })
+    }
+
+    /// V, and then U, as many as there are places. Returns the string.
+    fn encode<F: Field>(
+        self,
+        (code, backend): (&Code, Backend),
+        u: &mut [F::Element],
+        v: &mut [u128],
+    ) -> Cells {
+        let Self { mut cells, marks, sums, .. } = self;
+        encode(backend, code.last(), cells.get(), 0, v);
+        code.accumulate_noise::<F>(backend, Noise { marks: &marks, sums: &sums }, &mut cells);
+        encode(backend, code.last(), cells.get(), 0, u);
+        cells
+    }
+}
+
+/// Checks what is public of `Trees`.
+fn check_trees<'a, F: Field>(
+    head: &[u8],
+    mut messages: impl Iterator<Item = &'a [Block]>,
+) -> Result<(), Decode> {
+    let bit = head.last().is_none_or(|bit| *bit <= 1);
+    let is_spared = |of_leaf: &Block| u128::from_le_bytes(*of_leaf) & F::CHOICE == 0;
+    if bit && messages.all(|message| message.last().is_some_and(is_spared)) {
+        Ok(())
+    } else {
+        Err(Decode::SpareBits { message: "Trees" })
+    }
+}
+
 /// Σ u_j·χ at α_j.
-fn noise_check(challenges: &Aes128, alphas: &[u32], sums: &[[Block; 2]]) -> u128 {
-    let mut at = Secret::<Block>::zeroed(alphas.len());
-    at.iter_mut().zip(alphas).for_each(|(to, alpha)| *to = u128::from(*alpha).to_le_bytes());
-    challenges.encrypt(&mut at);
-    let product = |(chi, [_, value]): (&Block, &[Block; 2])| {
-        let [chi, value] = [chi, value].map(|it| u128::from_le_bytes(*it));
-        gf128::mul(challenges.backend(), chi, value)
+fn noise_check(
+    (challenges, backend): (&Challenges, Backend),
+    alphas: &[u32],
+    sums: &[[Block; 2]],
+) -> u128 {
+    let product = |(alpha, [_, value]): (&u32, &[Block; 2])| {
+        gf128::mul(backend, challenges.of(*alpha), u128::from_le_bytes(*value))
     };
-    at.iter().zip(sums).map(product).fold(0, |sum, it| sum ^ it)
+    alphas.iter().zip(sums).map(product).fold(0, |sum, it| sum ^ it)
 }
 
 impl<F: Field> Received<F> {
     /// U and V: V is W ⊕ U·Δ.
     #[must_use]
     pub fn into_parts(self) -> (F::Values, Secret<u128>) {
-        (self.u, self.v.into_list(&InPlace).0)
+        let (rows, _) = self.v.into_list(&InPlace);
+        (F::beside(self.u, &rows, &self.flips), rows)
     }
 }
 
@@ -357,12 +440,6 @@ impl Received<Gf2> {
     #[must_use]
     pub fn n(&self) -> usize {
         self.v.n()
-    }
-
-    /// The choices.
-    #[must_use]
-    pub fn choices(&self) -> &Bits {
-        &self.u
     }
 
     /// Section 20.6: makes the choices these; returns `Flips`.
@@ -374,10 +451,7 @@ impl Received<Gf2> {
             let (expected, got) = (self.n(), choices.len());
             return Err(Usage::CountMismatch { what: "choices", expected, got });
         }
-        let mut flips = choices.xor(&self.u);
-        if !self.flips.is_empty() {
-            flips = flips.xor(&self.flips);
-        }
+        let mut flips = choices.xor(&self.v.bits());
         flips.make_public();
         self.flips = Bits::from_bytes(flips.as_bytes(), flips.len());
         self.u = choices;
@@ -392,21 +466,29 @@ impl Receiver<Gf2> {
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
     pub fn random(&self, received: Received<Gf2>, keys: &mut [Block]) -> Result<Bits, Usage> {
         super::check_places(received.n(), keys.len())?;
-        self.keys(&received, 0, keys)?;
-        Ok(received.u)
+        self.keys(&received, 0, keys)
     }
 
-    /// Keys of the OTs from `first` on.
+    /// Keys of the OTs from `first` on; returns their choices.
     pub(super) fn keys(
         &self,
         received: &Received<Gf2>,
         first: usize,
         keys: &mut [Block],
-    ) -> Result<(), Usage> {
-        let Received { session, number, ref coins, ref v, .. } = *received;
+    ) -> Result<Bits, Usage> {
+        let Received { session, number, ref coins, ref u, ref v, ref flips } = *received;
         let outputs = Outputs::new(&self.session, &session, number, coins.as_ref())?;
-        outputs.tiles(v, first, keys, |pi, first, rows, keys| tmmo(pi, first as u64, rows, keys));
-        Ok(())
+        let n = keys.len();
+        let mut bits = SecretBytes::zeroed(n.div_ceil(8));
+        outputs.tiles(v, first, keys, &mut bits, |pi, first, rows, keys, bits| {
+            pack_choices(rows, bits);
+            tmmo(pi, first as u64, rows, keys);
+        });
+        if !u.is_empty() {
+            return Ok(u.slice(first..first + n));
+        }
+        let of_rows = Bits::from_bytes(&bits, n);
+        Ok(if flips.is_empty() { of_rows } else { of_rows.xor(&flips.slice(first..first + n)) })
     }
 
     /// Takes the memory of a batch that is over, for the next one.

@@ -6,8 +6,9 @@ use foxtrot_kernel::{Backend, lpn::encode};
 
 use super::code::{Cells, Code};
 use crate::{
+    Bits,
     base::Block,
-    erase::Secret,
+    erase::{Secret, SecretBytes},
     tasks::{Executor, for_each},
 };
 
@@ -45,6 +46,18 @@ impl Rows {
         }
     }
 
+    /// Bit 0 of every row.
+    pub(super) fn bits(&self) -> Bits {
+        let mut bytes = SecretBytes::zeroed(self.n().div_ceil(8));
+        let mut rows = Secret::zeroed(1024);
+        for (part, bytes) in bytes.chunks_mut(128).enumerate() {
+            let rows = &mut rows[..(self.n() - 1024 * part).min(1024)];
+            self.read(1024 * part, rows);
+            pack_choices(rows, bytes);
+        }
+        Bits::from_bytes(&bytes, self.n())
+    }
+
     /// All rows, and the string that they were encoded from.
     pub(super) fn into_list(self, executor: &dyn Executor) -> (Secret<u128>, Option<Cells>) {
         /// Rows that are encoded together.
@@ -68,6 +81,13 @@ impl Rows {
             Self::List(_) => None,
             Self::Sums { cells, .. } => Some(cells),
         }
+    }
+}
+
+/// Writes bit 0 of every row.
+pub(super) fn pack_choices(rows: &[Block], bits: &mut [u8]) {
+    for (rows, byte) in rows.chunks(8).zip(bits) {
+        *byte = (0..).zip(rows).fold(0, |byte, (k, row)| byte | (row[0] & 1) << k);
     }
 }
 

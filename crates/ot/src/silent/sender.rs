@@ -3,7 +3,13 @@
 use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
 
-use foxtrot_kernel::{aes::tmmo_pairs, gf::gf128, ggm};
+use foxtrot_kernel::{
+    aes::tmmo_pairs,
+    gf::gf128,
+    ggm,
+    lpn::{Challenges, encode},
+};
+use spin::Mutex;
 use zeroize::Zeroizing;
 
 use super::{
@@ -41,6 +47,7 @@ pub struct Planted {
     session: Sid,
     number: u64,
     size: Size,
+    /// Δ of the outputs.
     delta: Zeroizing<u128>,
     roots: Secret<Block>,
     /// The sum of each tree's leaves.
@@ -109,13 +116,21 @@ impl<F: Field> Sender<F> {
         self.scratch.keeps = keep;
     }
 
-    /// Δ of every batch.
+    pub(super) fn forget_memory(&mut self) {
+        self.scratch = Scratch::default();
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.session.executor().threads().max(1)
+    }
+
+    /// Δ of every batch. Of OTs, bit 0 is 1.
     ///
     /// # Errors
     /// [`Usage::SessionEnded`].
     pub fn delta(&self) -> Result<Zeroizing<u128>, Usage> {
         let delta = self.ots.as_ref().ok_or(Usage::SessionEnded)?.delta()?;
-        Ok(Zeroizing::new(u128::from_le_bytes(*delta)))
+        Ok(Zeroizing::new(u128::from_le_bytes(*delta) | F::CHOICE))
     }
 
     /// Sections 20.2 and 20.3: begins a batch of m outputs with as many OTs as [`Silent::size`] says, which have been verified;
@@ -187,37 +202,40 @@ impl<F: Field> Sender<F> {
         let noise = pack_noise::<F>(backend, noise, size.trees, *planted.delta);
         let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
         let mut masks = Secret::zeroed(of_trees.len());
-        tmmo_pairs(&pi, 0, &planted.delta.to_le_bytes(), of_trees, &mut masks);
+        let of_ots = self.ots()?.delta()?;
+        tmmo_pairs(&pi, 0, &of_ots, of_trees, &mut masks);
 
         let mut message = vec![0; size.trees_len];
-        let (coin, of_trees) = message.split_at_mut(if self.silent.has_coin() { 32 } else { 0 });
-        if self.silent.has_coin() {
-            let commitment = super::commitment(&self.session, number, &self.coin(number));
-            coin.copy_from_slice(&commitment);
+        let (head, of_trees) = message.split_at_mut(self.silent.head_len());
+        if let Some((bit, commitment)) = head.split_last_mut() {
+            let coin = self.coin(number);
+            commitment.copy_from_slice(&super::commitment(&self.session, number, &coin));
+            *bit = of_ots[0] & 1;
         }
         let (trees, height) = (Trees::new(&self.session, number, &size), size.height);
         let of_trees = of_trees.as_chunks_mut::<16>().0.chunks_mut(2 * height + 1);
         let inputs = planted.roots.iter().zip(noise.iter()).zip(masks.chunks(height));
         let outputs = of_trees.zip(planted.totals.iter_mut());
-        for_each(
-            self.session.executor(),
-            inputs.zip(outputs).enumerate(),
-            |(tree, (inputs, outputs))| {
-                let (((root, w), masks), (message, total)) = (inputs, outputs);
-                let mut leaves = Secret::zeroed(1 << height);
-                let mut sums = Secret::<[Block; 2]>::zeroed(height);
-                ggm::expand(&trees.permutation(tree), root, &mut leaves, &mut sums);
+        let mut all: Vec<_> = inputs.zip(outputs).enumerate().collect();
+        let executor = self.session.executor();
+        let at_once = size.trees.div_ceil(executor.threads().max(1));
+        for_each(executor, all.chunks_mut(at_once), |all| {
+            let mut leaves = Secret::zeroed(1 << height);
+            let mut sums = Secret::<[Block; 2]>::zeroed(height);
+            let kept = (!F::CHOICE).to_le_bytes();
+            for (tree, (((root, w), masks), (message, total))) in all {
+                ggm::expand(&trees.permutation(*tree), root, &kept, &mut leaves, &mut sums);
                 let (of_leaves, of_levels) = message.split_last_mut().expect("a sum at least");
-                let all = sums.as_flattened().iter().zip(masks.as_flattened());
-                for (message, (sum, mask)) in of_levels.iter_mut().zip(all) {
+                let sides = sums.as_flattened().iter().zip(masks.as_flattened());
+                for (message, (sum, mask)) in of_levels.iter_mut().zip(sides) {
                     let [sum, mask] = [sum, mask].map(|it| u128::from_le_bytes(*it));
                     *message = (sum ^ mask).to_le_bytes();
                 }
                 let [even, odd] = sums[height - 1].map(u128::from_le_bytes);
-                *total = even ^ odd;
-                *of_leaves = (*w ^ *total).to_le_bytes();
-            },
-        );
+                **total = even ^ odd;
+                *of_leaves = ((**w ^ **total) & !F::CHOICE).to_le_bytes();
+            }
+        });
         Ok((planted, message))
     }
 
@@ -266,7 +284,7 @@ impl<F: Field> Sender<F> {
         let (backend, n) = (self.session.backend(), size.outputs);
         let w = string.map(|string| {
             let code = CODES.get(backend, &size);
-            let other = self.scratch.take(code.len(), false);
+            let other = self.scratch.take(code.len());
             let [cells, other] = code.accumulate::<F>(backend, string, other);
             if F::LATER {
                 self.scratch.put(other);
@@ -289,6 +307,24 @@ impl<F: Field> Sender<F> {
         Ok(Sent { session, number, delta, w, coins, flips, field: PhantomData })
     }
 
+    /// Section 20.5: W of batches of VOLE, each in a thread; `most` rows each, the last one perhaps less.
+    pub(super) fn encode_all(&mut self, batches: Vec<Answered<F>>, most: usize, w: &mut [u128]) {
+        let (backend, scratch) = (self.session.backend(), Mutex::new(&mut self.scratch));
+        for_each(
+            self.session.executor(),
+            batches.into_iter().zip(w.chunks_mut(most)),
+            |(batch, w)| {
+                let Answered { planted: Planted { size, packed, .. }, string, .. } = batch;
+                let Some(string) = string else { return w.copy_from_slice(&packed[..w.len()]) };
+                let code = CODES.get(backend, &size);
+                let other = scratch.lock().take(code.len());
+                let [cells, other] = code.accumulate::<F>(backend, string, other);
+                encode(backend, code.last(), cells.get(), 0, w);
+                [cells, other].into_iter().for_each(|cells| scratch.lock().put(cells));
+            },
+        );
+    }
+
     /// The first accumulator of all leaves, and V_S if there is a check.
     pub(super) fn leaves(
         &mut self,
@@ -300,11 +336,13 @@ impl<F: Field> Sender<F> {
         let code = CODES.get(backend, &size);
         let trees = Trees::new(&self.session, number, &size);
         let (chi, x) = check.map_or((None, 0), |(chi, x)| (Some(chi), x));
-        let mut string = self.scratch.take(code.len(), false);
+        let challenges = chi.map(|chi| Challenges::new(backend, &chi));
+        let mut string = self.scratch.take(code.len());
         let cells = string.get_mut();
-        let sum = trees.accumulate(&code, totals, chi.as_ref(), cells, |tree, leaves| {
+        let kept = (!F::CHOICE).to_le_bytes();
+        let sum = trees.accumulate(&code, totals, challenges.as_ref(), cells, |tree, leaves| {
             let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
-            ggm::expand(&trees.permutation(tree), &roots[tree], leaves, &mut sums);
+            ggm::expand(&trees.permutation(tree), &roots[tree], &kept, leaves, &mut sums);
         });
         (string, Zeroizing::new(**mask ^ sum ^ gf128::mul(backend, x, **delta)))
     }
@@ -389,7 +427,7 @@ impl Sender<Gf2> {
     ) -> Result<(), Usage> {
         let outputs = Outputs::new(&self.session, &sent.session, sent.number, sent.coins.as_ref())?;
         let delta = sent.delta.to_le_bytes();
-        outputs.tiles(&sent.w, first, keys, |pi, first, rows, keys| {
+        outputs.tiles(&sent.w, first, keys, &mut [], |pi, first, rows, keys, _| {
             let flips = sent.flips.as_bytes().get(first / 8..).unwrap_or_default();
             exchange(rows, flips, *sent.delta);
             tmmo_pairs(pi, first as u64, &delta, rows, keys);

@@ -20,7 +20,7 @@ const TREES: usize = 64;
 /// H·e, with the factors of the field.
 fn product<F: Field>(code: &Code, e: &[u128]) -> Vec<u128> {
     let backend = Backend::best();
-    let [mut cells, other] = [(); 2].map(|()| Cells::zeroed(N, false));
+    let [mut cells, other] = [(); 2].map(|()| Cells::zeroed(N));
     let leaves: Vec<_> = e.iter().map(|value| value.to_le_bytes()).collect();
     Prefix::new(backend, None).add(&leaves, code.first(), cells.get_mut());
     let [cells, _] = code.accumulate::<F>(backend, cells, other);

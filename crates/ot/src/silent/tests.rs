@@ -2,11 +2,11 @@
 
 use alloc::{vec, vec::Vec};
 
-use foxtrot_kernel::{Backend, gf::gf128};
+use foxtrot_kernel::{Backend, gf::gf128, lpn::Challenges};
 
 use super::*;
 use crate::{
-    Error, Misbehaved, Seed,
+    Decode, Error, Misbehaved, Seed,
     base::Choice,
     extension::{ROWS, Shape, softspoken},
     ideal,
@@ -260,9 +260,7 @@ fn a_wrong_correction_of_a_leaf_passes_only_if_the_place_is_guessed() {
         let (unverified, check) = receiver.grow(32, received, &trees).unwrap();
         let sum = *sender.leaves(&planted, sender.decode(&check).unwrap()).1;
         let chi = check.first_chunk().expect("a seed");
-        let mut guessed = [[0; 16]];
-        Aes128::new(Backend::best(), chi).ctr(11, guessed.as_flattened_mut());
-        let guessed = u128::from_le_bytes(guessed[0]);
+        let guessed = Challenges::new(Backend::best(), chi).of(11);
         let sum = sum ^ gf128::mul(Backend::best(), error, guessed);
         passed +=
             usize::from(receiver.would_accept(unverified, &check_hash(&session(), number, &sum)));
@@ -319,6 +317,54 @@ fn a_sender_with_a_delta_of_zero_gets_what_the_receiver_has() {
     let (sent, received) = run(toy(), &mut parties, 32, &mut Honest).unwrap();
     let (w, (u, v)) = (sent.into_rows(), received.into_parts());
     assert!(*w == *v && u.iter().any(|&u| u != 0));
+}
+
+/// Both values of the bit that is no part of Δ of the outputs.
+#[test]
+fn choices_are_bit_0_of_rows_whatever_it_is_in_delta() {
+    for bit in [false, true] {
+        let delta = Bits::from_bools((0..128).map(|k| k == 5 || k == 0 && bit));
+        for silent in [silent_of_ots(), Silent::with_noise(ot_semi_honest(), TREES)] {
+            let mut parties = parties(silent, Some(Bits::from_bytes(delta.as_bytes(), 128)));
+            let of_outputs = *parties.0.delta().unwrap();
+            assert_eq!(of_outputs, 1 << 5 | 1);
+            let (sent, received) = run(silent, &mut parties, 32, &mut Honest).unwrap();
+            let (w, (u, v)) = (sent.into_rows(), received.into_parts());
+            let choices = (0..32).filter(|&i| u.get(i).unwrap_u8() == 1).count();
+            assert!((1..32).contains(&choices), "{choices}");
+            for (i, (w, v)) in w.iter().zip(&*v).enumerate() {
+                assert_eq!(w ^ v, u128::from(u.get(i).unwrap_u8()) * of_outputs);
+            }
+        }
+    }
+}
+
+/// R20-5: a sender that lies about bit 0 of its Δ would know the choices, which are bit 0 of c: all 0 if bit 0 of Δ were.
+#[test]
+fn r20_5_a_wrong_bit_of_delta_ends_the_run() {
+    for (byte, change, error) in [
+        (32, 1, FAILED),
+        (32, 2, Error::Decode(Decode::SpareBits { message: "Trees" })),
+        (32, 0x80, Error::Decode(Decode::SpareBits { message: "Trees" })),
+        // D of the first tree.
+        (33 + 2 * 16 * HEIGHT, 1, Error::Decode(Decode::SpareBits { message: "Trees" })),
+        (33 + 2 * 16 * HEIGHT, 2, FAILED),
+    ] {
+        let mut parties = parties(silent_of_ots(), None);
+        let mut channel = Change(byte, change);
+        let run = run(silent_of_ots(), &mut parties, 32, &mut channel);
+        assert_eq!(run.map(drop), Err(error), "{byte} {change}");
+        assert!(parties.1.extension().is_err());
+    }
+}
+
+/// Changes a byte of `Trees`.
+struct Change(usize, u8);
+
+impl Channel for Change {
+    fn trees(&mut self, bytes: &mut Vec<u8>) {
+        bytes[self.0] ^= self.1;
+    }
 }
 
 #[test]

@@ -4,14 +4,14 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     aes::Aes128,
-    lpn::{Mark, Prefix, mark},
+    lpn::{Challenges, Prefix, mark},
 };
 
-use super::{Challenge, code::Code, parameters::Size};
+use super::{code::Code, parameters::Size};
 use crate::{Session, base::Block, erase::Secret, tasks::for_each};
 
 /// The trees of a batch.
-pub struct Trees<'a> {
+pub(super) struct Trees<'a> {
     session: &'a Session,
     height: usize,
     keys: Vec<Block>,
@@ -31,17 +31,16 @@ impl<'a> Trees<'a> {
     }
 
     /// Writes the sums of leaves to their places: `totals` are the sums of whole trees, and `expand` writes the leaves of one. Returns the
-    /// sum of all leaves times challenges from χ, if there is one.
+    /// sum of all leaves times challenges, if there are some.
     pub(super) fn accumulate(
         &self,
         code: &Code,
         totals: &[u128],
-        chi: Option<&Challenge>,
+        challenges: Option<&Challenges>,
         cells: &mut [Block],
         expand: impl Fn(usize, &mut [Block]) + Sync,
     ) -> u128 {
         let (session, height) = (self.session, self.height);
-        let challenges = chi.map(|chi| Aes128::new(session.backend(), chi));
         let threads = session.executor().threads().max(1);
         let mut checks = Secret::<u128>::zeroed(threads);
         let parts = split(code, threads, cells).zip(checks.iter_mut());
@@ -61,7 +60,7 @@ impl<'a> Trees<'a> {
                     let sum =
                         before.chain(totals[..first].iter().copied()).fold(0, |sum, it| sum ^ it);
                     let sum = sum.to_le_bytes();
-                    Prefix::from(session.backend(), challenges.as_ref(), part.start, sum)
+                    Prefix::from(session.backend(), challenges, part.start, sum)
                 });
                 prefix.add(&leaves[from..to], code.first(), cells);
             }
@@ -70,25 +69,23 @@ impl<'a> Trees<'a> {
         checks.iter().fold(0, |sum, check| sum ^ check)
     }
 
-    /// Writes the marks of all leaves to their places, from the place of noise in each tree and the mark of its first leaf.
-    pub(super) fn mark<T: Mark + Send>(
-        &self,
-        code: &Code,
-        alphas: &[u32],
-        first: impl Fn(usize) -> T + Sync,
-        marks: &mut [T],
-    ) {
+    /// The marks of all leaves at their places, from the place of noise in each tree: twice the number of a leaf's tree, and 1 more from
+    /// the noise on.
+    pub(super) fn marks(&self, code: &Code, alphas: &[u32]) -> Secret<u16> {
         let (session, height) = (self.session, self.height);
         let threads = session.executor().threads().max(1);
-        for_each(session.executor(), split(code, threads, marks), |(part, marks)| {
-            for (tree, &alpha) in alphas.iter().enumerate() {
+        let mut marks = Secret::zeroed(code.len());
+        for_each(session.executor(), split(code, threads, &mut marks), |(part, marks)| {
+            for (tree, &alpha) in (0..).zip(alphas) {
                 let leaves = part.start.max(tree << height)..part.end.min((tree + 1) << height);
                 if !leaves.is_empty() {
+                    let first = u16::try_from(2 * tree).expect("fewer than 2^15 trees");
                     let places = (part.start, &mut *marks);
-                    mark(session.backend(), code.first(), leaves, alpha, first(tree), places);
+                    mark(session.backend(), code.first(), leaves, alpha, first, places);
                 }
             }
         });
+        marks
     }
 }
 
