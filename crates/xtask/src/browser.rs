@@ -10,6 +10,9 @@ use crate::{
 /// Options of `browser`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
+    /// Test what is given away: both modules as they are optimised, the one without vectors in Node
+    #[arg(long)]
+    release: bool,
     /// In place of the tests measure seconds and memory of the page beside the native command, for 10^4, 10^5 and 10^6 rows
     /// (minutes, gigabytes); the variable SIZES names others
     #[arg(long)]
@@ -22,7 +25,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
         let there = tools::succeeds(&mut tools::command(program, "--version"));
         tools::needs(there, &format!("there is no {program}"))?;
     }
-    npm::run()?;
+    npm::run(arguments.release || arguments.measure)?;
     let (target, tests) = (tools::target(), tools::root().join("crates/wasm/tests"));
     // The packages of npm stay below the target folder.
     let folder = target.join("npm/tests/wasm/tests");
@@ -39,7 +42,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
             node.arg(tests.join("node.test.mjs"))
                 .env("FOXTROT_PACKAGE", target.join("npm/package"));
             tools::run(&mut node)?;
-            ("build --quiet --package foxtrot-cli --features page", "browser.test.mjs")
+            if arguments.release {
+                tools::run(node.env("PORTABLE", "1"))?;
+            }
+            // The command of the other tests but for the page.
+            let build = "test --quiet --workspace --test soak --no-run --features foxtrot-cli/page";
+            (build, "browser.test.mjs")
         }
     };
     let chromium = chromium();

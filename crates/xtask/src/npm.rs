@@ -17,20 +17,23 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const MODULES: [(&str, &str); 2] =
     [("foxtrot_wasm", ""), ("foxtrot_wasm_simd", "-C target-feature=+simd128")];
 
-/// Makes `target/npm/package`, the npm package, and `target/npm/page`, the page's files.
-pub(crate) fn run() -> Result {
+/// Makes `target/npm/package`, the npm package, and `target/npm/page`, the page's files: for release as they are given
+/// away, else soon, and the module with vectors stands for both.
+pub(crate) fn run(release: bool) -> Result {
     let there = tools::succeeds(&mut tools::command("rustup", &format!("target add {TARGET}")));
     tools::needs(there, &format!("the target {TARGET} cannot be had here"))?;
     let (target, crate_folder) = (tools::target(), tools::root().join("crates/wasm"));
-    let folders = MODULES.map(|(name, _)| target.join(name));
+    let (profile, made_in) = if release { ("wasm", "wasm") } else { ("dev", "debug") };
+    let folder = |name: &str| if release { target.join(name) } else { target.clone() };
+    let modules = if release { &MODULES[..] } else { &MODULES[1..] };
     // Each takes one processor for long.
-    let builds: Vec<_> = MODULES
+    let builds: Vec<_> = modules
         .iter()
-        .zip(&folders)
-        .map(|((_, flags), folder)| {
-            let build = format!("build --profile wasm --target {TARGET} --package foxtrot-wasm");
+        .map(|(name, flags)| {
+            let build = format!("build --profile {profile} --target {TARGET}");
             let mut build = without_paths(tools::cargo(&build), flags)?;
-            build.env("CARGO_TARGET_DIR", folder).spawn().map_err(failed)
+            build.args(["--package", "foxtrot-wasm"]).env("CARGO_PROFILE_DEV_DEBUG", "false");
+            build.env("CARGO_TARGET_DIR", folder(name)).spawn().map_err(failed)
         })
         .collect();
     for build in builds {
@@ -38,10 +41,11 @@ pub(crate) fn run() -> Result {
         tools::passed(status.success(), "a module cannot be built")?;
     }
     let made = target.join("npm/bindings");
-    for ((name, _), folder) in MODULES.iter().zip(&folders) {
+    for (name, _) in MODULES {
         let mut bindings = tools::cargo("run --quiet --locked --manifest-path");
         bindings.arg(crate_folder.join("bindgen/Cargo.toml")).arg("--");
-        bindings.arg(folder.join(TARGET).join("wasm/foxtrot_wasm.wasm")).arg(&made).arg(name);
+        let module = folder(name).join(TARGET).join(made_in).join("foxtrot_wasm.wasm");
+        bindings.arg(module).arg(&made).arg(name);
         tools::run(bindings.env("CARGO_TARGET_DIR", target.join("bindgen")))?;
     }
     let [package, page] = ["package", "page"].map(|name| target.join("npm").join(name));
@@ -66,7 +70,7 @@ pub(crate) fn run() -> Result {
     let text = tools::read("crates/wasm/npm/package.json")?;
     let text = text.replace("VERSION", env!("CARGO_PKG_VERSION"));
     fs::write(package.join("package.json"), text).map_err(failed)?;
-    for (name, _) in MODULES {
+    for (name, _) in modules.iter().filter(|_| release) {
         let mut gzip = tools::command("gzip", "-9 -c");
         let wasm = package.join(format!("{name}_bg.wasm"));
         let gzipped = tools::stdout(gzip.arg(&wasm))?.len();

@@ -88,8 +88,7 @@ fn a_key_that_others_can_read_is_refused_with_the_remedy() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let [key, peer] = ["key", "peer"].map(|name| Key::generate(folder.path(), name));
-    let send =
-        ["ot", "send", "examples/messages.txt", "--connect", "127.0.0.1:1", "--timeout", "1"];
+    let send = ["ot", "send", "examples/messages.txt", "--connect", "127.0.0.1:1", "--wait", "1"];
     for (mode, refused) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true)] {
         fs::set_permissions(&key.file, PermissionsExt::from_mode(mode)).unwrap();
         let shown = foxtrot(&["keygen", "--show", &key.file]).output().unwrap();

@@ -236,23 +236,26 @@ const ORDERS: [[u8; 32]; 2] = [
 /// twist 1 or 2, 4.
 fn orders(coordinates: &[[u8; 32]]) -> [usize; 5] {
     let backend = Backend::best();
-    let n = coordinates.len();
-    let mut sides = vec![0; n.div_ceil(8)];
+    let mut sides = vec![0; coordinates.len().div_ceil(8)];
     on_curve(backend, coordinates, &mut sides);
-    let [mut of_curve, mut of_twist] = [vec![[0; 32]; n], vec![[0; 32]; n]];
-    ladder::mul(backend, &[ORDERS[0]], coordinates, &mut of_curve);
-    ladder::mul(backend, &[ORDERS[1]], coordinates, &mut of_twist);
+    let is_on_curve = |k: &usize| sides[k / 8] >> (k % 8) & 1 == 1;
+    let (of_curve, of_twist) = (0..coordinates.len()).partition::<Vec<_>, _>(is_on_curve);
     let mut counts = [0; 5];
-    for k in 0..n {
-        let class = match (sides[k / 8] >> (k % 8) & 1, of_curve[k], of_twist[k]) {
-            (1, small, _) if small == SMALL_ORDER[0] => 0,
-            (1, small, _) if small == SMALL_ORDER[1] => 1,
-            (1, small, _) if SMALL_ORDER[3..].contains(&small) => 2,
-            (0, _, small) if small == SMALL_ORDER[0] => 3,
-            (0, _, small) if small == SMALL_ORDER[2] => 4,
-            other => panic!("{other:x?}"),
-        };
-        counts[class] += 1;
+    for (side, (order, of_side)) in ORDERS.iter().zip([of_curve, of_twist]).enumerate() {
+        let of_side: Vec<_> = of_side.into_iter().map(|k| coordinates[k]).collect();
+        let mut multiplied = vec![[0; 32]; of_side.len()];
+        ladder::mul(backend, &[*order], &of_side, &mut multiplied);
+        for small in multiplied {
+            let class = match side {
+                0 if small == SMALL_ORDER[0] => 0,
+                0 if small == SMALL_ORDER[1] => 1,
+                0 if SMALL_ORDER[3..].contains(&small) => 2,
+                1 if small == SMALL_ORDER[0] => 3,
+                1 if small == SMALL_ORDER[2] => 4,
+                _ => panic!("side {side}: {small:x?}"),
+            };
+            counts[class] += 1;
+        }
     }
     counts
 }
@@ -278,43 +281,45 @@ const DRAWS: usize = 6000;
 type Coordinates = fn(&[[u8; 32]]) -> Vec<[u8; 32]>;
 
 /// The trap: a receiver's points must be of the whole group, or the sender tells the programmed value
-/// of a POPF from the other one, which is uniform, by its order.
-fn both_values_have_points_of_all_orders<A: Agreement<Domain = Strings>, P: Popf<Strings>>(
-    expected: &[usize; 5],
-    coordinates: Coordinates,
+/// of a POPF from the other one, which is uniform, by its order. The first is the receiver's message, whatever the POPF.
+fn both_values_have_points_of_all_orders<P: Popf<Strings>>(
+    session: &Session,
+    messages: &[[u8; 32]],
+    drawn: impl Fn(&[[u8; 32]], &str),
 ) {
-    let session = session(0);
-    let (_, messages) = A::respond(&session, DRAWS, &seed(2));
-    let popf = P::new(&session);
-    let coins = draw(&session, "test coins", &seed(3), P::COINS_LEN, DRAWS, |i| (i as u64, 0));
+    let popf = P::new(session);
+    let coins = draw(session, "test coins", &seed(3), P::COINS_LEN, DRAWS, |i| (i as u64, 0));
     let x: Vec<u8> = (0..DRAWS).map(|i| u8::from(i % 3 == 1)).collect();
     let mut phis = vec![0; DRAWS * P::PHI_LEN];
-    popf.program(0, &x, &messages, &coins, &mut phis);
+    popf.program(0, &x, messages, &coins, &mut phis);
     let mut values = [vec![[0; 32]; DRAWS], vec![[0; 32]; DRAWS]];
     let [zero, one] = &mut values;
     popf.evaluate(0, &phis, [zero, one]);
-    for programmed in [true, false] {
-        let value = |i: usize| values[usize::from(x[i] ^ u8::from(!programmed))][i];
-        let strings: Vec<_> = (0..DRAWS).map(value).collect();
-        let what = format!("{} {} {programmed}", P::NAME, A::NAME);
-        if programmed {
-            assert_eq!(strings, *messages, "{what}");
-        }
-        assert_drawn(&orders(&coordinates(&strings)), expected, &what);
+    let of = |i: usize, branch: u8| values[usize::from(branch)][i];
+    let programmed: Vec<_> = (0..DRAWS).map(|i| of(i, x[i])).collect();
+    assert_eq!(programmed, messages, "{}", P::NAME);
+    let others: Vec<_> = (0..DRAWS).map(|i| of(i, 1 - x[i])).collect();
+    drawn(&others, P::NAME);
+}
+
+fn over_all_popfs<A: Agreement<Domain = Strings>>(expected: [usize; 5], map: Coordinates) {
+    let session = session(0);
+    let drawn = |strings: &[[u8; 32]], what: &str| {
+        let what = format!("{what} {}", A::NAME);
+        assert_drawn(&orders(&map(strings)), &expected, &what);
         // Every bit of the string is a coin, bit 255 included.
         for bit in 0..256 {
             let ones = strings.iter().filter(|s| s[bit / 8] >> (bit % 8) & 1 == 1).count();
             assert_drawn(&[ones, DRAWS - ones], &[32, 32], &what);
         }
-    }
-}
-
-fn over_all_popfs<A: Agreement<Domain = Strings>>(expected: [usize; 5], map: Coordinates) {
-    both_values_have_points_of_all_orders::<A, Feistel<Strings>>(&expected, map);
-    both_values_have_points_of_all_orders::<A, MasnyRindal<Strings>>(&expected, map);
-    both_values_have_points_of_all_orders::<A, Feistel2<Strings>>(&expected, map);
-    both_values_have_points_of_all_orders::<A, EvenMansour>(&expected, map);
-    both_values_have_points_of_all_orders::<A, Eke>(&expected, map);
+    };
+    let (_, messages) = A::respond(&session, DRAWS, &seed(2));
+    drawn(&messages, "the message");
+    both_values_have_points_of_all_orders::<Feistel<Strings>>(&session, &messages, drawn);
+    both_values_have_points_of_all_orders::<MasnyRindal<Strings>>(&session, &messages, drawn);
+    both_values_have_points_of_all_orders::<Feistel2<Strings>>(&session, &messages, drawn);
+    both_values_have_points_of_all_orders::<EvenMansour>(&session, &messages, drawn);
+    both_values_have_points_of_all_orders::<Eke>(&session, &messages, drawn);
 }
 
 #[test]
