@@ -4,6 +4,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    thread,
 };
 
 use crate::tools::{self, Result};
@@ -53,21 +54,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
     let folder = tools::target().join("python");
     let (tests, wheels) = (folder.join("tests"), folder.join("wheels"));
     environment(newest, &tests)?;
-    let mut pip = python(&tests, "-m pip install --quiet --no-compile maturin");
-    let reached = pip.args(FOR_TESTS.split_whitespace()).status().is_ok_and(|it| it.success());
-    tools::needs(reached, "pip cannot install the packages of the tests")?;
-    // Ray does not have wheels for every Python.
-    let mut pip = python(&tests, "-m pip install --quiet --no-compile ray[data]");
-    if !pip.status().is_ok_and(|it| it.success()) {
-        println!("pip cannot install Ray; its tests are skipped");
-    }
-
+    let installs = |packages: &str| {
+        let mut pip = python(&tests, "-m pip install --quiet --no-compile");
+        pip.args(packages.split_whitespace()).status().is_ok_and(|it| it.success())
+    };
+    let why = "pip cannot install the packages of the tests";
+    tools::needs(installs("maturin"), why)?;
     // An older wheel would be taken for the new one.
     let _ = fs::remove_dir_all(&wheels);
     let profile = if arguments.release { "release" } else { "dev" };
     let options = format!("-m maturin build --quiet --locked --profile {profile} --manifest-path");
     let mut maturin = python(&tests, &options);
-    tools::run(maturin.arg(MANIFEST).arg("--out").arg(&wheels))?;
+    maturin.arg(MANIFEST).arg("--out").arg(&wheels);
+    // The other packages come over the network meanwhile.
+    let (built, reached) = thread::scope(|scope| {
+        let built = scope.spawn(|| tools::run(&mut maturin));
+        let reached = installs(FOR_TESTS);
+        // Ray does not have wheels for every Python.
+        if reached && !installs("ray[data]") {
+            println!("pip cannot install Ray; its tests are skipped");
+        }
+        (built.join(), reached)
+    });
+    tools::needs(reached, why)?;
+    built.unwrap_or_else(|_| tools::failed("maturin was not run"))?;
     let wheel = only_file(&wheels)?;
     let fresh = |version: &str| folder.join(format!("fresh-{version}"));
     let wanted = if arguments.all { there.len() } else { 1 };
