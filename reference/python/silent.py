@@ -79,8 +79,6 @@ def without_lpn(frames, extension, m):
 
 def with_lpn(frames, extension, sub_sid, m):
     """U and V of the first batch of `silent-vole`."""
-    if m > 1 << 20:
-        raise ValueError("one batch only")
     size = Size(m)
     t, h = size.trees, size.height
     bits, rows = extension.correlated(frames, size.ots)

@@ -50,7 +50,7 @@ fn of_level(kept: &Block, level: usize, h: usize) -> &Block {
 
 /// Writes all leaves of a tree, those but leaf `alpha` from the sums that the path to this leaf avoids: for level ℓ from 1
 /// to h, the sum of the nodes whose index has another parity than ⌊α / 2^(h − ℓ)⌋. Leaf `alpha` is what the others lack to
-/// `of_all`; the others have only the bits of `kept`.
+/// `of_all`; the others have only the bits of `kept`, whatever else the last sum has.
 ///
 /// Time does not depend on `alpha`. Wrong sums give wrong leaves.
 ///
@@ -80,7 +80,7 @@ pub fn expand_punctured(
         let odd = core::hint::black_box(0u128.wrapping_sub(u128::from(index & 1)));
         let [even_sum, odd_sum] = below.map(u128::from_le_bytes);
         let [g0, g1] = stand_ins.map(|it| u128::from_le_bytes(it) & u128::from_le_bytes(*kept));
-        let known = u128::from_le_bytes(*known);
+        let known = u128::from_le_bytes(*known) & u128::from_le_bytes(*kept);
         // The path's node becomes zero, and the other child what its side's sum lacks.
         let [at_0, at_1] = [choose(odd, known ^ even_sum, g0), choose(odd, g1, known ^ odd_sum)];
         let mut missing = 0;

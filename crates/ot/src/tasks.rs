@@ -50,6 +50,21 @@ pub fn for_each<T: Send>(
     side_by_side(executor, parts, at_once, work);
 }
 
+/// Runs `one`, and `other` beside it on another thread or after it. Returns what `other` returns.
+///
+/// # Panics
+/// If the executor has not run both.
+pub(crate) fn both<'a, R: Send + 'a>(
+    executor: &dyn Executor,
+    one: impl FnOnce() + Send + 'a,
+    other: impl FnOnce() -> R + Send + 'a,
+) -> R {
+    let mut result = None;
+    let tasks: [Task<'_>; 2] = [Box::new(one), Box::new(|| result = Some(other()))];
+    for_each(executor, tasks.into_iter(), |task| task());
+    result.expect("the executor has run both")
+}
+
 /// Maps every item, and returns the results in their order. While there is an item for every thread,
 /// each item is mapped by one thread; the remaining items are mapped one after another and may use
 /// all threads.

@@ -143,23 +143,6 @@ fn any_number_of_threads_gives_the_same_outputs() {
     }
 }
 
-/// Three batches as large as each other, whose strings wait for each other where there are threads.
-#[test]
-fn a_run_of_vole_is_cut_into_batches() {
-    let of = |threads| move || session().with_executor(Arc::new(Parts(threads)));
-    let m = (2 << 20) + 5;
-    let outputs = [1, 2].map(|threads| {
-        let mut parties = set_up_in(silent::vole(), of(threads));
-        let (delta, (w, (u, v))) = (*parties.0.delta().unwrap(), vole(&mut parties, m));
-        assert_eq!((w.len(), u.len(), v.len()), (m, m, m));
-        assert!((0..m).all(|i| v[i] == w[i] ^ of_large(&u, i, delta)));
-        (w.to_vec(), u.to_vec(), v.to_vec())
-    });
-    assert_eq!(outputs[0], outputs[1]);
-    let batch = |m| silent::vole().sender_bytes(m);
-    assert_eq!(batch(m), 3 * batch(m.div_ceil(3)));
-}
-
 /// Random OTs: pairs, choices and keys.
 fn random(
     (sender, receiver): &mut (Sender<Gf2>, Receiver<Gf2>),

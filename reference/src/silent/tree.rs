@@ -39,7 +39,7 @@ pub(super) fn punctured(key: Block, place: usize, sums: &[Block], cleared: Block
         // Children of the missing node are none.
         (next[path], next[path ^ 1]) = (0, 0);
         let side = sums_of_sides(&next)[(path ^ 1) % 2];
-        next[path ^ 1] = side ^ sum;
+        next[path ^ 1] = side ^ if depth == h { sum & !cleared } else { sum };
         level = next;
     }
     level

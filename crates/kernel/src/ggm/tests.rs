@@ -70,6 +70,9 @@ fn punctured_trees(backend: Backend) {
             let avoided: Vec<Block> = (1..=h)
                 .map(|level| of_parity(&levels[level], 1 ^ (alpha as usize >> (h - level) & 1)))
                 .collect();
+            let mut avoided = avoided;
+            // What is not kept counts for nothing.
+            avoided[h - 1].iter_mut().zip(kept).for_each(|(byte, kept)| *byte |= !kept);
             let mut leaves = vec![[0xa5; 16]; 1 << h];
             let (of_all, mut expected) = (random.blocks(1)[0], levels[h].clone());
             expand_punctured(&pi, alpha, &avoided, &of_all, &kept, &mut leaves);

@@ -44,6 +44,7 @@ impl Challenges {
         let mut factors = [i / RUN as u128, WITHIN + i % RUN as u128].map(u128::to_le_bytes);
         self.pi.encrypt(&mut factors);
         let [run, within] = factors.map(u128::from_le_bytes);
+        erase(&mut factors, [0; 16]);
         gf128::mul(self.pi.backend(), run, within)
     }
 

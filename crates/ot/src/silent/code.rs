@@ -15,7 +15,7 @@ use super::{field::sealed::Field, parameters::Size};
 use crate::{base::Block, erase::Secret};
 
 /// The code of one length. It is the same for all sessions.
-pub(super) struct Code {
+pub struct Code {
     layers: Vec<Layer>,
 }
 
@@ -33,7 +33,7 @@ impl Layer {
 
 /// Codes that have been made, for later batches of their length.
 #[derive(Default)]
-pub(super) struct Codes(Mutex<Vec<Arc<Code>>>);
+pub struct Codes(Mutex<Vec<Arc<Code>>>);
 
 /// The codes of this process.
 pub(super) static CODES: Codes = Codes(Mutex::new(Vec::new()));
@@ -153,7 +153,7 @@ impl Code {
 }
 
 /// A string of elements, which begins with a line of the cache.
-pub(super) struct Cells {
+pub struct Cells {
     memory: Secret<Block>,
     range: Range<usize>,
 }

@@ -6,9 +6,10 @@ use foxtrot_kernel::{
     Backend,
     aes::Aes128,
     gf::{gf128, tower},
-    lpn::{Element, Factors},
+    lpn::{Element, Factors, Noise, encode},
 };
 
+use super::code::{Cells, Code};
 use crate::{
     Bits,
     base::Block,
@@ -62,9 +63,6 @@ pub(super) mod sealed {
         /// True if U is a bit of V. V is then encoded when it is hashed.
         const LATER: bool = Self::CHOICE != 0;
 
-        /// An element of a string of U. Where U has no string, nothing is written to one.
-        type Element: Element + Zero + Send + Sync;
-
         /// Σ X^i·r_i of each [`NOISE_BITS`](Self::NOISE_BITS) rows.
         fn pack(backend: Backend, rows: &[Block], out: &mut [u128]);
 
@@ -76,8 +74,15 @@ pub(super) mod sealed {
         where
             Self: super::Field;
 
-        /// U from its string.
-        fn of_string(u: Secret<Self::Element>) -> <Self as super::Field>::Values
+        /// U from the marks of all leaves, and for every tree the sum of the noise before it and its own; the cells are overwritten. Of a U
+        /// that is a bit of V, nothing.
+        fn encode(
+            code: (&Code, Backend),
+            marks: &[u16],
+            sums: &[[Block; 2]],
+            cells: &mut Cells,
+            m: usize,
+        ) -> <Self as super::Field>::Values
         where
             Self: super::Field;
 
@@ -97,13 +102,26 @@ pub(super) mod sealed {
 
 use sealed::Field as Arithmetic;
 
+/// U of a large field.
+fn encode_noise<F: Arithmetic, T: Element + Zero>(
+    (code, backend): (&Code, Backend),
+    marks: &[u16],
+    sums: &[[Block; 2]],
+    cells: &mut Cells,
+    m: usize,
+) -> Secret<T> {
+    code.accumulate_noise::<F>(backend, Noise { marks, sums }, cells);
+    let mut u = Secret::zeroed(m);
+    encode(backend, code.last(), cells.get(), 0, &mut u);
+    u
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "the low half is wanted")]
 const fn low(a: u128) -> u64 {
     a as u64
 }
 
 impl Arithmetic for Gf128 {
-    type Element = u128;
     const BITS: usize = 128;
     const NOISE_BITS: usize = 128;
 
@@ -119,13 +137,18 @@ impl Arithmetic for Gf128 {
         Secret(elements.to_vec())
     }
 
-    fn of_string(u: Secret<u128>) -> Secret<u128> {
-        u
+    fn encode(
+        code: (&Code, Backend),
+        marks: &[u16],
+        sums: &[[Block; 2]],
+        cells: &mut Cells,
+        m: usize,
+    ) -> Secret<u128> {
+        encode_noise::<Self, _>(code, marks, sums, cells, m)
     }
 }
 
 impl Arithmetic for Gf64 {
-    type Element = u64;
     const BITS: usize = 64;
     const NOISE_BITS: usize = 64;
 
@@ -141,13 +164,18 @@ impl Arithmetic for Gf64 {
         Secret(elements.iter().map(|&it| low(it)).collect())
     }
 
-    fn of_string(u: Secret<u64>) -> Secret<u64> {
-        u
+    fn encode(
+        code: (&Code, Backend),
+        marks: &[u16],
+        sums: &[[Block; 2]],
+        cells: &mut Cells,
+        m: usize,
+    ) -> Secret<u64> {
+        encode_noise::<Self, _>(code, marks, sums, cells, m)
     }
 }
 
 impl Arithmetic for Gf2 {
-    type Element = u64;
     const BITS: usize = 1;
     const NOISE_BITS: usize = 0;
     const CHOICE: u128 = 1;
@@ -162,7 +190,7 @@ impl Arithmetic for Gf2 {
         Bits::from_bools(elements.iter().map(|&it| it & 1 == 1))
     }
 
-    fn of_string(_: Secret<u64>) -> Bits {
+    fn encode(_: (&Code, Backend), _: &[u16], _: &[[Block; 2]], _: &mut Cells, _: usize) -> Bits {
         Bits::default()
     }
 

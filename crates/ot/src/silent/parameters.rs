@@ -12,9 +12,6 @@ use crate::{
 /// Heights of trees.
 const HEIGHTS: core::ops::RangeInclusive<usize> = 5..=18;
 
-/// The most outputs of a batch of a run of VOLE: the strings of one stay near the processor.
-const VOLE_BATCH: usize = 1 << 20;
-
 /// Bits of the field of the check, and OTs of its mask.
 pub(super) const MASK: usize = 128;
 
@@ -241,15 +238,10 @@ impl<F: Field> Silent<F> {
         self.extension().sender_bytes(of(|it| it.ots)) + of(|it| it.trees_len) + self.answer_len()
     }
 
-    /// The outputs of the batches of a run of n. Those of VOLE are all as large, so that they have one code; of the last one some may be
-    /// left.
+    /// The outputs of the batches of a run of n.
     pub(super) fn batches(&self, n: usize) -> impl Iterator<Item = usize> + use<F> {
-        let max = match F::BITS {
-            1 => self.max_batch(),
-            _ => n.div_ceil(n.div_ceil(VOLE_BATCH).max(1)),
-        };
-        let of = move |start| if F::BITS == 1 { max.min(n - start) } else { max };
-        (0..n).step_by(max.max(1)).map(of)
+        let max = self.max_batch();
+        (0..n).step_by(max).map(move |start| max.min(n - start))
     }
 }
 

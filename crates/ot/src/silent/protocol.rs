@@ -41,13 +41,12 @@
 //! ```
 
 use alloc::vec::Vec;
-use core::mem;
 
 use zeroize::Zeroizing;
 
 pub use crate::extension::protocol::Plan;
 
-use super::{Answered, Field, Gf2, Received, Sent, Silent, Unverified};
+use super::{Field, Gf2, Received, Sent, Silent, Unverified};
 use crate::{
     Bits, Context, Error, Usage,
     base::{Block, Choice},
@@ -103,7 +102,7 @@ impl<F: Field> Sender<F> {
         Ok(Self { silent, state, runs: Runs::default() })
     }
 
-    /// Δ of every batch. Of OTs, bit 0 is 1.
+    /// Δ of every batch. For OTs bit 0 is 1.
     ///
     /// # Errors
     /// [`Usage::SessionEnded`] after an error.
@@ -116,51 +115,18 @@ impl<F: Field> Sender<F> {
         self.state.keep_memory(keep);
     }
 
-    /// m outputs: W, of which the receiver's V is W ⊕ U·Δ.
+    /// A batch of m outputs: W, of which the receiver's V is W ⊕ U·Δ.
     ///
     /// # Errors
     /// Errors of the steps, and [`Usage::SessionEnded`] after any of them.
     pub async fn vole(&mut self, io: &Io, m: usize) -> Result<Secret<u128>, Error> {
         self.runs.begin()?;
-        let w = if F::LATER {
-            self.batch(io, m).await?.into_rows()
-        } else {
-            self.batches(io, m).await?
-        };
+        let w = self.batch(io, m).await?.into_rows();
         self.runs.end();
         Ok(w)
     }
 
-    /// Batches that are encoded as many at a time as there are threads.
-    async fn batches(&mut self, io: &Io, m: usize) -> Result<Secret<u128>, Error> {
-        let mut batches = self.silent.batches(m).peekable();
-        let most = batches.peek().copied().unwrap_or_default();
-        self.state.keep_memory(most < m);
-        let mut w = Secret::zeroed(m);
-        let (mut places, mut answered) = (&mut w[..], Vec::new());
-        loop {
-            answered.push(self.answered(io, most).await?);
-            batches.next();
-            if answered.len() == self.state.threads() || batches.peek().is_none() {
-                let len = (answered.len() * most).min(places.len());
-                let (these, later) = mem::take(&mut places).split_at_mut(len);
-                self.state.encode_all(mem::take(&mut answered), most, these);
-                places = later;
-            }
-            if batches.peek().is_none() {
-                break;
-            }
-        }
-        self.state.forget_memory();
-        Ok(w)
-    }
-
     async fn batch(&mut self, io: &Io, m: usize) -> Result<Sent<F>, Error> {
-        let answered = self.answered(io, m).await?;
-        Ok(self.state.encode(answered)?)
-    }
-
-    async fn answered(&mut self, io: &Io, m: usize) -> Result<Answered<F>, Error> {
         let size = self.silent.size(m)?;
         let mut rows = Secret(Vec::with_capacity(size.ots));
         let sink = |some: &[Block]| {
@@ -175,7 +141,7 @@ impl<F: Field> Sender<F> {
         let check = io.recv_any(self.silent.check_len()).await;
         let (answered, answer) = self.state.answer(planted, &check)?;
         io.send_any(answer).await;
-        Ok(answered)
+        Ok(self.state.encode(answered)?)
     }
 }
 
@@ -203,16 +169,18 @@ impl<F: Field> Receiver<F> {
         self.state.keep_memory(keep);
     }
 
-    /// m outputs: U and V, which is the sender's W ⊕ U·Δ.
+    /// A batch of m outputs: U and V, which is the sender's W ⊕ U·Δ.
     ///
     /// # Errors
     /// Errors of the steps, and [`Usage::SessionEnded`] after any of them.
     pub async fn vole(&mut self, io: &Io, m: usize) -> Result<(F::Values, Secret<u128>), Error> {
-        let (u, v, ()) = self.vole_beside(io, m, || ()).await?;
-        Ok((u, v))
+        self.runs.begin()?;
+        let (received, ()) = self.batch(io, m, super::Receiver::encode).await?;
+        self.runs.end();
+        Ok(received.into_parts())
     }
 
-    /// Does what [`vole`](Self::vole) does, and runs `work` while the sender computes: before the sender's last answer is
+    /// Makes a batch as [`vole`](Self::vole) does, and runs `work` while the sender computes: before the sender's answer is
     /// checked, and not at all after an earlier error. `work` must not use the session's threads.
     ///
     /// # Errors
@@ -224,73 +192,20 @@ impl<F: Field> Receiver<F> {
         work: impl FnOnce() -> R + Send,
     ) -> Result<(F::Values, Secret<u128>, R), Error> {
         self.runs.begin()?;
-        let output = if F::LATER || !self.silent.has_noise() {
-            let (received, result) = self.batch(io, m, work).await?;
-            let (u, v) = received.into_parts();
-            (u, v, result)
-        } else {
-            self.batches(io, m, work).await?
-        };
+        let encode =
+            |state: &mut super::Receiver<F>, batch: &mut _| state.encode_beside(batch, work);
+        let (received, result) = self.batch(io, m, encode).await?;
         self.runs.end();
-        Ok(output)
-    }
-
-    /// Batches that are encoded as many at a time as there are threads; the last ones beside `work`.
-    async fn batches<R: Send>(
-        &mut self,
-        io: &Io,
-        m: usize,
-        work: impl FnOnce() -> R + Send,
-    ) -> Result<(F::Values, Secret<u128>, R), Error> {
-        let mut batches = self.silent.batches(m).peekable();
-        let most = batches.peek().copied().unwrap_or_default();
-        self.state.keep_memory(most < m);
-        let (mut u, mut v) = (Secret::zeroed(m), Secret::zeroed(m));
-        let (mut places, mut strings) = ((&mut u[..], &mut v[..]), Vec::new());
-        let mut work = Some(work);
-        let result = loop {
-            let (mut unverified, check) = self.grown(io, most).await?;
-            batches.next();
-            io.send_any(check).await;
-            strings.extend(unverified.take_strings());
-            let is_last = batches.peek().is_none();
-            let mut result = None;
-            // While the sender computes.
-            if strings.len() == self.state.threads() || is_last {
-                let len = (strings.len() * most).min(places.0.len());
-                let (of_u, of_v) = mem::take(&mut places);
-                let ((u, later_u), (v, later_v)) = (of_u.split_at_mut(len), of_v.split_at_mut(len));
-                let work = work.take_if(|_| is_last);
-                result = self.state.encode_all(mem::take(&mut strings), most, (u, v), work);
-                places = (later_u, later_v);
-            }
-            let answer = io.recv_any(self.silent.answer_len()).await;
-            self.state.confirm(unverified, &answer)?;
-            if is_last {
-                break result;
-            }
-        };
-        self.state.forget_memory();
-        Ok((F::of_string(u), v, result.expect("the last batch is encoded beside the work")))
+        let (u, v) = received.into_parts();
+        Ok((u, v, result))
     }
 
     async fn batch<R>(
         &mut self,
         io: &Io,
         m: usize,
-        work: impl FnOnce() -> R,
+        encode: impl FnOnce(&mut super::Receiver<F>, &mut Unverified<F>) -> R,
     ) -> Result<(Received<F>, R), Error> {
-        let (mut unverified, check) = self.grown(io, m).await?;
-        io.send_any(check).await;
-        // While the sender computes.
-        self.state.encode(&mut unverified);
-        let result = work();
-        let answer = io.recv_any(self.silent.answer_len()).await;
-        Ok((self.state.verify(unverified, &answer)?, result))
-    }
-
-    /// A batch whose trees have come, and the receiver's answer.
-    async fn grown(&mut self, io: &Io, m: usize) -> Result<(Unverified<F>, Vec<u8>), Error> {
         let size = self.silent.size(m)?;
         let mut rows = Secret(Vec::with_capacity(size.ots));
         let mut choices = Secret(Vec::with_capacity(size.ots));
@@ -304,7 +219,13 @@ impl<F: Field> Receiver<F> {
         io.limit(limits(&self.silent));
         let choices = Bits::from_bools(choices.iter().map(|&bit| bit == 1));
         let trees = io.recv_any(size.trees_len).await;
-        self.state.grow_rows(m, &choices, &rows, &trees)
+        let (mut unverified, check) = self.state.grow_rows(m, &choices, &rows, &trees)?;
+        drop((choices, rows));
+        io.send_any(check).await;
+        // While the sender computes.
+        let result = encode(&mut self.state, &mut unverified);
+        let answer = io.recv_any(self.silent.answer_len()).await;
+        Ok((self.state.verify(unverified, &answer)?, result))
     }
 }
 
@@ -359,7 +280,7 @@ impl Receiver<Gf2> {
         let mut batches = self.silent.batches(n).peekable();
         while let Some(m) = batches.next() {
             self.state.keep_memory(batches.peek().is_some());
-            let (mut received, ()) = self.batch(io, m, || ()).await?;
+            let (mut received, ()) = self.batch(io, m, super::Receiver::encode).await?;
             if let Choice::Given(bits) = choice {
                 io.send(received.choose(bits.slice(start..start + m))?).await;
             }

@@ -1,21 +1,20 @@
 //! The side with U and V.
 
-use alloc::{boxed::Box, sync::Arc, vec::Vec};
+use alloc::vec::Vec;
 
 use foxtrot_kernel::{
     Backend,
     aes::tmmo,
     gf::gf128,
     ggm,
-    lpn::{Challenges, Noise, encode},
+    lpn::{Challenges, encode},
 };
-use spin::Mutex;
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
-    code::{CODES, Cells, Code, Scratch},
+    code::{CODES, Cells, Scratch},
     field::{Field, Gf2, pack_bits, pack_noise, pack_rows},
     parameters::{MASK, Silent, Size},
     permutation,
@@ -28,7 +27,7 @@ use crate::{
     choices::verdict,
     erase::{Secret, SecretBytes},
     extension::{self, protocol::Receiver as Ots},
-    tasks::{InPlace, Task, for_each},
+    tasks::{InPlace, both},
 };
 
 /// The receiver of a silent protocol, which makes batch after batch from one extension.
@@ -56,8 +55,7 @@ pub struct Unverified<F: Field> {
 }
 
 /// A batch's strings behind the first accumulator.
-pub(super) struct Strings {
-    size: Size,
+struct Strings {
     cells: Cells,
     /// The noise up to each leaf, which is one of `sums`; none if the cells tell it.
     marks: Secret<u16>,
@@ -107,14 +105,6 @@ impl<F: Field> Receiver<F> {
     /// Keeps the memory of a batch for the next one, or no longer.
     pub fn keep_memory(&mut self, keep: bool) {
         self.scratch.keeps = keep;
-    }
-
-    pub(super) fn forget_memory(&mut self) {
-        self.scratch = Scratch::default();
-    }
-
-    pub(super) fn threads(&self) -> usize {
-        self.session.executor().threads().max(1)
     }
 
     /// The extension, for the OTs of the next batch.
@@ -185,11 +175,11 @@ impl<F: Field> Receiver<F> {
         let first_of_trees = rows.len() - size.trees * size.height;
         let (packed, of_trees) = rows.split_at(first_of_trees);
         let (noise_rows, mask_rows) = packed.split_at(F::NOISE_BITS * size.trees);
-        let mask_bits = pack_bits(choices, noise_rows.len(), mask_rows.len());
+        let mask_bits = Zeroizing::new(pack_bits(choices, noise_rows.len(), mask_rows.len()));
         let mut mask = Zeroizing::new(pack_rows(backend, mask_rows).first().copied().unwrap_or(0));
         if head.last() == Some(&0) {
             // Of the Δ that has bit 0.
-            *mask ^= mask_bits;
+            *mask ^= *mask_bits;
         }
         let noise = pack_noise::<F>(backend, noise_rows, size.trees, 0);
 
@@ -241,7 +231,7 @@ impl<F: Field> Receiver<F> {
         let check = trees.accumulate(&code, &totals, of_leaves, cells.get_mut(), expand);
         let marks = if F::LATER { Secret::default() } else { trees.marks(&code, &alphas) };
         let x = challenges.map_or(0, |chi| noise_check((&chi, backend), &alphas, &sums));
-        let x = Zeroizing::new(mask_bits ^ x);
+        let x = Zeroizing::new(*mask_bits ^ x);
         let sum = Zeroizing::new(*mask ^ check);
         let mut message = Vec::with_capacity(self.silent.check_len());
         let check = challenge.map(|challenge| {
@@ -251,7 +241,7 @@ impl<F: Field> Receiver<F> {
             let commitment = head.first_chunk().copied().unwrap_or_default();
             Check { challenge, hash, commitment }
         });
-        let strings = Some(Strings { size, cells, marks, sums });
+        let strings = Some(Strings { cells, marks, sums });
         Ok((Unverified { session, number, size, check, values: None, strings }, message))
     }
 
@@ -283,38 +273,15 @@ impl<F: Field> Receiver<F> {
         batch.encode(self.session.backend(), &mut self.scratch);
     }
 
-    /// Section 20.5: U and V of batches of VOLE, `most` of each, the last one perhaps less, each batch in a thread; and `work` beside
-    /// them, if there is some.
-    pub(super) fn encode_all<R: Send>(
+    /// Encodes as [`encode`](Self::encode) does, and runs `work` on another thread meanwhile; afterwards if the session has no
+    /// threads.
+    pub(super) fn encode_beside<R: Send>(
         &mut self,
-        batches: Vec<Strings>,
-        most: usize,
-        (u, v): (&mut [F::Element], &mut [u128]),
-        work: Option<impl FnOnce() -> R + Send>,
-    ) -> Option<R> {
-        let (backend, scratch) = (self.session.backend(), &Mutex::new(&mut self.scratch));
-        let places = u.chunks_mut(most).zip(v.chunks_mut(most));
-        let encode = |(strings, (u, v)): (Strings, _)| -> Task<'_> {
-            Box::new(move || {
-                let (code, strings) = strings.accumulate::<F>(backend, scratch);
-                let cells = strings.encode::<F>((&code, backend), u, v);
-                scratch.lock().put(cells);
-            })
-        };
-        let mut result = None;
-        let mut tasks: Vec<_> = batches.into_iter().zip(places).map(encode).collect();
-        if let Some(work) = work {
-            tasks.push(Box::new(|| result = Some(work())));
-        }
-        for_each(self.session.executor(), tasks.into_iter(), |task| task());
-        result
-    }
-
-    /// Section 20.4: takes the answer to a batch that is encoded elsewhere.
-    pub(super) fn confirm(&mut self, mut batch: Unverified<F>, answer: &[u8]) -> Result<(), Error> {
-        self.ots()?;
-        let answered = self.check(batch.number, batch.check.take(), answer);
-        answered.map(drop).inspect_err(|_| self.ots = None)
+        batch: &mut Unverified<F>,
+        work: impl FnOnce() -> R + Send,
+    ) -> R {
+        let Self { session, scratch, .. } = self;
+        both(session.executor(), || batch.encode(session.backend(), scratch), work)
     }
 
     /// Returns the verdict on an answer, and goes on whatever it is.
@@ -350,53 +317,26 @@ impl<F: Field> Receiver<F> {
 }
 
 impl<F: Field> Unverified<F> {
-    /// The strings of a batch that [`Receiver::encode_all`] encodes.
-    pub(super) fn take_strings(&mut self) -> Option<Strings> {
-        self.strings.take()
-    }
-
     fn encode(&mut self, backend: Backend, scratch: &mut Scratch) {
-        let Some(strings) = self.strings.take() else { return };
-        let (n, scratch) = (self.size.outputs, Mutex::new(scratch));
-        let (code, strings) = strings.accumulate::<F>(backend, &scratch);
-        self.values = Some(if F::LATER {
-            let rows = Rows::Sums { code, backend, cells: strings.cells, n };
-            (F::of_string(Secret::default()), rows)
-        } else {
-            let (mut u, mut v) = (Secret::zeroed(n), Secret::zeroed(n));
-            scratch.lock().put(strings.encode::<F>((&code, backend), &mut u, &mut v));
-            (F::of_string(u), Rows::List(v))
-        });
-    }
-}
-
-impl Strings {
-    /// The strings behind the last accumulator.
-    fn accumulate<F: Field>(
-        self,
-        backend: Backend,
-        scratch: &Mutex<&mut Scratch>,
-    ) -> (Arc<Code>, Self) {
+        let Some(Strings { cells, marks, sums }) = self.strings.take() else { return };
+        let n = self.size.outputs;
         let code = CODES.get(backend, &self.size);
-        let other = scratch.lock().take(code.len());
-        let [cells, other] = code.accumulate::<F>(backend, self.cells, other);
-        // Before outputs take memory.
-        scratch.lock().put(other);
-        (code, Self { cells, ..self })
-    }
-
-    /// V, and then U, as many as there are places. Returns the string.
-    fn encode<F: Field>(
-        self,
-        (code, backend): (&Code, Backend),
-        u: &mut [F::Element],
-        v: &mut [u128],
-    ) -> Cells {
-        let Self { mut cells, marks, sums, .. } = self;
-        encode(backend, code.last(), cells.get(), 0, v);
-        code.accumulate_noise::<F>(backend, Noise { marks: &marks, sums: &sums }, &mut cells);
-        encode(backend, code.last(), cells.get(), 0, u);
-        cells
+        let other = scratch.take(code.len());
+        let [mut cells, other] = code.accumulate::<F>(backend, cells, other);
+        let place = (&*code, backend);
+        self.values = Some(if F::LATER {
+            scratch.put(other);
+            let u = F::encode(place, &marks, &sums, &mut cells, n);
+            (u, Rows::Sums { code, backend, cells, n })
+        } else {
+            // Before there is memory for V.
+            drop(other);
+            let mut v = Secret::zeroed(n);
+            encode(backend, code.last(), cells.get(), 0, &mut v);
+            let u = F::encode(place, &marks, &sums, &mut cells, n);
+            scratch.put(cells);
+            (u, Rows::List(v))
+        });
     }
 }
 

@@ -3,13 +3,7 @@
 use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
 
-use foxtrot_kernel::{
-    aes::tmmo_pairs,
-    gf::gf128,
-    ggm,
-    lpn::{Challenges, encode},
-};
-use spin::Mutex;
+use foxtrot_kernel::{aes::tmmo_pairs, gf::gf128, ggm, lpn::Challenges};
 use zeroize::Zeroizing;
 
 use super::{
@@ -116,15 +110,7 @@ impl<F: Field> Sender<F> {
         self.scratch.keeps = keep;
     }
 
-    pub(super) fn forget_memory(&mut self) {
-        self.scratch = Scratch::default();
-    }
-
-    pub(super) fn threads(&self) -> usize {
-        self.session.executor().threads().max(1)
-    }
-
-    /// Δ of every batch. Of OTs, bit 0 is 1.
+    /// Δ of every batch. For OTs bit 0 is 1.
     ///
     /// # Errors
     /// [`Usage::SessionEnded`].
@@ -305,24 +291,6 @@ impl<F: Field> Sender<F> {
         };
         let flips = super::flips(&self.session, number, coins.as_ref(), n);
         Ok(Sent { session, number, delta, w, coins, flips, field: PhantomData })
-    }
-
-    /// Section 20.5: W of batches of VOLE, each in a thread; `most` rows each, the last one perhaps less.
-    pub(super) fn encode_all(&mut self, batches: Vec<Answered<F>>, most: usize, w: &mut [u128]) {
-        let (backend, scratch) = (self.session.backend(), Mutex::new(&mut self.scratch));
-        for_each(
-            self.session.executor(),
-            batches.into_iter().zip(w.chunks_mut(most)),
-            |(batch, w)| {
-                let Answered { planted: Planted { size, packed, .. }, string, .. } = batch;
-                let Some(string) = string else { return w.copy_from_slice(&packed[..w.len()]) };
-                let code = CODES.get(backend, &size);
-                let other = scratch.lock().take(code.len());
-                let [cells, other] = code.accumulate::<F>(backend, string, other);
-                encode(backend, code.last(), cells.get(), 0, w);
-                [cells, other].into_iter().for_each(|cells| scratch.lock().put(cells));
-            },
-        );
     }
 
     /// The first accumulator of all leaves, and V_S if there is a check.

@@ -358,6 +358,24 @@ fn r20_5_a_wrong_bit_of_delta_ends_the_run() {
     }
 }
 
+/// Both sums of all leaves of every tree with another bit 0: leaves have it 0 all the same.
+#[test]
+fn bit_0_of_the_sums_of_leaves_counts_for_nothing() {
+    struct Stray;
+    impl Channel for Stray {
+        fn trees(&mut self, bytes: &mut Vec<u8>) {
+            for tree in bytes[33..].as_chunks_mut::<16>().0.chunks_mut(2 * HEIGHT + 1) {
+                tree[2 * HEIGHT - 2..2 * HEIGHT].iter_mut().for_each(|sum| sum[0] ^= 1);
+            }
+        }
+    }
+    let mut parties = parties(silent_of_ots(), None);
+    let delta = *parties.0.delta().unwrap();
+    let (sent, received) = run(silent_of_ots(), &mut parties, 32, &mut Stray).unwrap();
+    let (w, (u, v)) = (sent.into_rows(), received.into_parts());
+    assert!((0..32).all(|i| w[i] ^ v[i] == u128::from(u.get(i).unwrap_u8()) * delta));
+}
+
 /// Changes a byte of `Trees`.
 struct Change(usize, u8);
 
