@@ -33,7 +33,7 @@ impl Layer {
 
 /// Codes that have been made, for later batches of their length.
 #[derive(Default)]
-pub struct Codes(Mutex<Vec<Arc<Code>>>);
+pub(super) struct Codes(Mutex<Vec<Arc<Code>>>);
 
 /// The codes of this process.
 pub(super) static CODES: Codes = Codes(Mutex::new(Vec::new()));
