@@ -2,12 +2,52 @@
 //! derive-key mode ([`derive_keys`]) and as a keyed hash ([`keyed`]).
 //!
 //! For backends with vectors only: [`lanes`] says how many inputs they take at once, and 1 means
-//! that this module has nothing to offer.
+//! that only [`small`] is for this machine.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod many;
+pub mod small;
 
 use crate::Backend;
+
+const CHUNK_START: u32 = 1;
+const CHUNK_END: u32 = 1 << 1;
+const PARENT: u32 = 1 << 2;
+const ROOT: u32 = 1 << 3;
+const KEYED_HASH: u32 = 1 << 4;
+const DERIVE_KEY_MATERIAL: u32 = 1 << 6;
+
+const IV: [u32; 8] = [
+    0x6a09_e667,
+    0xbb67_ae85,
+    0x3c6e_f372,
+    0xa54f_f53a,
+    0x510e_527f,
+    0x9b05_688c,
+    0x1f83_d9ab,
+    0x5be0_cd19,
+];
+
+/// The message word that each of the seven rounds takes at each place.
+const SCHEDULE: [[usize; 16]; 7] = {
+    const PERMUTATION: [usize; 16] = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
+    let mut schedule = [[0; 16]; 7];
+    let mut k = 0;
+    while k < 16 {
+        schedule[0][k] = k;
+        k += 1;
+    }
+    let mut round = 1;
+    while round < 7 {
+        let mut k = 0;
+        while k < 16 {
+            schedule[round][k] = schedule[round - 1][PERMUTATION[k]];
+            k += 1;
+        }
+        round += 1;
+    }
+    schedule
+};
 
 /// The longest input, in bytes: two chunks.
 pub const MAX_INPUT: usize = 2048;

@@ -132,7 +132,8 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
                 vector::canonical::<_, Q>(simd, vector::barrett::<_, Q>(simd, sum))
             })),
             {
-                let mut noise = sample::centred_binomial::<N, Q>(bytes);
+                let mut noise = [0; N];
+                sample::centred_binomial::<N, Q>(bytes, &mut noise);
                 add_to::<N, Q>(backend, f, &noise);
                 erase(&mut noise, 0);
             },
@@ -440,7 +441,6 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         count(Operation::Ntt, 1);
         assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
         let f = &mut self.0;
-        #[allow(unused_assignments, reason = "only vectors begin with these zeros")]
         let mut noise = [0; N];
         dispatch!(
             neon backend,
@@ -451,7 +451,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
                 inlined!(|i| vector::noise_at(simd, bytes, i)),
             ),
             {
-                noise = sample::centred_binomial::<N, Q>(bytes);
+                sample::centred_binomial::<N, Q>(bytes, &mut noise);
                 ntt::forward::<N, Q>(backend, &mut noise);
                 add_to::<N, Q>(backend, f, &noise);
             },

@@ -6,10 +6,13 @@ use core::{
     ops::{Range, RangeInclusive},
 };
 
+#[cfg(not(all(not(feature = "std"), any(target_arch = "arm", target_arch = "riscv32"))))]
 use blake3::{
     Hasher,
     hazmat::{HasherExt, hash_derive_key_context},
 };
+#[cfg(all(not(feature = "std"), any(target_arch = "arm", target_arch = "riscv32")))]
+use foxtrot_kernel::blake3::small::{Hasher, hash_derive_key_context};
 use foxtrot_kernel::{
     Backend,
     blake3::{Blocks, MAX_INPUT, derive_keys, keyed, lanes},
@@ -338,6 +341,9 @@ impl Keyed {
 }
 
 fn finish(hasher: &Hasher, answer: &mut [u8]) {
+    #[cfg(all(not(feature = "std"), any(target_arch = "arm", target_arch = "riscv32")))]
+    return hasher.fill(answer);
+    #[cfg(not(all(not(feature = "std"), any(target_arch = "arm", target_arch = "riscv32"))))]
     if answer.len() <= blake3::OUT_LEN {
         answer.copy_from_slice(&hasher.finalize().as_bytes()[..answer.len()]);
     } else {
@@ -420,7 +426,16 @@ fn set_end(end: &mut [u8; 64], text: &[u8], i: u64, branch: u8) {
     end[text.len()..][..POSITION_LEN].copy_from_slice(&position(i, branch));
 }
 
-pub(crate) fn length_prefixed(hasher: &mut Hasher, bytes: &[u8]) {
+/// The hash of fields in a context, outside every session.
+pub(crate) fn hash(context: &str, fields: &[&[u8]]) -> [u8; 32] {
+    let mut hasher = Hasher::new_from_context_key(&hash_derive_key_context(context));
+    fields.iter().for_each(|field| length_prefixed(&mut hasher, field));
+    let mut hash = [0; 32];
+    finish(&hasher, &mut hash);
+    hash
+}
+
+fn length_prefixed(hasher: &mut Hasher, bytes: &[u8]) {
     hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
 }
 

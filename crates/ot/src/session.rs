@@ -6,7 +6,7 @@ use core::fmt;
 use foxtrot_kernel::Backend;
 
 use crate::{
-    oracle::{Keyed, Oracle, length_prefixed},
+    oracle::{Keyed, Oracle, hash},
     tasks::{Executor, InPlace},
 };
 
@@ -19,11 +19,7 @@ impl Sid {
     /// there is none (`docs/wire/README.md`, section 3).
     #[must_use]
     pub fn derive(initiator_hello: &[u8], responder_hello: &[u8], exporter: &[u8]) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("foxtrot v1 session");
-        for part in [initiator_hello, responder_hello, exporter] {
-            length_prefixed(&mut hasher, part);
-        }
-        Self(*hasher.finalize().as_bytes())
+        Self(hash("foxtrot v1 session", &[initiator_hello, responder_hello, exporter]))
     }
 
     /// Takes an id that the application has established; it must never repeat.

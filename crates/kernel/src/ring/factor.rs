@@ -27,7 +27,7 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
     #[inline(never)]
     pub(super) fn set_noise_portable(&mut self, backend: Backend, bytes: &[u8]) {
         let f = &mut self.0;
-        *f = sample::centred_binomial::<N, Q>(bytes);
+        sample::centred_binomial::<N, Q>(bytes, f);
         ntt::forward_scaled::<N, Q>(backend, f);
     }
 }

@@ -6,15 +6,16 @@ use super::{encode::unpack, field::sub};
 
 /// Centred binomial with η = 2: b₀ + b₁ − b₂ − b₃ from four bits per coefficient.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn centred_binomial<const N: usize, const Q: u16>(bytes: &[u8]) -> [u16; N] {
+pub(super) fn centred_binomial<const N: usize, const Q: u16>(
+    bytes: &[u8],
+    coefficients: &mut [u16; N],
+) {
     assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
-    let mut coefficients = [0; N];
     for (pair, &byte) in coefficients.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
         // Each two bits of `sums` hold the sum of two neighbouring bits.
         let sums = u16::from((byte & 0x55) + (byte >> 1 & 0x55));
         *pair = [sub::<Q>(sums & 3, sums >> 2 & 3), sub::<Q>(sums >> 4 & 3, sums >> 6)];
     }
-    coefficients
 }
 
 /// The first K·N candidates below Q, of BITS bits each, in order; all zero if there are too few.
@@ -337,7 +338,9 @@ mod tests {
         let bytes: Vec<u8> = (0..=255).collect();
         let mut histogram = [0; 5];
         for half in bytes.chunks(128) {
-            for x in centred_binomial::<256, 7681>(half) {
+            let mut coefficients = [0; 256];
+            centred_binomial::<256, 7681>(half, &mut coefficients);
+            for x in coefficients {
                 histogram[usize::from((x + 2) % 7681)] += 1;
             }
         }

@@ -99,40 +99,41 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
     assert!(noise.len() == K * N / 2 && bytes.len() == K * N / 8 * BITS);
     let s = s.each_ref().map(|x| &x.0);
     dispatch!(
-        neon backend,
-        simd => {
-            let (noise, bytes) = (&noise[..K * N / 2], &mut bytes[..K * N / 8 * BITS]);
-            vector::forward::<_, N, Q, K>(
-                simd,
-                rooms.each_mut(),
-                inlined!(|p, _, i| vector::noise_at(simd, noise, p * N + i)),
-                inlined!(|_, _, x| x),
-            );
-            for p in 0..K {
-                let (a, h) = (a[p].each_ref().map(inlined!(|x| &x.0)), &h[p].0);
-                for i in (0..N).step_by(vector::lanes(simd)) {
-                    // Three values below Q, which one reduction makes canonical.
-                    let product = vector::products::<_, N, Q, K>(simd, s, a, i);
-                    let x = simd.add(simd.load(&rooms[p][i..]), product);
-                    let x = vector::barrett::<_, Q>(simd, simd.sub(x, simd.load(&h[i..])));
-                    simd.pack::<BITS>(vector::canonical::<_, Q>(simd, x), &mut bytes[(p * N + i) / 8 * BITS..]);
+            neon backend,
+            simd => {
+                let (noise, bytes) = (&noise[..K * N / 2], &mut bytes[..K * N / 8 * BITS]);
+                vector::forward::<_, N, Q, K>(
+                    simd,
+                    rooms.each_mut(),
+                    inlined!(|p, _, i| vector::noise_at(simd, noise, p * N + i)),
+                    inlined!(|_, _, x| x),
+                );
+                for p in 0..K {
+                    let (a, h) = (a[p].each_ref().map(inlined!(|x| &x.0)), &h[p].0);
+                    for i in (0..N).step_by(vector::lanes(simd)) {
+                        // Three values below Q, which one reduction makes canonical.
+                        let product = vector::products::<_, N, Q, K>(simd, s, a, i);
+                        let x = simd.add(simd.load(&rooms[p][i..]), product);
+                        let x = vector::barrett::<_, Q>(simd, simd.sub(x, simd.load(&h[i..])));
+                        simd.pack::<BITS>(vector::canonical::<_, Q>(simd, x), &mut bytes[(p * N + i) / 8 * BITS..]);
+                    }
                 }
-            }
-        },
-        {
-            let rows = a.iter().zip(h).zip(noise.chunks_exact(N / 2));
-            for (((a, h), noise), bytes) in rows.zip(bytes.chunks_exact_mut(N / 8 * BITS)) {
-                let (room, a) = (&mut rooms[0], a.each_ref().map(|x| &x.0));
-                let mut e = sample::centred_binomial::<N, Q>(noise);
-                ntt::forward::<N, Q>(backend, &mut e);
-                ntt::products::<N, Q, K>(backend, s, a, room);
-                super::add_to::<N, Q>(backend, room, &e);
-                super::sub_from::<N, Q>(backend, room, &h.0);
-                encode::pack::<BITS>(room, bytes);
-                erase(&mut e, 0);
-            }
-        },
-    );
+            },
+            {
+                let rows = a.iter().zip(h).zip(noise.chunks_exact(N / 2));
+                for (((a, h), noise), bytes) in rows.zip(bytes.chunks_exact_mut(N / 8 * BITS)) {
+                    let (room, a) = (&mut rooms[0], a.each_ref().map(|x| &x.0));
+                    let mut e = [0; N];
+    sample::centred_binomial::<N, Q>(noise, &mut e);
+                    ntt::forward::<N, Q>(backend, &mut e);
+                    ntt::products::<N, Q, K>(backend, s, a, room);
+                    super::add_to::<N, Q>(backend, room, &e);
+                    super::sub_from::<N, Q>(backend, room, &h.0);
+                    encode::pack::<BITS>(room, bytes);
+                    erase(&mut e, 0);
+                }
+            },
+        );
 }
 
 /// Adds a vector that is packed to BITS bits, the length of Q. Returns whether all values in `bytes`
@@ -255,33 +256,31 @@ pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K
     );
 }
 
-/// Rounds f + e to BITS bits, at most 11, and packs it; the noise e from N/2 bytes.
+/// Rounds f + e to BITS bits, at most 11, and packs it, the noise e from N/2 bytes; writes over f.
 ///
 /// # Panics
 /// If there are not N/2 bytes of noise, or `bytes` has not N·BITS/8.
 #[inline(never)]
 pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
     backend: Backend,
-    f: &NttPoly<N, Q>,
+    NttPoly(room): &mut NttPoly<N, Q>,
     noise: &[u8],
     bytes: &mut [u8],
 ) {
     count(Operation::Noise, 1);
     count(Operation::InverseNtt, 1);
     assert!(noise.len() == N / 2 && bytes.len() == N / 8 * BITS);
-    let mut room = f.0;
     dispatch!(
         neon backend,
         simd => round_values::<_, N, Q, BITS, 1>(
             simd,
-            [&mut room],
+            [room],
             inlined!(|_, f, i| simd.load(&f[i..])),
             noise,
             bytes,
         ),
-        round_values_portable::<N, Q, BITS>(backend, &mut room, noise, bytes),
+        round_values_portable::<N, Q, BITS>(backend, room, noise, bytes),
     );
-    erase(&mut room, 0);
 }
 
 /// Rounds and packs what has the values that `source` gives for each index, plus noise; it may take
@@ -322,7 +321,8 @@ fn round_values_portable<const N: usize, const Q: u16, const BITS: usize>(
     bytes: &mut [u8],
 ) {
     ntt::inverse::<N, Q>(backend, f);
-    let mut e = sample::centred_binomial::<N, Q>(noise);
+    let mut e = [0; N];
+    sample::centred_binomial::<N, Q>(noise, &mut e);
     super::add_to::<N, Q>(backend, f, &e);
     for x in &mut *f {
         *x = encode::round::<Q, BITS>(*x);
@@ -371,15 +371,28 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize, const P: usize>(
         },
         {
             ntt::products::<N, Q, K>(backend, s, p, room);
-            ntt::inverse::<N, Q>(backend, room);
-            let mut e = sample::centred_binomial::<N, Q>(noise);
-            super::add_to::<N, Q>(backend, room, &e);
-            erase(&mut e, 0);
-            let hint = |k: usize| encode::hint::<Q>(room[k]);
-            encode::pack_bits(hint, hints);
-            encode::pack_bits(|k| encode::key_bit::<Q>(room[k], hint(k)), key);
+            reconcile_portable::<N, Q>(backend, room, noise, hints, key);
         },
     );
+}
+
+/// The hints and the key bits of what has the values in `f`, plus noise.
+#[inline(never)]
+fn reconcile_portable<const N: usize, const Q: u16>(
+    backend: Backend,
+    f: &mut [u16; N],
+    noise: &[u8],
+    hints: &mut [u8],
+    key: &mut [u8],
+) {
+    ntt::inverse::<N, Q>(backend, f);
+    let mut e = [0; N];
+    sample::centred_binomial::<N, Q>(noise, &mut e);
+    super::add_to::<N, Q>(backend, f, &e);
+    erase(&mut e, 0);
+    let hint = |k: usize| encode::hint::<Q>(f[k]);
+    encode::pack_bits(hint, hints);
+    encode::pack_bits(|k| encode::key_bit::<Q>(f[k], hint(k)), key);
 }
 
 /// The key bits of the coefficients of ⟨s, u⟩ under given hints, for a vector u of polynomials that

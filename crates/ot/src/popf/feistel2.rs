@@ -64,6 +64,8 @@ impl<G: Group> Feistel2<G> {
     }
 
     /// Makes room for `instances` instances at once.
+    // Never inlined: an element would be in the caller's frame.
+    #[inline(never)]
     pub fn room(&self, instances: usize) -> Room<G> {
         let answers = SecretBytes::zeroed(instances.min(GROUP) * G::ANSWER_LEN);
         Room { answers, hashes: vec![self.group.zero(); instances.min(2)] }

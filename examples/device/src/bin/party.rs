@@ -10,7 +10,6 @@ mod firmware;
 mod run {
     extern crate alloc;
 
-    use alloc::vec::Vec;
 
     use foxtrot_device::{Bits, Board, Job, Outcome, Party, Step};
     use foxtrot_ot::{Session, Sid, line::Key};
@@ -61,11 +60,11 @@ mod run {
     }
 
     /// The job of the arguments.
-    fn job(name: &str, n: usize) -> Option<Job> {
-        Some(match name {
-            "send-random" => Job::SendRandom(n),
-            "receive-random" => Job::ReceiveRandom(n),
-            "send" => {
+    fn job(name: &[u8], n: usize) -> Option<Job> {
+        Some(match name.split(|&it| it == 0).next()? {
+            b"send-random" => Job::SendRandom(n),
+            b"receive-random" => Job::ReceiveRandom(n),
+            b"send" => {
                 let message = |i: usize, j: u8| {
                     let mut digits = [0; 10];
                     let number = decimal(i as u32, &mut digits);
@@ -75,7 +74,7 @@ mod run {
                 let messages = (0..n).map(|i| [message(i, 0), message(i, 1)]).collect();
                 Job::SendMessages { messages, hex: false }
             }
-            "receive" => {
+            b"receive" => {
                 // 0, 1, 1, 0, 1, 1, …
                 Job::ReceiveMessages {
                     choices: Bits::from_bools((0..n).map(|i| i % 3 != 0)),
@@ -83,6 +82,12 @@ mod run {
                 }
             }
             _ => return None,
+        })
+    }
+
+    fn number(decimal: &str) -> Option<usize> {
+        decimal.bytes().try_fold(0, |number, digit| {
+            Some(number * 10 + usize::from(char::from(digit).to_digit(10)? as u8))
         })
     }
 
@@ -130,16 +135,34 @@ mod run {
         }
     }
 
-    fn sessions() -> Option<()> {
+    /// What the emulator was started with.
+    struct Arguments {
+        name: [u8; 14],
+        n: usize,
+        psk: [u8; 32],
+        sessions: usize,
+        silence: usize,
+    }
+
+    // Never inlined: the text is not to stay on the stack.
+    #[inline(never)]
+    fn read() -> Option<Arguments> {
         let mut buffer = [0; 160];
-        let words: Vec<&str> = firmware::arguments(&mut buffer).split(' ').collect();
-        let [_, name, n, hex, sessions, silence] = words[..] else { return None };
-        let (n, psk) = (n.parse().ok()?, key(hex)?);
-        let (sessions, silence): (u32, u32) = (sessions.parse().ok()?, silence.parse().ok()?);
-        drop(words);
+        let mut words = firmware::arguments(&mut buffer).split(' ').skip(1);
+        let mut name = [0; 14];
+        let word = words.next()?.as_bytes();
+        name.get_mut(..word.len())?.copy_from_slice(word);
+        let n = number(words.next()?)?;
+        let psk = key(words.next()?)?;
+        let (sessions, silence) = (number(words.next()?)?, number(words.next()?)?);
+        Some(Arguments { name, n, psk, sessions, silence })
+    }
+
+    fn sessions() -> Option<()> {
+        let Arguments { name, n, psk, sessions, silence } = read()?;
         let mut board = Emulated { tick: 0, ticks: 0, milliseconds: 0, drawn: 0, seed: psk };
         for _ in 0..sessions {
-            session(&mut board, job(name, n)?, psk, silence);
+            session(&mut board, job(&name, n)?, psk, silence as u32);
         }
         Some(())
     }

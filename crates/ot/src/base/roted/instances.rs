@@ -69,7 +69,10 @@ struct Aligned(Secret);
 /// Working memory of the instances, which are computed one after another; erased when dropped. On the
 /// heap, and only where A is kept: a single instance does with less.
 #[derive(Default)]
-pub(in crate::base) struct Scratch(Option<Box<(Aligned, vectors::Room<256, RANK>)>>);
+pub(in crate::base) struct Scratch(Option<Box<Rooms>>);
+
+/// A secret, room for polynomials, and coins.
+type Rooms = (Aligned, vectors::Room<256, RANK>, Zeroizing<[u8; SENDER_COINS_LEN]>);
 
 /// The reply that the receiver chose, and what it is opened in; erased when dropped.
 pub(in crate::base) struct Chosen {
@@ -84,11 +87,12 @@ impl Chosen {
 }
 
 impl Scratch {
-    /// A secret and a room.
     // Never inlined: what is moved to the heap would also be in the frame of a single instance.
     #[inline(never)]
-    fn in_use(&mut self) -> &mut (Aligned, vectors::Room<256, RANK>) {
-        self.0.get_or_insert_with(|| Box::new((Aligned(NO_SECRET), vectors::Room::empty())))
+    fn in_use(&mut self) -> &mut Rooms {
+        let coins = || Zeroizing::new([0; SENDER_COINS_LEN]);
+        self.0
+            .get_or_insert_with(|| Box::new((Aligned(NO_SECRET), vectors::Room::empty(), coins())))
     }
 }
 
@@ -203,7 +207,6 @@ impl Batch {
         let BlindingPiece { first, secrets, phis, digests } = piece;
         let backend = self.backend;
         let mut room = self.popf.room(secrets.len());
-        let mut coins = Zeroizing::new([0; 2 * NOISE_VECTOR_LEN]);
         let mut c = Zeroizing::new([0; GROUP]);
         let mut r = Secrets::zeroed(secrets.len().min(GROUP));
         let mut scratch = Scratch::default();
@@ -217,20 +220,21 @@ impl Batch {
                 c[k] = choices.get(first + k).unwrap_u8();
             }
             let difference = |k: usize, h: Hashed<'_, Module>, t: &mut [u8]| {
-                // Step 1.
-                coins_of.fill((first + k) * RECEIVER_COINS_LEN / 16, coins.as_mut_slice());
-                let (s_bytes, e) = coins.split_at(NOISE_VECTOR_LEN);
+                let block = (first + k) * RECEIVER_COINS_LEN / 16;
                 let Aligned(s_r) = &mut secrets[k];
-                vectors::set_noise(backend, s_bytes, s_r);
-
-                // Steps 2 and 3.
                 match &self.a {
                     Matrix::Kept(a) => {
-                        let ((_, room), h) = (scratch.in_use(), h.element);
+                        let ((_, room, coins), h) = (scratch.in_use(), h.element);
+                        // Step 1.
+                        let coins = &mut coins[..2 * NOISE_VECTOR_LEN];
+                        coins_of.fill(block, coins);
+                        let (s_bytes, e) = coins.split_at(NOISE_VECTOR_LEN);
+                        vectors::set_noise(backend, s_bytes, s_r);
+                        // Steps 2 and 3.
                         vectors::pack_blinded::<_, _, BITS, RANK>(backend, room, a, s_r, e, h, t);
                     }
                     Matrix::ByRows(oracle) => {
-                        by_rows::pack_blinded(backend, oracle, s_r, e, h, t);
+                        by_rows::pack_blinded(backend, oracle, (coins_of, block), s_r, h, t);
                     }
                 }
             };
@@ -244,7 +248,6 @@ impl Batch {
     fn reply(&self, coins_of: &Coins, piece: ReplyPiece<'_>) {
         let ReplyPiece { first, phis, replies, strings, digests } = piece;
         let mut room = self.popf.room(strings.len() / 2);
-        let mut coins = Zeroizing::new([0; SENDER_COINS_LEN]);
         let mut scratch = Scratch::default();
         let groups = phis.chunks(GROUP * PHI_LEN).zip(replies.chunks_mut(GROUP * REPLY_LEN));
         let groups = groups.zip(strings.chunks_mut(2 * GROUP));
@@ -257,10 +260,21 @@ impl Batch {
                 // Step 5.
                 self.popf.evaluate(&mut room, &opened, phis, j, |k, p| {
                     let j = usize::from(j);
-                    let start = (2 * (first + k) + j) * SENDER_COINS_LEN;
-                    coins_of.fill(start / 16, coins.as_mut_slice());
+                    let block = (2 * (first + k) + j) * SENDER_COINS_LEN / 16;
                     let reply = &mut replies[k * REPLY_LEN + j * BRANCH_LEN..][..BRANCH_LEN];
-                    self.answer_over(p, &coins[..], reply, &mut strings[2 * k + j], &mut scratch);
+                    let sk = &mut strings[2 * k + j];
+                    match &self.a {
+                        Matrix::Kept(a) => {
+                            let (Aligned(s_s), room, coins) = scratch.in_use();
+                            coins_of.fill(block, coins.as_mut_slice());
+                            let p = &*p.element;
+                            answer(self.backend, a, p, &coins[..], (reply, sk), (s_s, room));
+                        }
+                        Matrix::ByRows(oracle) => {
+                            let coins = (coins_of, block);
+                            by_rows::answer(self.backend, oracle, coins, p, reply, sk);
+                        }
+                    }
                 });
             }
         }
@@ -283,8 +297,9 @@ impl Batch {
 
     /// Steps 6 and 7 for one branch: writes U and the hints, and the string sk. The coins are fresh for
     /// this branch: one s_S for both would leak to a malicious T.
-    // Never inlined: its copy of P, where A is made by rows, would be in the frame of `answer_over`.
-    #[inline(never)]
+    ///
+    /// # Panics
+    /// In a protocol that spares memory.
     pub(in crate::base) fn answer(
         &self,
         p: &Vector,
@@ -293,38 +308,29 @@ impl Batch {
         sk: &mut Sk,
         scratch: &mut Scratch,
     ) {
-        let Matrix::Kept(a) = &self.a else {
-            let p = Hashed { element: &mut p.clone(), answer: &mut vec![0; USUAL_BYTES] };
-            return self.answer_over(p, coins, reply, sk, scratch);
-        };
-        let (backend, (s_bytes, [e_s, e_prime])) = (self.backend, cut(coins));
-        let (Aligned(s_s), room) = scratch.in_use();
-        // Step 6.
-        vectors::set_noise(backend, s_bytes, s_s);
-        let (u, hints) = reply.split_at_mut(U_LEN);
-        vectors::round_transposed::<_, _, U_BITS, RANK>(backend, room, a, s_s, e_s, u);
-
-        // Step 7.
-        vectors::reconcile(backend, room, s_s, p, e_prime, hints, sk);
+        let Matrix::Kept(a) = &self.a else { unreachable!("it answers by rows") };
+        let (Aligned(s_s), room, _) = scratch.in_use();
+        answer(self.backend, a, p, coins, (reply, sk), (s_s, room));
     }
+}
 
-    /// [`Batch::answer`], which may write over P and the answer beside it.
-    fn answer_over(
-        &self,
-        p: Hashed<'_, Module>,
-        coins: &[u8],
-        reply: &mut [u8],
-        sk: &mut Sk,
-        scratch: &mut Scratch,
-    ) {
-        let Matrix::ByRows(oracle) = &self.a else {
-            return self.answer(p.element, coins, reply, sk, scratch);
-        };
-        let ((s_bytes, noise), mut s_s) = (cut(coins), NO_SECRET);
-        vectors::set_noise(self.backend, s_bytes, &mut s_s);
-        let (u, hints) = reply.split_at_mut(U_LEN);
-        by_rows::answer(self.backend, oracle, &s_s, p, noise, [u, hints, sk]);
-    }
+/// [`Batch::answer`] with A, a secret and a room.
+fn answer(
+    backend: Backend,
+    a: &[Vector; RANK],
+    p: &Vector,
+    coins: &[u8],
+    (reply, sk): (&mut [u8], &mut Sk),
+    (s_s, room): (&mut Secret, &mut vectors::Room<256, RANK>),
+) {
+    let (s_bytes, [e_s, e_prime]) = cut(coins);
+    // Step 6.
+    vectors::set_noise(backend, s_bytes, s_s);
+    let (u, hints) = reply.split_at_mut(U_LEN);
+    vectors::round_transposed::<_, _, U_BITS, RANK>(backend, room, a, s_s, e_s, u);
+
+    // Step 7.
+    vectors::reconcile(backend, room, s_s, p, e_prime, hints, sk);
 }
 
 /// The sender's coins of one branch: those of s_S, and of e_S and e′.

@@ -6,14 +6,16 @@ use alloc::{vec, vec::Vec};
 use foxtrot_kernel::{
     Backend,
     ring::{
-        module768::{BITS, NttPoly, RANK, UNIFORM_BYTES, USUAL_BYTES},
+        module768::{BITS, Factor, NttPoly, RANK, UNIFORM_BYTES, USUAL_BYTES},
         vectors,
     },
 };
 use zeroize::Zeroizing;
 
-use super::{Module, NOISE_LEN, POLY_LEN, Secret, U_BITS, U_POLY_LEN, Vector};
-use crate::{oracle::Oracle, popf::Hashed};
+use super::{
+    Module, NOISE_LEN, NOISE_VECTOR_LEN, POLY_LEN, Secret, U_BITS, U_LEN, U_POLY_LEN, Vector,
+};
+use crate::{coins::Coins, oracle::Oracle, popf::Hashed};
 
 /// Makes a row of A, in a room of at least [`USUAL_BYTES`], which as good as always do.
 pub(super) fn set_row(
@@ -32,32 +34,60 @@ pub(super) fn set_row(
     }
 }
 
-/// Steps 2 and 3: T = A·s_R + e_R − h, packed.
+/// Steps 1 to 3: T = A·s_R + e_R − h, packed, with coins from that block on.
 #[inline(never)]
 pub(super) fn pack_blinded(
     backend: Backend,
     oracle: &Oracle,
-    s_r: &Secret,
-    e_r: &[u8],
+    (coins, block): (&Coins, usize),
+    s_r: &mut Secret,
     Hashed { element, answer }: Hashed<'_, Module>,
     t: &mut [u8],
 ) {
+    set_secret(backend, (coins, block), s_r);
     // The hash waits where T will be.
     for (h, t) in element.iter().zip(t.chunks_exact_mut(POLY_LEN)) {
         h.pack::<BITS>(backend, t);
     }
-    let mut sum = Zeroizing::new(NttPoly::ZERO);
-    let mut h = Zeroizing::new([NttPoly::ZERO]);
-    let rows = t.chunks_exact_mut(POLY_LEN).zip(e_r.chunks_exact(NOISE_LEN));
-    for (row, (t, e)) in rows.enumerate() {
+    let blocks = (block + NOISE_VECTOR_LEN / 16..).step_by(NOISE_LEN / 16);
+    for (row, (t, block)) in t.chunks_exact_mut(POLY_LEN).zip(blocks).enumerate() {
         set_row(backend, oracle, row, answer, element);
-        sum.set_product(backend, s_r.each_ref(), element.each_ref());
-        sum.add_noise(backend, e);
-        h[0].clone_from(&NttPoly::ZERO);
-        let _in_range = vectors::add_packed::<_, _, BITS, 1>(backend, &mut h, t);
-        sum.sub(backend, &h[0]);
-        sum.pack::<BITS>(backend, t);
+        blind_row(backend, (coins, block), s_r, element, t);
     }
+}
+
+/// Step 1, or the beginning of step 6: a secret vector.
+// Never inlined, as what follows: the frames of the functions that hash are to be small.
+#[inline(never)]
+fn set_secret(backend: Backend, (coins, block): (&Coins, usize), secret: &mut Secret) {
+    let mut bytes = Zeroizing::new([0; NOISE_VECTOR_LEN]);
+    coins.fill(block, bytes.as_mut_slice());
+    vectors::set_noise(backend, bytes.as_slice(), secret);
+}
+
+/// One polynomial of T, where that of the hash is, from a row of A, which it writes over.
+#[inline(never)]
+fn blind_row(
+    backend: Backend,
+    (coins, block): (&Coins, usize),
+    s_r: &Secret,
+    row: &mut Vector,
+    t: &mut [u8],
+) {
+    let mut sum = Zeroizing::new(NttPoly::ZERO);
+    sum.set_product(backend, s_r.each_ref(), row.each_ref());
+    add_noise(backend, (coins, block), &mut sum);
+    let h = &mut row[0];
+    let _in_range = h.set_unpacked::<BITS>(backend, t);
+    sum.sub(backend, h);
+    sum.pack::<BITS>(backend, t);
+}
+
+#[inline(never)]
+fn add_noise(backend: Backend, (coins, block): (&Coins, usize), sum: &mut NttPoly) {
+    let mut bytes = Zeroizing::new([0; NOISE_LEN]);
+    coins.fill(block, bytes.as_mut_slice());
+    sum.add_noise(backend, bytes.as_slice());
 }
 
 /// Steps 6 and 7 for one branch, in the other order: U as k and the hints no longer need P.
@@ -65,12 +95,16 @@ pub(super) fn pack_blinded(
 pub(super) fn answer(
     backend: Backend,
     oracle: &Oracle,
-    s_s: &Secret,
+    (coins, block): (&Coins, usize),
     Hashed { element, answer }: Hashed<'_, Module>,
-    [e_s, e_prime]: [&[u8]; 2],
-    [u, hints, sk]: [&mut [u8]; 3],
+    reply: &mut [u8],
+    sk: &mut [u8],
 ) {
-    reconcile(backend, s_s, element, e_prime, hints, sk);
+    let mut s_s = [const { Factor::ZERO }; RANK];
+    set_secret(backend, (coins, block), &mut s_s);
+    let block = block + NOISE_VECTOR_LEN / 16;
+    let (u, hints) = reply.split_at_mut(U_LEN);
+    reconcile(backend, (coins, block + NOISE_VECTOR_LEN / 16), &s_s, element, hints, sk);
 
     // Aᵀ·s_S without noise would give s_S away.
     let mut sums = Zeroizing::new(Vec::with_capacity(RANK));
@@ -81,23 +115,31 @@ pub(super) fn answer(
             sum.add_product(backend, s, a);
         }
     }
-    let columns = sums.iter().zip(e_s.chunks_exact(NOISE_LEN));
-    for ((sum, e), u) in columns.zip(u.chunks_exact_mut(U_POLY_LEN)) {
-        vectors::round_noisy::<_, _, U_BITS>(backend, sum, e, u);
+    let blocks = (block..).step_by(NOISE_LEN / 16);
+    for ((sum, block), u) in sums.iter_mut().zip(blocks).zip(u.chunks_exact_mut(U_POLY_LEN)) {
+        round(backend, (coins, block), sum, u);
     }
 }
 
+#[inline(never)]
+fn round(backend: Backend, (coins, block): (&Coins, usize), sum: &mut NttPoly, u: &mut [u8]) {
+    let mut bytes = Zeroizing::new([0; NOISE_LEN]);
+    coins.fill(block, bytes.as_mut_slice());
+    vectors::round_noisy::<_, _, U_BITS>(backend, sum, bytes.as_slice(), u);
+}
+
 /// Step 7, in a room of its own.
-// Never inlined: the room would be in the caller's frame.
 #[inline(never)]
 fn reconcile(
     backend: Backend,
+    (coins, block): (&Coins, usize),
     s_s: &Secret,
     p: &Vector,
-    e_prime: &[u8],
     hints: &mut [u8],
     sk: &mut [u8],
 ) {
+    let mut bytes = Zeroizing::new([0; NOISE_LEN]);
+    coins.fill(block, bytes.as_mut_slice());
     let mut room = vectors::Room::<256, 1>::empty();
-    vectors::reconcile(backend, &mut room, s_s, p, e_prime, hints, sk);
+    vectors::reconcile(backend, &mut room, s_s, p, bytes.as_slice(), hints, sk);
 }

@@ -1,0 +1,258 @@
+//! BLAKE3 in little memory, for machines with few registers and no vectors: 700 bytes of state, and one copy of the
+//! compression function.
+
+use super::{CHUNK_END, CHUNK_START, DERIVE_KEY_MATERIAL, IV, KEYED_HASH, PARENT, ROOT, SCHEDULE};
+
+const BLOCK: usize = 64;
+/// Blocks of a chunk.
+const BLOCKS: u8 = 16;
+/// The most chaining values that wait for a neighbour: inputs have less than 2¹⁶ chunks.
+const DEPTH: usize = 16;
+
+const DERIVE_KEY_CONTEXT: u32 = 1 << 5;
+
+type Words = [u32; 8];
+
+/// A hash of an input that comes in pieces, of less than 64 MiB in all.
+#[derive(Clone)]
+pub struct Hasher {
+    key: Words,
+    flags: u32,
+    /// The chunk that is being hashed: its number, its chaining value, its blocks so far, and the next one, which has `len` bytes.
+    chunk: u32,
+    chaining: Words,
+    blocks: u8,
+    len: u8,
+    block: [u8; BLOCK],
+    /// Chaining values of whole subtrees, one for each bit of `chunk` that is set.
+    stack: [Words; DEPTH],
+    depth: u8,
+}
+
+/// The input of a compression but for flags and counter.
+struct Node {
+    chaining: Words,
+    block: [u8; BLOCK],
+    len: u8,
+    counter: u32,
+    flags: u32,
+}
+
+/// The key of a context, for [`Hasher::new_from_context_key`].
+#[must_use]
+pub fn hash_derive_key_context(context: &str) -> [u8; 32] {
+    let mut key = [0; 32];
+    Hasher::new(IV, DERIVE_KEY_CONTEXT).update(context.as_bytes()).fill(&mut key);
+    key
+}
+
+impl Hasher {
+    fn new(key: Words, flags: u32) -> Self {
+        Self {
+            key,
+            flags,
+            chunk: 0,
+            chaining: key,
+            blocks: 0,
+            len: 0,
+            block: [0; BLOCK],
+            stack: [[0; 8]; DEPTH],
+            depth: 0,
+        }
+    }
+
+    /// The keyed hash.
+    #[must_use]
+    pub fn new_keyed(key: &[u8; 32]) -> Self {
+        Self::new(words(key), KEYED_HASH)
+    }
+
+    /// The derivation of keys in a context.
+    #[must_use]
+    pub fn new_from_context_key(key: &[u8; 32]) -> Self {
+        Self::new(words(key), DERIVE_KEY_MATERIAL)
+    }
+
+    /// Adds a piece of the input.
+    ///
+    /// # Panics
+    /// If the input has 64 MiB or more.
+    #[inline(never)]
+    pub fn update(&mut self, mut bytes: &[u8]) -> &mut Self {
+        while !bytes.is_empty() {
+            // A full block is hashed when more follows: the last one has other flags.
+            if usize::from(self.len) == BLOCK {
+                self.end_block();
+            }
+            let room = &mut self.block[self.len.into()..];
+            let (now, later) = bytes.split_at(room.len().min(bytes.len()));
+            room[..now.len()].copy_from_slice(now);
+            self.len += u8::try_from(now.len()).unwrap_or_default();
+            bytes = later;
+        }
+        self
+    }
+
+    fn end_block(&mut self) {
+        let node = self.node(if self.blocks == BLOCKS - 1 { CHUNK_END } else { 0 });
+        let mut chaining = node.chaining_value();
+        (self.len, self.blocks) = (0, self.blocks + 1);
+        if self.blocks == BLOCKS {
+            self.blocks = 0;
+            self.chunk += 1;
+            assert!(self.chunk >> DEPTH == 0, "an input of less than 64 MiB");
+            // Subtrees of equal size become one.
+            for _ in 0..self.chunk.trailing_zeros() {
+                self.depth -= 1;
+                let left = self.stack[usize::from(self.depth)];
+                chaining = self.parent(&left, &chaining).chaining_value();
+            }
+            self.stack[usize::from(self.depth)] = chaining;
+            self.depth += 1;
+            chaining = self.key;
+        }
+        self.chaining = chaining;
+    }
+
+    /// The block that is being filled.
+    fn node(&self, end: u32) -> Node {
+        let start = if self.blocks == 0 { CHUNK_START } else { 0 };
+        let mut block = self.block;
+        block[self.len.into()..].fill(0);
+        let (chaining, len, counter) = (self.chaining, self.len, self.chunk);
+        Node { chaining, block, len, counter, flags: self.flags | start | end }
+    }
+
+    fn parent(&self, left: &Words, right: &Words) -> Node {
+        let mut block = [0; BLOCK];
+        for (bytes, word) in block.as_chunks_mut().0.iter_mut().zip(left.iter().chain(right)) {
+            *bytes = word.to_le_bytes();
+        }
+        Node { chaining: self.key, block, len: 64, counter: 0, flags: self.flags | PARENT }
+    }
+
+    /// Fills `output` with the first bytes of the hash, at most 256 GiB.
+    #[inline(never)]
+    pub fn fill(&self, output: &mut [u8]) {
+        let mut node = self.node(CHUNK_END);
+        for left in self.stack[..self.depth.into()].iter().rev() {
+            node = self.parent(left, &node.chaining_value());
+        }
+        node.flags |= ROOT;
+        for (counter, output) in (0..).zip(output.chunks_mut(BLOCK)) {
+            node.counter = counter;
+            output.copy_from_slice(&node.output()[..output.len()]);
+        }
+    }
+}
+
+impl Node {
+    fn chaining_value(&self) -> Words {
+        let state = self.compress();
+        core::array::from_fn(|k| state[k] ^ state[k + 8])
+    }
+
+    /// A block of the hash.
+    fn output(&self) -> [u8; BLOCK] {
+        let (state, mut output) = (self.compress(), [0; BLOCK]);
+        let (low, high) = output.as_chunks_mut().0.split_at_mut(8);
+        for k in 0..8 {
+            low[k] = (state[k] ^ state[k + 8]).to_le_bytes();
+            high[k] = (state[k + 8] ^ self.chaining[k]).to_le_bytes();
+        }
+        output
+    }
+
+    /// The state after seven rounds.
+    #[inline(never)]
+    fn compress(&self) -> [u32; 16] {
+        let message: [u32; 16] =
+            core::array::from_fn(|k| u32::from_le_bytes(self.block.as_chunks().0[k]));
+        let mut state = [0; 16];
+        state[..8].copy_from_slice(&self.chaining);
+        state[8..12].copy_from_slice(&IV[..4]);
+        state[12..].copy_from_slice(&[self.counter, 0, self.len.into(), self.flags]);
+        round::<0>(&mut state, &message);
+        round::<1>(&mut state, &message);
+        round::<2>(&mut state, &message);
+        round::<3>(&mut state, &message);
+        round::<4>(&mut state, &message);
+        round::<5>(&mut state, &message);
+        round::<6>(&mut state, &message);
+        state
+    }
+}
+
+#[inline(always)]
+fn round<const ROUND: usize>(state: &mut [u32; 16], message: &[u32; 16]) {
+    let m = |k: usize| message[SCHEDULE[ROUND][k]];
+    mix(state, [0, 4, 8, 12], m(0), m(1));
+    mix(state, [1, 5, 9, 13], m(2), m(3));
+    mix(state, [2, 6, 10, 14], m(4), m(5));
+    mix(state, [3, 7, 11, 15], m(6), m(7));
+    mix(state, [0, 5, 10, 15], m(8), m(9));
+    mix(state, [1, 6, 11, 12], m(10), m(11));
+    mix(state, [2, 7, 8, 13], m(12), m(13));
+    mix(state, [3, 4, 9, 14], m(14), m(15));
+}
+
+#[inline(always)]
+fn mix(state: &mut [u32; 16], [a, b, c, d]: [usize; 4], x: u32, y: u32) {
+    state[a] = state[a].wrapping_add(state[b]).wrapping_add(x);
+    state[d] = (state[d] ^ state[a]).rotate_right(16);
+    state[c] = state[c].wrapping_add(state[d]);
+    state[b] = (state[b] ^ state[c]).rotate_right(12);
+    state[a] = state[a].wrapping_add(state[b]).wrapping_add(y);
+    state[d] = (state[d] ^ state[a]).rotate_right(8);
+    state[c] = state[c].wrapping_add(state[d]);
+    state[b] = (state[b] ^ state[c]).rotate_right(7);
+}
+
+fn words(bytes: &[u8; 32]) -> Words {
+    core::array::from_fn(|k| u32::from_le_bytes(bytes.as_chunks().0[k]))
+}
+
+impl core::fmt::Debug for Hasher {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Hasher")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::{vec, vec::Vec};
+
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_the_crate() {
+        let input: Vec<u8> = (0..9000).map(|k| u8::try_from(k * k % 251).unwrap()).collect();
+        let context = hash_derive_key_context("foxtrot v1 test of a small hash");
+        assert_eq!(
+            context,
+            blake3::hazmat::hash_derive_key_context("foxtrot v1 test of a small hash")
+        );
+        for len in (0..9000).step_by(61).chain([1, 63, 64, 65, 1023, 1024, 1025, 2048, 4096, 8192])
+        {
+            for piece in [1, 9, 64, 100, 9000] {
+                let mut keyed =
+                    [Hasher::new_keyed(&[7; 32]), Hasher::new_from_context_key(&context)];
+                let mut theirs = [
+                    blake3::Hasher::new_keyed(&[7; 32]),
+                    blake3::Hasher::new_derive_key("foxtrot v1 test of a small hash"),
+                ];
+                for (ours, theirs) in keyed.iter_mut().zip(&mut theirs) {
+                    input[..len].chunks(piece).for_each(|piece| _ = ours.update(piece));
+                    theirs.update(&input[..len]);
+                    for output in [1, 32, 64, 65, 200] {
+                        let (mut got, mut expected) = (vec![0; output], vec![0; output]);
+                        ours.fill(&mut got);
+                        theirs.finalize_xof().fill(&mut expected);
+                        assert_eq!(got, expected, "{len} {piece} {output}");
+                    }
+                }
+            }
+        }
+    }
+}
