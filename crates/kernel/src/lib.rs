@@ -119,6 +119,9 @@ pub fn erase<T: Copy>(secrets: &mut [T], zero: T) {
     zeroize::optimization_barrier(secrets);
 }
 
+/// True on machines with little memory and no vectors: 32-bit ARM and RISC-V.
+pub const SMALL: bool = cfg!(small);
+
 /// `from.map(f)`, but inlined always. What the method of arrays calls may stay out of line, compiled for the baseline.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn map_all<T: Copy, U: Copy, const N: usize>(from: [T; N], f: impl Fn(T) -> U) -> [U; N] {

@@ -376,6 +376,18 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         enough
     }
 
+    /// One of the polynomials of [`NttPoly::set_uniform_public`], in plain Rust: from the string's candidates from that one on.
+    /// Returns the candidate where the next one begins, or nothing if the string has too few.
+    pub fn set_uniform_public_from<const BITS: usize>(
+        &mut self,
+        bytes: &[u8],
+        candidate: usize,
+    ) -> Option<usize> {
+        const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
+        count(Operation::Uniform, 1);
+        sample::uniform_public_from::<N, Q, BITS>(bytes, candidate, &mut self.0)
+    }
+
     /// Transforms values to coefficients.
     #[must_use]
     #[inline]

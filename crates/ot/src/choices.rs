@@ -134,7 +134,14 @@ pub(crate) fn verdict(check: Choice) -> bool {
 /// Copies `one` or `zero`, all of the same length, as the choice says, reading both.
 pub(crate) fn select(choice: Choice, zero: &[u8], one: &[u8], chosen: &mut [u8]) {
     let mask = choice.unwrap_u8().wrapping_neg();
-    for ((chosen, zero), one) in chosen.iter_mut().zip(zero).zip(one) {
+    let (words, rest) = chosen.as_chunks_mut::<4>();
+    let wide = u32::from_ne_bytes([mask; 4]);
+    for ((chosen, &zero), &one) in words.iter_mut().zip(zero.as_chunks().0).zip(one.as_chunks().0) {
+        let (zero, one) = (u32::from_ne_bytes(zero), u32::from_ne_bytes(one));
+        *chosen = (zero ^ (zero ^ one) & wide).to_ne_bytes();
+    }
+    let ends = zero.as_chunks::<4>().1.iter().zip(one.as_chunks::<4>().1);
+    for (chosen, (zero, one)) in rest.iter_mut().zip(ends) {
         *chosen = zero ^ (zero ^ one) & mask;
     }
 }

@@ -14,7 +14,7 @@ use blake3::{
 #[cfg(all(not(feature = "std"), any(target_arch = "arm", target_arch = "riscv32")))]
 use foxtrot_kernel::blake3::small::{Hasher, hash_derive_key_context};
 use foxtrot_kernel::{
-    Backend,
+    Backend, SMALL,
     blake3::{Blocks, MAX_INPUT, derive_keys, keyed, lanes},
     counters::{Operation, count},
 };
@@ -60,7 +60,7 @@ impl Oracle {
         count(Operation::Oracle, 1);
         let mut hasher = Hasher::new_from_context_key(&self.context_key);
         let len = QUESTION_LEN + fields.iter().map(|field| 8 + field.len()).sum::<usize>();
-        if IN_ONE_PIECE.contains(&len) {
+        if !SMALL && IN_ONE_PIECE.contains(&len) {
             // All that it will need: a buffer that grows leaves copies behind.
             let mut question = Vec::with_capacity(len);
             self.write(i, branch, fields.iter().copied(), &mut question);
@@ -195,8 +195,16 @@ impl Keyed {
         room: &mut [u8],
         mut take: impl FnMut(usize, &mut [u8]) -> bool,
     ) {
+        self.ask(number, &question, &mut room[..number * usual]);
+        if number == 1 && room.len() >= whole {
+            // No more memory than there is.
+            if !take(0, &mut room[..usual]) {
+                self.ask(1, question, &mut room[..whole]);
+                take(0, &mut room[..whole]);
+            }
+            return;
+        }
         let answers = &mut room[..number * usual];
-        self.ask(number, &question, answers);
         for (k, answer) in answers.chunks_exact_mut(usual).enumerate() {
             if !take(k, answer) {
                 let mut answer = vec![0; whole];

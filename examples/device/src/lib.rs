@@ -164,6 +164,8 @@ pub struct Party {
 
 impl Party {
     /// A party for one session, with 96 bytes of the board's randomness.
+    // Never inlined: the session, which it moves to the heap, is not to stay on the stack.
+    #[inline(never)]
     pub fn new(job: Job, key: Key, board: &mut impl Board) -> Self {
         let port = Rc::new(RefCell::new(Port::new()));
         let mut random = Zeroizing::new([[0; 32]; 3]);

@@ -24,40 +24,43 @@ const STEP_LEN: usize = 33;
 const MOST_TRANSFERS: usize = 1024;
 
 /// Runs a session. A failure after the hellos is told to the host.
-pub(crate) async fn run(
+// As blocks, not `async fn`: that would keep each argument twice.
+pub(crate) fn run(
     port: Rc<RefCell<Port>>,
     job: Job,
     key: Key,
     random: Zeroizing<[[u8; 32]; 3]>,
-) -> Result<Outcome, Fault> {
-    let line = greet(&port, key, random[0]).await?;
-    let mut wire = Wire::new(port, line);
-    let ended = talk(&mut wire, job, &random).await;
-    let reason = match &ended {
-        Ok(_) => None,
-        // A host that has not heard our hello takes no reason.
-        Err(Fault::Hello | Fault::Terms | Fault::GaveUp(_) | Fault::Ended) => None,
-        Err(Fault::Frame | Fault::Line(_)) => Some(1),
-        Err(Fault::Protocol | Fault::Transcript) => Some(2),
-        Err(Fault::Silence) => Some(3),
-        Err(Fault::Job) => Some(4),
-    };
-    if let Some(reason) = reason {
-        // Whether the host hears it or not.
-        let _ = wire.send(HELLO, &[reason]).await;
+) -> impl Future<Output = Result<Outcome, Fault>> {
+    async move {
+        let line = greet(&port, key, &random[0]).await?;
+        let mut wire = Wire::new(port, line);
+        let ended = talk(&mut wire, job, &random).await;
+        let reason = match &ended {
+            Ok(_) => None,
+            // A host that has not heard our hello takes no reason.
+            Err(Fault::Hello | Fault::Terms | Fault::GaveUp(_) | Fault::Ended) => None,
+            Err(Fault::Frame | Fault::Line(_)) => Some(1),
+            Err(Fault::Protocol | Fault::Transcript) => Some(2),
+            Err(Fault::Silence) => Some(3),
+            Err(Fault::Job) => Some(4),
+        };
+        if let Some(reason) = reason {
+            // Whether the host hears it or not.
+            let _ = wire.send(HELLO, &[reason]).await;
+        }
+        let closed = wire.close().await;
+        if ended.is_ok() {
+            closed?
+        }
+        ended
     }
-    let closed = wire.close().await;
-    if ended.is_ok() {
-        closed?
-    }
-    ended
 }
 
 /// Waits for an opening, among whatever bytes come, and makes the line.
 async fn greet(
     port: &RefCell<Port>,
     key: Key,
-    nonce: [u8; 32],
+    nonce: &[u8; 32],
 ) -> Result<foxtrot_ot::line::Line, Fault> {
     let mut window = [0; MAGIC.len()];
     while window != MAGIC {
@@ -69,7 +72,7 @@ async fn greet(
     let mut opening = [0; OPENING_LEN];
     opening[..MAGIC.len()].copy_from_slice(&MAGIC);
     opening[MAGIC.len()..].copy_from_slice(&rest);
-    let (responder, answer) = Responder::answer(key, &opening, nonce)?;
+    let (responder, answer) = Responder::answer(key, &opening, *nonce)?;
     put(port, &answer);
     let confirmation: [u8; CONFIRMATION_LEN] = receive(port).await?;
     Ok(responder.finish(&confirmation)?)
@@ -140,80 +143,88 @@ struct Talk<'a> {
     tallies: [Tally; 2],
 }
 
-async fn talk(
+fn talk(
     wire: &mut Wire,
     job: Job,
     random: &Zeroizing<[[u8; 32]; 3]>,
-) -> Result<Outcome, Fault> {
-    let (base, n): (&dyn BaseOt, _) = match &job {
-        Job::SendRandom(n) | Job::ReceiveRandom(n) => (&roted::Rot, *n),
-        Job::SendMessages { messages, .. } => (&roted::Endemic, messages.len()),
-        Job::ReceiveMessages { choices, .. } => (&roted::Endemic, choices.len()),
-    };
-    if !(1..=MOST_TRANSFERS).contains(&n) {
-        return Err(Fault::Job);
-    }
-    let is_receiver = matches!(job, Job::ReceiveRandom(..) | Job::ReceiveMessages { .. });
-    let session = agree(wire, &job, base.info().name, n, is_receiver, random[1]).await?;
-    let (session, message_len) = session;
-    let direction = if is_receiver { Direction::InitiatorSends } else { Direction::ResponderSends };
+) -> impl Future<Output = Result<Outcome, Fault>> {
+    async move {
+        let (base, n): (&dyn BaseOt, _) = match &job {
+            Job::SendRandom(n) | Job::ReceiveRandom(n) => (&roted::Rot, *n),
+            Job::SendMessages { messages, .. } => (&roted::Endemic, messages.len()),
+            Job::ReceiveMessages { choices, .. } => (&roted::Endemic, choices.len()),
+        };
+        if !(1..=MOST_TRANSFERS).contains(&n) {
+            return Err(Fault::Job);
+        }
+        let is_receiver = matches!(job, Job::ReceiveRandom(..) | Job::ReceiveMessages { .. });
+        let session = agree(wire, &job, base.info().name, n, is_receiver, &random[1]).await?;
+        let (session, message_len) = session;
+        // A hash of the device takes less than 8 MiB, and one takes all that a side sends.
+        if message_len + 1125 > (4 << 20) / n {
+            return Err(Fault::Job);
+        }
+        let direction =
+            if is_receiver { Direction::InitiatorSends } else { Direction::ResponderSends };
 
-    // Frames of each side on the protocol's lane.
-    let sealed = match &job {
-        Job::SendRandom(..) | Job::ReceiveRandom(..) => 0,
-        _ => n.div_ceil(convert::transfers_per_frame(message_len)),
-    };
-    let of_receiver = if sealed == 0 { 2 } else { 1 };
-    let (host, device) =
-        if is_receiver { (1 + sealed, of_receiver) } else { (of_receiver, 1 + sealed) };
-    let tallies = [Tally::new(0, host), Tally::new(1, device)];
-    let mut talk = Talk { wire, session, direction, tallies };
+        // Frames of each side on the protocol's lane.
+        let sealed = match &job {
+            Job::SendRandom(..) | Job::ReceiveRandom(..) => 0,
+            _ => n.div_ceil(convert::transfers_per_frame(message_len)),
+        };
+        let of_receiver = if sealed == 0 { 2 } else { 1 };
+        let (host, device) =
+            if is_receiver { (1 + sealed, of_receiver) } else { (of_receiver, 1 + sealed) };
+        let tallies = [Tally::new(0, host), Tally::new(1, device)];
+        let mut talk = Talk { wire, session, direction, tallies };
 
-    let seed = Seed::from_bytes(random[2]);
-    match job {
-        Job::SendRandom(..) => {
-            let keys = talk.send_random(base, n, seed).await?;
-            let transcript = talk.finish().await?;
-            talk.await_step(1, &transcript).await?;
-            talk.step(1, &transcript).await?;
-            Ok(Outcome::SenderKeys(keys))
-        }
-        Job::ReceiveRandom(..) => {
-            let keys = talk.receive_random(base, Choice::Random(n), seed).await?;
-            let transcript = talk.finish().await?;
-            talk.step(1, &transcript).await?;
-            talk.await_step(1, &transcript).await?;
-            Ok(Outcome::ReceiverKeys(keys))
-        }
-        Job::SendMessages { messages, .. } => {
-            let keys = talk.send_random(base, n, seed).await?;
-            let of_messages = talk.session.sub("chosen-messages", 0, direction);
-            let mut sender =
-                convert::Sender::new(of_messages, message_len).map_err(|_| Fault::Job)?;
-            let per_frame = convert::transfers_per_frame(message_len);
-            for (keys, pairs) in keys.pairs().chunks(per_frame).zip(messages.chunks(per_frame)) {
-                let frame = sender.seal(keys, pairs).map_err(|_| Fault::Job)?;
-                talk.send(frame).await?;
+        let seed = &random[2];
+        match job {
+            Job::SendRandom(..) => {
+                let keys = talk.send_random(base, n, seed).await?;
+                let transcript = talk.finish().await?;
+                talk.await_step(1, &transcript).await?;
+                talk.step(1, &transcript).await?;
+                Ok(Outcome::SenderKeys(keys))
             }
-            talk.finish().await?;
-            Ok(Outcome::Sent)
-        }
-        Job::ReceiveMessages { choices, .. } => {
-            let bits = choices.slice(0..n);
-            let keys = talk.receive_random(base, Choice::Given(choices), seed).await?;
-            let of_messages = talk.session.sub("chosen-messages", 0, direction);
-            let mut receiver =
-                convert::Receiver::new(of_messages, message_len).map_err(|_| Fault::Job)?;
-            let per_frame = convert::transfers_per_frame(message_len);
-            for (k, keys) in keys.keys().chunks(per_frame).enumerate() {
-                let frame = talk.receive(convert::frame_len(keys.len(), message_len)).await?;
-                let choices = bits.slice(k * per_frame..k * per_frame + keys.len());
-                receiver.take(&choices, keys, &frame).map_err(|_| Fault::Protocol)?;
+            Job::ReceiveRandom(..) => {
+                let keys = talk.receive_random(base, Choice::Random(n), seed).await?;
+                let transcript = talk.finish().await?;
+                talk.step(1, &transcript).await?;
+                talk.await_step(1, &transcript).await?;
+                Ok(Outcome::ReceiverKeys(keys))
             }
-            // The host learns that all has come before anything is opened.
-            talk.finish().await?;
-            let messages = receiver.open().map_err(|_| Fault::Ended)?;
-            Ok(Outcome::Messages(messages))
+            Job::SendMessages { messages, .. } => {
+                let keys = talk.send_random(base, n, seed).await?;
+                let of_messages = talk.session.sub("chosen-messages", 0, direction);
+                let mut sender =
+                    convert::Sender::new(of_messages, message_len).map_err(|_| Fault::Job)?;
+                let per_frame = convert::transfers_per_frame(message_len);
+                for (keys, pairs) in keys.pairs().chunks(per_frame).zip(messages.chunks(per_frame))
+                {
+                    let frame = sender.seal(keys, pairs).map_err(|_| Fault::Job)?;
+                    talk.send(frame).await?;
+                }
+                talk.finish().await?;
+                Ok(Outcome::Sent)
+            }
+            Job::ReceiveMessages { choices, .. } => {
+                let bits = choices.slice(0..n);
+                let keys = talk.receive_random(base, Choice::Given(choices), seed).await?;
+                let of_messages = talk.session.sub("chosen-messages", 0, direction);
+                let mut receiver =
+                    convert::Receiver::new(of_messages, message_len).map_err(|_| Fault::Job)?;
+                let per_frame = convert::transfers_per_frame(message_len);
+                for (k, keys) in keys.keys().chunks(per_frame).enumerate() {
+                    let frame = talk.receive(convert::frame_len(keys.len(), message_len)).await?;
+                    let choices = bits.slice(k * per_frame..k * per_frame + keys.len());
+                    receiver.take(&choices, keys, &frame).map_err(|_| Fault::Protocol)?;
+                }
+                // The host learns that all has come before anything is opened.
+                talk.finish().await?;
+                let messages = receiver.open().map_err(|_| Fault::Ended)?;
+                Ok(Outcome::Messages(messages))
+            }
         }
     }
 }
@@ -225,7 +236,7 @@ async fn agree(
     base: &str,
     n: usize,
     is_receiver: bool,
-    nonce: [u8; 32],
+    nonce: &[u8; 32],
 ) -> Result<(Session, usize), Fault> {
     let (mut digits, mut more) = ([0; 20], [0; 20]);
     let format = |hex: &bool| if *hex { "hex" } else { "text" };
@@ -244,7 +255,7 @@ async fn agree(
     ]);
     terms.extend(format);
     terms.push(("job", name));
-    let ours = hello::encode(&nonce, is_receiver, &terms);
+    let ours = hello::encode(nonce, is_receiver, &terms);
     drop(terms);
     wire.send(HELLO, &ours).await?;
     let theirs = wire.frame(HELLO, [hello::LEAST, hello::MOST]).await?;
@@ -306,20 +317,21 @@ impl Talk<'_> {
         &mut self,
         base: &dyn BaseOt,
         n: usize,
-        seed: Seed,
+        seed: &[u8; 32],
     ) -> Result<SenderKeys, Fault> {
         let session = self.session.sub(base.info().name, 0, self.direction);
-        self.play(base.sender(session, n, seed).map_err(|_| Fault::Job)?).await
+        self.play(base.sender(session, n, Seed::from_bytes(*seed)).map_err(|_| Fault::Job)?).await
     }
 
     async fn receive_random(
         &mut self,
         base: &dyn BaseOt,
         choice: Choice,
-        seed: Seed,
+        seed: &[u8; 32],
     ) -> Result<ReceiverKeys, Fault> {
         let session = self.session.sub(base.info().name, 0, self.direction);
-        self.play(base.receiver(session, choice, seed).map_err(|_| Fault::Job)?).await
+        self.play(base.receiver(session, choice, Seed::from_bytes(*seed)).map_err(|_| Fault::Job)?)
+            .await
     }
 
     /// Both sides say that they have all, and compare what each has received with what the other sent.

@@ -1,19 +1,27 @@
-//! BLAKE3 in little memory, for machines with few registers and no vectors: 700 bytes of state, and one copy of the
+//! BLAKE3 in little memory, for machines with few registers and no vectors: 600 bytes of state, and one copy of the
 //! compression function.
 
 use super::{CHUNK_END, CHUNK_START, DERIVE_KEY_MATERIAL, IV, KEYED_HASH, PARENT, ROOT, SCHEDULE};
 
 const BLOCK: usize = 64;
+
+/// A block, where its words are.
+#[derive(Clone, Copy)]
+#[repr(align(4))]
+struct Block([u8; BLOCK]);
 /// Blocks of a chunk.
 const BLOCKS: u8 = 16;
-/// The most chaining values that wait for a neighbour: inputs have less than 2¹⁶ chunks.
-const DEPTH: usize = 16;
+/// The most chaining values that wait for a neighbour: inputs have less than 2¹³ chunks.
+const DEPTH: usize = 13;
 
 const DERIVE_KEY_CONTEXT: u32 = 1 << 5;
 
+/// The bytes of an input are fewer.
+pub const LIMIT: usize = 1024 << DEPTH;
+
 type Words = [u32; 8];
 
-/// A hash of an input that comes in pieces, of less than 64 MiB in all.
+/// A hash of an input that comes in pieces, of less than [`LIMIT`] bytes in all.
 #[derive(Clone)]
 pub struct Hasher {
     key: Words,
@@ -23,18 +31,17 @@ pub struct Hasher {
     chaining: Words,
     blocks: u8,
     len: u8,
-    block: [u8; BLOCK],
+    block: Block,
     /// Chaining values of whole subtrees, one for each bit of `chunk` that is set.
     stack: [Words; DEPTH],
     depth: u8,
 }
 
-/// The input of a compression but for flags and counter.
-struct Node {
+/// The last compression of an input, but for the counter and the flag of the root.
+struct Last {
     chaining: Words,
-    block: [u8; BLOCK],
-    len: u8,
-    counter: u32,
+    block: Block,
+    len: u32,
     flags: u32,
 }
 
@@ -55,7 +62,7 @@ impl Hasher {
             chaining: key,
             blocks: 0,
             len: 0,
-            block: [0; BLOCK],
+            block: Block([0; BLOCK]),
             stack: [[0; 8]; DEPTH],
             depth: 0,
         }
@@ -76,7 +83,7 @@ impl Hasher {
     /// Adds a piece of the input.
     ///
     /// # Panics
-    /// If the input has 64 MiB or more.
+    /// If the input has [`LIMIT`] bytes or more.
     #[inline(never)]
     pub fn update(&mut self, mut bytes: &[u8]) -> &mut Self {
         while !bytes.is_empty() {
@@ -84,7 +91,7 @@ impl Hasher {
             if usize::from(self.len) == BLOCK {
                 self.end_block();
             }
-            let room = &mut self.block[self.len.into()..];
+            let room = &mut self.block.0[self.len.into()..];
             let (now, later) = bytes.split_at(room.len().min(bytes.len()));
             room[..now.len()].copy_from_slice(now);
             self.len += u8::try_from(now.len()).unwrap_or_default();
@@ -94,18 +101,19 @@ impl Hasher {
     }
 
     fn end_block(&mut self) {
-        let node = self.node(if self.blocks == BLOCKS - 1 { CHUNK_END } else { 0 });
-        let mut chaining = node.chaining_value();
+        let flags = self.flags_with(if self.blocks == BLOCKS - 1 { CHUNK_END } else { 0 });
+        let state = compress(&self.chaining, &self.block, [self.chunk, 64, flags]);
+        let mut chaining = folded(&state);
         (self.len, self.blocks) = (0, self.blocks + 1);
         if self.blocks == BLOCKS {
             self.blocks = 0;
             self.chunk += 1;
-            assert!(self.chunk >> DEPTH == 0, "an input of less than 64 MiB");
+            assert!(self.chunk >> DEPTH == 0, "an input of less than 8 MiB");
             // Subtrees of equal size become one.
             for _ in 0..self.chunk.trailing_zeros() {
                 self.depth -= 1;
-                let left = self.stack[usize::from(self.depth)];
-                chaining = self.parent(&left, &chaining).chaining_value();
+                let block = children(&self.stack[usize::from(self.depth)], &chaining);
+                chaining = folded(&compress(&self.key, &block, [0, 64, self.flags | PARENT]));
             }
             self.stack[usize::from(self.depth)] = chaining;
             self.depth += 1;
@@ -114,78 +122,85 @@ impl Hasher {
         self.chaining = chaining;
     }
 
-    /// The block that is being filled.
-    fn node(&self, end: u32) -> Node {
-        let start = if self.blocks == 0 { CHUNK_START } else { 0 };
-        let mut block = self.block;
-        block[self.len.into()..].fill(0);
-        let (chaining, len, counter) = (self.chaining, self.len, self.chunk);
-        Node { chaining, block, len, counter, flags: self.flags | start | end }
-    }
-
-    fn parent(&self, left: &Words, right: &Words) -> Node {
-        let mut block = [0; BLOCK];
-        for (bytes, word) in block.as_chunks_mut().0.iter_mut().zip(left.iter().chain(right)) {
-            *bytes = word.to_le_bytes();
-        }
-        Node { chaining: self.key, block, len: 64, counter: 0, flags: self.flags | PARENT }
+    /// The flags of the block that is being filled.
+    fn flags_with(&self, end: u32) -> u32 {
+        self.flags | end | if self.blocks == 0 { CHUNK_START } else { 0 }
     }
 
     /// Fills `output` with the first bytes of the hash, at most 256 GiB.
     #[inline(never)]
     pub fn fill(&self, output: &mut [u8]) {
-        let mut node = self.node(CHUNK_END);
+        let flags = self.flags_with(CHUNK_END);
+        let mut last =
+            Last { chaining: self.chaining, block: self.block, len: self.len.into(), flags };
+        last.block.0[self.len.into()..].fill(0);
+        let mut counter = self.chunk;
         for left in self.stack[..self.depth.into()].iter().rev() {
-            node = self.parent(left, &node.chaining_value());
+            let state = compress(&last.chaining, &last.block, [counter, last.len, last.flags]);
+            let block = children(left, &folded(&state));
+            last = Last { chaining: self.key, block, len: 64, flags: self.flags | PARENT };
+            counter = 0;
         }
-        node.flags |= ROOT;
-        for (counter, output) in (0..).zip(output.chunks_mut(BLOCK)) {
-            node.counter = counter;
-            output.copy_from_slice(&node.output()[..output.len()]);
+        let (blocks, rest) = output.as_chunks_mut();
+        let mut counter = 0;
+        for block in blocks {
+            last.put(counter, block);
+            counter += 1;
+        }
+        if !rest.is_empty() {
+            let mut block = [0; BLOCK];
+            last.put(counter, &mut block);
+            rest.copy_from_slice(&block[..rest.len()]);
         }
     }
 }
 
-impl Node {
-    fn chaining_value(&self) -> Words {
-        let state = self.compress();
-        core::array::from_fn(|k| state[k] ^ state[k + 8])
-    }
-
+impl Last {
     /// A block of the hash.
-    fn output(&self) -> [u8; BLOCK] {
-        let (state, mut output) = (self.compress(), [0; BLOCK]);
-        let (low, high) = output.as_chunks_mut().0.split_at_mut(8);
+    fn put(&self, counter: u32, to: &mut [u8; BLOCK]) {
+        let state = compress(&self.chaining, &self.block, [counter, self.len, self.flags | ROOT]);
+        let (low, high) = to.as_chunks_mut().0.split_at_mut(8);
         for k in 0..8 {
             low[k] = (state[k] ^ state[k + 8]).to_le_bytes();
             high[k] = (state[k + 8] ^ self.chaining[k]).to_le_bytes();
         }
-        output
-    }
-
-    /// The state after seven rounds.
-    #[inline(never)]
-    fn compress(&self) -> [u32; 16] {
-        let message: [u32; 16] =
-            core::array::from_fn(|k| u32::from_le_bytes(self.block.as_chunks().0[k]));
-        let mut state = [0; 16];
-        state[..8].copy_from_slice(&self.chaining);
-        state[8..12].copy_from_slice(&IV[..4]);
-        state[12..].copy_from_slice(&[self.counter, 0, self.len.into(), self.flags]);
-        round::<0>(&mut state, &message);
-        round::<1>(&mut state, &message);
-        round::<2>(&mut state, &message);
-        round::<3>(&mut state, &message);
-        round::<4>(&mut state, &message);
-        round::<5>(&mut state, &message);
-        round::<6>(&mut state, &message);
-        state
     }
 }
 
+/// The chaining value of a state.
+fn folded(state: &[u32; 16]) -> Words {
+    core::array::from_fn(|k| state[k] ^ state[k + 8])
+}
+
+/// The block of a parent.
+fn children(left: &Words, right: &Words) -> Block {
+    let mut block = Block([0; BLOCK]);
+    for (bytes, word) in block.0.as_chunks_mut().0.iter_mut().zip(left.iter().chain(right)) {
+        *bytes = word.to_le_bytes();
+    }
+    block
+}
+
+/// The state after seven rounds, of a counter, a length and flags.
+#[inline(never)]
+fn compress(chaining: &Words, block: &Block, [counter, len, flags]: [u32; 3]) -> [u32; 16] {
+    let mut state = [0; 16];
+    state[..8].copy_from_slice(chaining);
+    state[8..12].copy_from_slice(&IV[..4]);
+    state[12..].copy_from_slice(&[counter, 0, len, flags]);
+    round::<0>(&mut state, block);
+    round::<1>(&mut state, block);
+    round::<2>(&mut state, block);
+    round::<3>(&mut state, block);
+    round::<4>(&mut state, block);
+    round::<5>(&mut state, block);
+    round::<6>(&mut state, block);
+    state
+}
+
 #[inline(always)]
-fn round<const ROUND: usize>(state: &mut [u32; 16], message: &[u32; 16]) {
-    let m = |k: usize| message[SCHEDULE[ROUND][k]];
+fn round<const ROUND: usize>(state: &mut [u32; 16], Block(block): &Block) {
+    let m = |k: usize| u32::from_le_bytes(block.as_chunks().0[SCHEDULE[ROUND][k]]);
     mix(state, [0, 4, 8, 12], m(0), m(1));
     mix(state, [1, 5, 9, 13], m(2), m(3));
     mix(state, [2, 6, 10, 14], m(4), m(5));

@@ -151,23 +151,7 @@ pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, co
         let mut candidates = [0; 8];
         unpack::<BITS>(group, &mut candidates);
         if let Some(window) = polys.get_mut(filled..).and_then(<[u16]>::first_chunk_mut::<8>) {
-            // Overwritten by the next one unless it is accepted. Seven are before the last at most.
-            let mut kept = 0;
-            let mut keep = |x: u16| {
-                window[kept % 8] = x;
-                kept += usize::from(x < Q);
-            };
-            // Written out, as code for small machines is not unrolled.
-            let [a, b, c, d, e, f, g, h] = candidates;
-            keep(a);
-            keep(b);
-            keep(c);
-            keep(d);
-            keep(e);
-            keep(f);
-            keep(g);
-            keep(h);
-            filled += kept;
+            filled += keep::<Q>(candidates, window);
             continue;
         }
         for x in candidates {
@@ -179,6 +163,55 @@ pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, co
         }
     }
     filled == polys.len()
+}
+
+/// The next N candidates below Q of a public string, from that one on. Returns the one after the last, unless there are too few.
+#[inline(never)]
+pub(super) fn uniform_public_from<const N: usize, const Q: u16, const BITS: usize>(
+    bytes: &[u8],
+    candidate: usize,
+    poly: &mut [u16; N],
+) -> Option<usize> {
+    let (mut filled, mut skipped, mut at) = (0, candidate % 8, candidate / 8 * 8);
+    for group in bytes.chunks_exact(BITS).skip(candidate / 8) {
+        let mut candidates = [0; 8];
+        unpack::<BITS>(group, &mut candidates);
+        match poly.get_mut(filled..).and_then(<[u16]>::first_chunk_mut::<8>) {
+            Some(window) if skipped == 0 => filled += keep::<Q>(candidates, window),
+            _ => {
+                for (k, &x) in candidates.iter().enumerate().skip(skipped) {
+                    if filled == N {
+                        return Some(at + k);
+                    }
+                    poly[filled] = x;
+                    filled += usize::from(x < Q);
+                }
+            }
+        }
+        (skipped, at) = (0, at + 8);
+    }
+    (filled == N).then_some(at)
+}
+
+/// Writes the candidates below Q to the beginning of the window, and others behind them; returns their number.
+#[inline(always)]
+fn keep<const Q: u16>([a, b, c, d, e, f, g, h]: [u16; 8], window: &mut [u16; 8]) -> usize {
+    // Overwritten by the next one unless it is accepted. Seven are before the last at most.
+    let mut kept = 0;
+    let mut keep = |x: u16| {
+        window[kept % 8] = x;
+        kept += usize::from(x < Q);
+    };
+    // Written out, as code for small machines is not unrolled.
+    keep(a);
+    keep(b);
+    keep(c);
+    keep(d);
+    keep(e);
+    keep(f);
+    keep(g);
+    keep(h);
+    kept
 }
 
 /// The number of candidates in a string of random bytes.
@@ -278,6 +311,14 @@ mod tests {
             assert_eq!(enough, kept >= K * N, "{backend:?}");
             let coefficients: Vec<u16> = polys.iter().flat_map(|poly| poly.0).collect();
             assert_eq!(coefficients, expected, "{backend:?}, of a public string");
+            // The same polynomials one by one, as far as there are enough.
+            let mut at = Some(0);
+            for poly in &polys {
+                let mut one = NttPoly::ZERO;
+                at = at.and_then(|at| one.set_uniform_public_from::<BITS>(&bytes, at));
+                assert!(at.is_none() || one == *poly || !enough);
+            }
+            assert_eq!(at.is_some(), enough);
         }
     }
 

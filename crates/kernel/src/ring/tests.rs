@@ -64,7 +64,7 @@ fn products_with_a_factor_are_those_of_the_ring<const N: usize, const Q: u16>(ba
             twice.add(backend, &values);
             assert_eq!(added, twice);
             let mut rounded = [vec![0; N / 8 * 11], vec![0; N / 8 * 11]];
-            vectors::round_noisy::<N, Q, 11>(backend, &values, &bytes, &mut rounded[0]);
+            vectors::round_noisy::<N, Q, 11>(backend, &mut values.clone(), &bytes, &mut rounded[0]);
             let mut product = values.into_poly(backend);
             assert_eq!(product.0, expected);
             product.add_noise(backend, &bytes);

@@ -84,14 +84,16 @@ impl Receiver {
     }
 
     pub(super) fn finish_with(self, reply: View<'_>) -> Result<ReceiverKeys, Usage> {
-        let choices = self.blinding.choices();
-        reply.expect_instances(choices.len())?;
-        let strings = self.blinding.recover(&self.session, reply.instances_bytes());
-        let oracle = output(&self.session, &transcript(&self.session, &self.digest, reply));
+        let Self { session, blinding, digest } = self;
+        reply.expect_instances(blinding.choices().len())?;
+        let strings = blinding.recover(&session, reply.instances_bytes());
+        // Without the secrets there is more memory.
+        let choices = blinding.into_choices();
+        let oracle = output(&session, &transcript(&session, &digest, reply));
         let question = |i: usize| (i as u64, choices.get(i).unwrap_u8(), strings[i]);
         let mut keys = vec![[0; 16]; strings.len()];
         oracle.ask(strings.len(), question, keys.as_flattened_mut());
-        Ok(ReceiverKeys::new(self.blinding.into_choices(), keys))
+        Ok(ReceiverKeys::new(choices, keys))
     }
 }
 

@@ -171,7 +171,7 @@ pub(in crate::base) struct Blinding {
 impl Matrix {
     fn kept(backend: Backend, oracle: &Oracle) -> Self {
         let mut rows = Box::new([ZERO; RANK]);
-        let mut room = vec![0; USUAL_BYTES];
+        let mut room = vec![0; UNIFORM_BYTES];
         for (row, a) in rows.iter_mut().enumerate() {
             by_rows::set_row(backend, oracle, row, &mut room, a);
         }

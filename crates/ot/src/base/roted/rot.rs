@@ -113,15 +113,17 @@ impl Receiver {
     }
 
     pub(super) fn finish_with(self, reply: View<'_>) -> Result<(ReceiverKeys, Opening), Usage> {
-        let choices = self.blinding.choices();
-        reply.expect_instances(choices.len())?;
-        let strings = self.blinding.recover(&self.session, reply.instances_bytes());
-        let transcript = transcript(&self.session, &self.t, &self.digest, reply);
-        let oracle = output(&self.session, &self.t, reply.u(), &transcript);
+        let Self { session, blinding, digest, t } = self;
+        reply.expect_instances(blinding.choices().len())?;
+        let strings = blinding.recover(&session, reply.instances_bytes());
+        // Without the secrets there is more memory.
+        let choices = blinding.into_choices();
+        let transcript = transcript(&session, &t, &digest, reply);
+        let oracle = output(&session, &t, reply.u(), &transcript);
         let question = |i: usize| (i as u64, choices.get(i).unwrap_u8(), strings[i]);
         let mut keys = vec![[0; 16]; strings.len()];
         oracle.ask(strings.len(), question, keys.as_flattened_mut());
-        Ok((ReceiverKeys::new(choices.xor(&reply.a()), keys), Opening(*self.t)))
+        Ok((ReceiverKeys::new(choices.xor(&reply.a()), keys), Opening(*t)))
     }
 }
 

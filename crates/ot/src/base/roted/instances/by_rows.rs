@@ -1,10 +1,10 @@
 //! A single instance in little memory: A is not kept, but made row by row where H₁'s hash has been,
 //! once for every use.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use foxtrot_kernel::{
-    Backend,
+    Backend, SMALL,
     ring::{
         module768::{BITS, Factor, NttPoly, RANK, UNIFORM_BYTES, USUAL_BYTES},
         vectors,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{coins::Coins, oracle::Oracle, popf::Hashed};
 
-/// Makes a row of A, in a room of at least [`USUAL_BYTES`], which as good as always do.
+/// Makes a row of A, in a room of [`UNIFORM_BYTES`]; as good as always [`USUAL_BYTES`] do.
 pub(super) fn set_row(
     backend: Backend,
     oracle: &Oracle,
@@ -25,12 +25,12 @@ pub(super) fn set_row(
     room: &mut [u8],
     a: &mut Vector,
 ) {
-    let usual = &mut room[..USUAL_BYTES];
-    oracle.answer(row as u64, 0, &[], usual);
-    if !NttPoly::set_uniform_public::<BITS, RANK>(backend, usual, a) {
-        let mut bytes = vec![0; UNIFORM_BYTES];
-        oracle.answer(row as u64, 0, &[], &mut bytes);
-        NttPoly::set_uniform_public::<BITS, RANK>(backend, &bytes, a);
+    for len in [USUAL_BYTES, UNIFORM_BYTES] {
+        let string = &mut room[..len];
+        oracle.answer(row as u64, 0, &[], string);
+        if NttPoly::set_uniform_public::<BITS, RANK>(backend, string, a) {
+            break;
+        }
     }
 }
 
@@ -107,28 +107,67 @@ pub(super) fn answer(
     reconcile(backend, (coins, block + NOISE_VECTOR_LEN / 16), &s_s, element, hints, sk);
 
     // Aᵀ·s_S without noise would give s_S away.
-    let mut sums = Zeroizing::new(Vec::with_capacity(RANK));
-    sums.resize_with(RANK, || NttPoly::ZERO);
-    for (row, s) in s_s.iter().enumerate() {
-        set_row(backend, oracle, row, answer, element);
-        for (sum, a) in sums.iter_mut().zip(&*element) {
-            sum.add_product(backend, s, a);
+    let mut elsewhere = Zeroizing::new(Vec::new());
+    let sums = if SMALL {
+        element.fill(NttPoly::ZERO);
+        for (row, s) in s_s.iter().enumerate() {
+            // Polynomials, and the candidate behind them.
+            let mut done = (0, 0);
+            oracle.answer(row as u64, 0, &[], &mut answer[..USUAL_BYTES]);
+            if !add_products(backend, s, &answer[..USUAL_BYTES], element, &mut done) {
+                // The longer string begins as the other: it goes on where that ended.
+                oracle.answer(row as u64, 0, &[], answer);
+                add_products(backend, s, answer, element, &mut done);
+            }
         }
-    }
-    let blocks = (block..).step_by(NOISE_LEN / 16);
-    for ((sum, block), u) in sums.iter_mut().zip(blocks).zip(u.chunks_exact_mut(U_POLY_LEN)) {
-        round(backend, (coins, block), sum, u);
-    }
+        &mut element[..]
+    } else {
+        elsewhere.resize_with(RANK, || NttPoly::ZERO);
+        for (row, s) in s_s.iter().enumerate() {
+            set_row(backend, oracle, row, answer, element);
+            for (sum, a) in elsewhere.iter_mut().zip(&*element) {
+                sum.add_product(backend, s, a);
+            }
+        }
+        &mut elsewhere[..]
+    };
+    round(backend, (coins, block), sums, u);
 }
 
+/// Adds the product of s and a row of A, of which it makes one polynomial at a time, those that are missing in `done`; false if
+/// the string is too short.
 #[inline(never)]
-fn round(backend: Backend, (coins, block): (&Coins, usize), sum: &mut NttPoly, u: &mut [u8]) {
-    let mut bytes = Zeroizing::new([0; NOISE_LEN]);
-    coins.fill(block, bytes.as_mut_slice());
-    vectors::round_noisy::<_, _, U_BITS>(backend, sum, bytes.as_slice(), u);
+fn add_products(
+    backend: Backend,
+    s: &Factor,
+    string: &[u8],
+    sums: &mut Vector,
+    done: &mut (usize, usize),
+) -> bool {
+    let mut a = NttPoly::ZERO;
+    let (first, candidate) = done;
+    for sum in &mut sums[*first..] {
+        let Some(next) = a.set_uniform_public_from::<BITS>(string, *candidate) else {
+            return false;
+        };
+        sum.add_product(backend, s, &a);
+        (*first, *candidate) = (*first + 1, next);
+    }
+    true
 }
 
-/// Step 7, in a room of its own.
+/// The end of step 6: adds noise, rounds and packs.
+#[inline(never)]
+fn round(backend: Backend, (coins, block): (&Coins, usize), sums: &mut [NttPoly], u: &mut [u8]) {
+    let mut noise = Zeroizing::new([0; NOISE_VECTOR_LEN]);
+    coins.fill(block, noise.as_mut_slice());
+    let rows = sums.iter_mut().zip(noise.chunks_exact(NOISE_LEN));
+    for ((sum, noise), u) in rows.zip(u.chunks_exact_mut(U_POLY_LEN)) {
+        vectors::round_noisy::<_, _, U_BITS>(backend, sum, noise, u);
+    }
+}
+
+/// Step 7.
 #[inline(never)]
 fn reconcile(
     backend: Backend,
@@ -140,6 +179,19 @@ fn reconcile(
 ) {
     let mut bytes = Zeroizing::new([0; NOISE_LEN]);
     coins.fill(block, bytes.as_mut_slice());
+    reconcile_with(backend, s_s, p, bytes.as_slice(), hints, sk);
+}
+
+/// Step 7, in a room of its own.
+#[inline(never)]
+fn reconcile_with(
+    backend: Backend,
+    s_s: &Secret,
+    p: &Vector,
+    e_prime: &[u8],
+    hints: &mut [u8],
+    sk: &mut [u8],
+) {
     let mut room = vectors::Room::<256, 1>::empty();
-    vectors::reconcile(backend, &mut room, s_s, p, bytes.as_slice(), hints, sk);
+    vectors::reconcile(backend, &mut room, s_s, p, e_prime, hints, sk);
 }
