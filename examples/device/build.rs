@@ -14,4 +14,6 @@ fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let script = Path::new(&root).join("memory").join(script);
     println!("cargo::rustc-link-arg-bins=-T{}", script.display());
+    // Functions with the same code are one.
+    println!("cargo::rustc-link-arg-bins=--icf=all");
 }

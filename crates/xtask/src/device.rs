@@ -49,6 +49,8 @@ struct Machine {
     target: &'static str,
     emulator: &'static str,
     options: &'static str,
+    /// The goal for the RAM of a session with one transfer, in bytes.
+    most_memory: u32,
 }
 
 const MACHINES: [Machine; 2] = [
@@ -57,12 +59,14 @@ const MACHINES: [Machine; 2] = [
         target: "thumbv7em-none-eabihf",
         emulator: "qemu-system-arm",
         options: "-M mps2-an386",
+        most_memory: 16 << 10,
     },
     Machine {
         name: "RISC-V",
         target: "riscv32imac-unknown-none-elf",
         emulator: "qemu-system-riscv32",
         options: "-M virt -bios none",
+        most_memory: 18 << 10,
     },
 ];
 
@@ -215,7 +219,12 @@ impl Machine {
             let [_, _, stack, heap, statics] = costs.split(',').collect::<Vec<_>>()[..] else {
                 return tools::failed(format_args!("the image says {costs:?}"));
             };
-            println!("{job}: stack {stack}, heap {heap}, other static {statics} bytes");
+            let all: u32 =
+                [stack, heap, statics].iter().filter_map(|it| it.parse::<u32>().ok()).sum();
+            println!("{job}: stack {stack}, heap {heap}, other static {statics}: {all} bytes");
+            if all > self.most_memory {
+                return tools::failed(format_args!("{job}: more than {} bytes", self.most_memory));
+            }
         }
         Ok((host, console))
     }

@@ -2,7 +2,10 @@
 //! (ARMv8 and x86), so that this is also the code for AArch64. It erases its keys on drop.
 
 use crate::{Block, erase};
-use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
+use aes::cipher::{
+    Array, BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser,
+    KeyInit, ParBlocks, consts::U16,
+};
 
 pub(crate) type Cipher = aes::Aes128Enc;
 
@@ -67,7 +70,33 @@ pub(super) fn tmmo_pairs(
 }
 
 pub(crate) fn encrypt(pi: &Cipher, blocks: &mut [Block]) {
-    pi.encrypt_blocks(Array::cast_slice_from_core_mut(blocks));
+    let blocks = Array::cast_slice_from_core_mut(blocks);
+    if crate::SMALL {
+        pi.encrypt_with_backend(Together(blocks));
+    } else {
+        pi.encrypt_blocks(blocks);
+    }
+}
+
+/// Blocks, of which none is encrypted alone: the crate has that as a second cipher, and flash is short.
+struct Together<'a>(&'a mut [Array<u8, U16>]);
+
+impl BlockSizeUser for Together<'_> {
+    type BlockSize = U16;
+}
+
+impl BlockCipherEncClosure for Together<'_> {
+    #[inline(always)]
+    fn call<B: BlockCipherEncBackend<BlockSize = U16>>(self, backend: &B) {
+        let mut group = ParBlocks::<B>::default();
+        for blocks in self.0.chunks_mut(group.len()) {
+            // Block by block, without calls.
+            group.iter_mut().zip(&*blocks).for_each(|(to, from)| *to = *from);
+            backend.encrypt_par_blocks_inplace(&mut group);
+            blocks.iter_mut().zip(&group).for_each(|(to, from)| *to = *from);
+        }
+        erase(&mut group, Array([0; 16]));
+    }
 }
 
 fn xor(a: &Block, b: &Block) -> Block {

@@ -1,6 +1,8 @@
 //! BLAKE3 in little memory, for machines with few registers and no vectors: 600 bytes of state, and one copy of the
 //! compression function.
 
+use core::{mem::MaybeUninit, ptr};
+
 use super::{CHUNK_END, CHUNK_START, DERIVE_KEY_MATERIAL, IV, KEYED_HASH, PARENT, ROOT, SCHEDULE};
 
 const BLOCK: usize = 64;
@@ -33,7 +35,7 @@ pub struct Hasher {
     len: u8,
     block: Block,
     /// Chaining values of whole subtrees, one for each bit of `chunk` that is set.
-    stack: [Words; DEPTH],
+    stack: [MaybeUninit<Words>; DEPTH],
     depth: u8,
 }
 
@@ -63,7 +65,7 @@ impl Hasher {
             blocks: 0,
             len: 0,
             block: Block([0; BLOCK]),
-            stack: [[0; 8]; DEPTH],
+            stack: [MaybeUninit::uninit(); DEPTH],
             depth: 0,
         }
     }
@@ -111,15 +113,24 @@ impl Hasher {
             assert!(self.chunk >> DEPTH == 0, "an input of less than 8 MiB");
             // Subtrees of equal size become one.
             for _ in 0..self.chunk.trailing_zeros() {
+                let [.., left] = self.waiting() else { break };
+                let block = children(left, &chaining);
                 self.depth -= 1;
-                let block = children(&self.stack[usize::from(self.depth)], &chaining);
                 chaining = folded(&compress(&self.key, &block, [0, 64, self.flags | PARENT]));
             }
-            self.stack[usize::from(self.depth)] = chaining;
+            self.stack[usize::from(self.depth)].write(chaining);
             self.depth += 1;
             chaining = self.key;
         }
         self.chaining = chaining;
+    }
+
+    /// The chaining values that wait.
+    #[allow(unsafe_code, reason = "clearing all places first takes time with every hash")]
+    fn waiting(&self) -> &[Words] {
+        let written = &self.stack[..self.depth.into()];
+        // SAFETY: the first `depth` places have been written, and a place has the layout of its value.
+        unsafe { &*(ptr::from_ref(written) as *const [Words]) }
     }
 
     /// The flags of the block that is being filled.
@@ -135,7 +146,7 @@ impl Hasher {
             Last { chaining: self.chaining, block: self.block, len: self.len.into(), flags };
         last.block.0[self.len.into()..].fill(0);
         let mut counter = self.chunk;
-        for left in self.stack[..self.depth.into()].iter().rev() {
+        for left in self.waiting().iter().rev() {
             let state = compress(&last.chaining, &last.block, [counter, last.len, last.flags]);
             let block = children(left, &folded(&state));
             last = Last { chaining: self.key, block, len: 64, flags: self.flags | PARENT };

@@ -27,8 +27,8 @@ mod run {
     /// The cost of one party.
     #[derive(Default)]
     struct Cost {
-        instructions: u64,
-        longest: u64,
+        instructions: u32,
+        longest: u32,
         stack: usize,
         heap: usize,
         sent: usize,
@@ -70,7 +70,7 @@ mod run {
                 print(text.as_bytes());
             }
             let [n, stack, heap, sent] = [n, stack, heap, sent].map(|it| it as u32);
-            print_numbers(&[n, instructions as u32, longest as u32, stack, heap, sent]);
+            print_numbers(&[n, instructions, longest, stack, heap, sent]);
         }
     }
 

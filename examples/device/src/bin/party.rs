@@ -10,7 +10,6 @@ mod firmware;
 mod run {
     extern crate alloc;
 
-
     use foxtrot_device::{Bits, Board, Job, Outcome, Party, Step};
     use foxtrot_ot::{Session, Sid, line::Key};
     use zeroize::Zeroizing;
@@ -204,7 +203,7 @@ mod run {
         }
         let statics = firmware::static_bytes() - size_of_val(&HEAP);
         print(b"# ");
-        print_numbers(&[all as u32, longest as u32, stack as u32, heap as u32, statics as u32]);
+        print_numbers(&[all, longest, stack as u32, heap as u32, statics as u32]);
     }
 
     #[unsafe(no_mangle)]

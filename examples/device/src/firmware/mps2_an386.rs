@@ -68,13 +68,13 @@ pub fn write(byte: u8) -> bool {
 }
 
 /// Instructions so far, modulo 2²⁴·40. QEMU counts one nanosecond for each (`-icount shift=0`), and SysTick runs at 25 MHz.
-pub fn instructions() -> u64 {
+pub fn instructions() -> u32 {
     // SAFETY: the counter of SysTick, which counts down.
-    u64::from(0x00ff_ffff - unsafe { SYSTICK.add(2).read_volatile() }) * 40
+    (0x00ff_ffff - unsafe { SYSTICK.add(2).read_volatile() }) * 40
 }
 
 /// Instructions since an earlier count.
-pub fn since(earlier: u64) -> u64 {
+pub fn since(earlier: u32) -> u32 {
     (instructions() + (40 << 24) - earlier) % (40 << 24)
 }
 

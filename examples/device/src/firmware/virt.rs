@@ -49,16 +49,16 @@ pub fn write(byte: u8) -> bool {
 }
 
 /// Instructions so far, modulo 2³².
-pub fn instructions() -> u64 {
-    let count: u32;
+pub fn instructions() -> u32 {
+    let count;
     // SAFETY: reads a counter.
     unsafe { asm!("rdinstret {}", out(reg) count, options(nomem, nostack)) };
-    count.into()
+    count
 }
 
 /// Instructions since an earlier count.
-pub fn since(earlier: u64) -> u64 {
-    instructions().wrapping_sub(earlier) & 0xffff_ffff
+pub fn since(earlier: u32) -> u32 {
+    instructions().wrapping_sub(earlier)
 }
 
 /// The clock's ticks, and how many make a millisecond.
