@@ -160,8 +160,8 @@ fn talk(
         let is_receiver = matches!(job, Job::ReceiveRandom(..) | Job::ReceiveMessages { .. });
         let session = agree(wire, &job, base.info().name, n, is_receiver, &random[1]).await?;
         let (session, message_len) = session;
-        // A hash of the device takes less than 8 MiB, and one takes all that a side sends.
-        if message_len + 1125 > (4 << 20) / n {
+        // A hash of the device takes less than 4 MiB, and one takes all that a side sends.
+        if message_len + 1125 > (2 << 20) / n {
             return Err(Fault::Job);
         }
         let direction =

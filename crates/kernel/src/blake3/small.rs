@@ -13,8 +13,8 @@ const BLOCK: usize = 64;
 struct Block([u8; BLOCK]);
 /// Blocks of a chunk.
 const BLOCKS: u8 = 16;
-/// The most chaining values that wait for a neighbour: inputs have less than 2¹³ chunks.
-const DEPTH: usize = 13;
+/// The most chaining values that wait for a neighbour: inputs have less than 2¹² chunks.
+const DEPTH: usize = 12;
 
 const DERIVE_KEY_CONTEXT: u32 = 1 << 5;
 
@@ -110,7 +110,7 @@ impl Hasher {
         if self.blocks == BLOCKS {
             self.blocks = 0;
             self.chunk += 1;
-            assert!(self.chunk >> DEPTH == 0, "an input of less than 8 MiB");
+            assert!(self.chunk >> DEPTH == 0, "an input of less than 4 MiB");
             // Subtrees of equal size become one.
             for _ in 0..self.chunk.trailing_zeros() {
                 let [.., left] = self.waiting() else { break };
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_are_those_of_the_crate() {
+    fn the_small_hasher_hashes_as_blake3_does() {
         let input: Vec<u8> = (0..9000).map(|k| u8::try_from(k * k % 251).unwrap()).collect();
         let context = hash_derive_key_context("foxtrot v1 test of a small hash");
         assert_eq!(
