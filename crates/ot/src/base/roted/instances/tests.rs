@@ -164,16 +164,6 @@ fn an_instance_is_the_same_whether_a_is_kept_or_made_by_rows() {
             (replies, strings, digests)
         });
         assert_eq!(reply, other);
-
-        // To a P that is kept.
-        let p = &kept.open(&mut kept.room(), 0, &blinded.0)[1];
-        let [answer, other] = [&by_rows, &kept].map(|batch| {
-            let (mut reply, mut sk, mut scratch) =
-                (vec![0; BRANCH_LEN], [0; 32], Scratch::default());
-            batch.answer(p, &[0x5a; SENDER_COINS_LEN], &mut reply, &mut sk, &mut scratch);
-            (reply, sk)
-        });
-        assert_eq!(answer, other);
     }
 }
 
