@@ -1,0 +1,8 @@
+//! The tests of this crate as one program: what they share is compiled once.
+//!
+//! `cargo test -p foxtrot-mpc --test all NAME::` runs one file.
+
+mod choices;
+mod connections;
+mod jobs;
+mod resume;
