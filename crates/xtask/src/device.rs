@@ -35,7 +35,7 @@ const KEY: &str = "6f78af1c10d5e0b2a3948576c7d8e9fa0b1c2d3e4f5061728394a5b6c7d8e
 /// Options of `device`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Print the tables only
+    /// Print the tables only, and put those of the flash into docs/how-to/device.md
     #[arg(long)]
     table: bool,
     /// Compare only what it does with different secrets
@@ -51,6 +51,8 @@ struct Machine {
     options: &'static str,
     /// The goal for the RAM of a session with one transfer, in bytes.
     most_memory: u32,
+    /// The goal for the flash of an image with one job, in bytes.
+    most_flash: u32,
 }
 
 const MACHINES: [Machine; 2] = [
@@ -60,19 +62,38 @@ const MACHINES: [Machine; 2] = [
         emulator: "qemu-system-arm",
         options: "-M mps2-an386",
         most_memory: 16 << 10,
+        most_flash: 64 << 10,
     },
     Machine {
         name: "RISC-V",
         target: "riscv32imac-unknown-none-elf",
         emulator: "qemu-system-riscv32",
         options: "-M virt -bios none",
-        most_memory: 18 << 10,
+        most_memory: 17 << 10,
+        most_flash: 80 << 10,
     },
 ];
 
+/// Images of the party: the jobs, and the features that choose them. The last is the one that is run.
+const IMAGES: [(&str, &str); 6] = [
+    ("`ReceiveMessages`", "receive-messages"),
+    ("`SendMessages`", "send-messages"),
+    ("`ReceiveRandom`", "receive-random"),
+    ("`SendRandom`", "send-random"),
+    ("both random jobs", "receive-random,send-random"),
+    ("all four", "default"),
+];
+
+/// The page that has the tables of the flash, and where.
+const PAGE: &str = "docs/how-to/device.md";
+const MARKERS: [&str; 2] = ["<!-- flash -->", "<!-- end of flash -->"];
+
+/// Rows of a table: names and bytes.
+type Rows = Vec<(&'static str, u32)>;
+
 /// Builds and runs what can be run here.
 pub(crate) fn run(arguments: &Arguments) -> Result {
-    let mut ran = false;
+    let mut ran = Vec::new();
     for machine in &MACHINES {
         match are_there(&[machine.emulator], machine.target) {
             Err(Failure::NotHere(why)) => {
@@ -81,8 +102,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
             }
             result => result?,
         }
-        ran = true;
-        machine.build()?;
+        let rows = machine.build()?;
+        ran.push((machine.name, rows));
         if !arguments.table {
             machine.secrets()?;
         }
@@ -94,10 +115,44 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
             machine.talk()?;
         }
     }
-    if !arguments.table && !arguments.secrets {
-        laws()?;
+    if !arguments.secrets {
+        let text = flash(&ran);
+        println!("{text}");
+        match arguments.table {
+            false => laws()?,
+            true if ran.len() == MACHINES.len() => splice(&text)?,
+            true => println!("{PAGE} stays as it is: it has all machines"),
+        }
     }
-    tools::needs(ran, "neither QEMU's machines nor the targets are here")
+    tools::needs(!ran.is_empty(), "neither QEMU's machines nor the targets are here")
+}
+
+/// The tables of the flash: images, and owners in the one with all jobs.
+fn flash(machines: &[(&str, [Rows; 2])]) -> String {
+    let mut text = String::new();
+    for (k, head) in ["jobs of the image", "owner, in the image with all four"].iter().enumerate() {
+        let names: String = machines.iter().map(|it| format!(" {}, bytes |", it.0)).collect();
+        text += &format!("\n| {head} |{names}\n|---|{}\n", "---|".repeat(machines.len()));
+        for row in 0..machines.first().map_or(0, |it| it.1[k].len()) {
+            let sizes: String =
+                machines.iter().map(|it| format!(" {} |", it.1[k][row].1)).collect();
+            text += &format!("| {} |{sizes}\n", machines[0].1[k][row].0);
+        }
+    }
+    text
+}
+
+/// Puts the tables of the flash into the page.
+fn splice(text: &str) -> Result {
+    let page = tools::read(PAGE)?;
+    let [begin, end] = MARKERS;
+    let parts = page.split_once(begin).and_then(|it| Some((it.0, it.1.split_once(end)?.1)));
+    let Some((before, after)) = parts else {
+        return tools::failed(format_args!("{PAGE} does not have {MARKERS:?}"));
+    };
+    let page = format!("{before}{begin}\n{text}\n{end}{after}");
+    fs::write(tools::root().join(PAGE), page)
+        .or_else(|e| tools::failed(format_args!("{PAGE}: {e}")))
 }
 
 /// Tests the ring's kernels, those with packed lanes also, on an emulated ARM of 32 bits with an operating system.
@@ -112,8 +167,27 @@ fn laws() -> Result {
 }
 
 impl Machine {
-    fn build(&self) -> Result {
-        let build = format!("build --quiet --locked --release --target {} --bins", self.target);
+    /// Builds all images; returns the flash of those of the party, and of the last the flash by owner.
+    fn build(&self) -> Result<[Rows; 2]> {
+        self.cargo("--bins")?;
+        let (mut images, mut owners) = (Vec::new(), Vec::new());
+        for (jobs, features) in IMAGES {
+            self.cargo(&format!("--bin party --no-default-features --features {features}"))?;
+            let party = Image::read(&self.image("party"))?;
+            let size = party.flash();
+            let is_one = jobs.starts_with('`');
+            if is_one && size > self.most_flash {
+                let most = self.most_flash;
+                return tools::failed(format_args!("{jobs}: {size} bytes of flash, not {most}"));
+            }
+            images.push((jobs, size));
+            owners = party.flash_by_owner();
+        }
+        Ok([images, owners])
+    }
+
+    fn cargo(&self, what: &str) -> Result {
+        let build = format!("build --quiet --locked --release --target {} {what}", self.target);
         let mut build = tools::cargo(&build);
         tools::run(build.arg("--target-dir").arg(tools::target()).current_dir(folder()))
     }
@@ -157,12 +231,6 @@ impl Machine {
                 "| `{protocol}` | {role} | {n} | {instructions} | {stack} | {heap} | {sent} |"
             );
             rows += 1;
-        }
-        let party = Image::read(&self.image("party"))?;
-        println!("\nFlash of the image `party`, with all jobs: {} bytes\n", party.flash());
-        println!("| owner | flash |\n|---|---|");
-        for (owner, size) in party.flash_by_owner() {
-            println!("| {owner} | {size} |");
         }
         if rows == 8 { Ok(()) } else { tools::failed(format_args!("{rows} rows, not 8")) }
     }

@@ -88,12 +88,12 @@ pub fn static_bytes() -> usize {
 }
 
 /// The arguments that the emulator was started with, separated by spaces.
-pub fn arguments(buffer: &mut [u8]) -> &str {
+pub fn arguments(buffer: &mut [u8]) -> &[u8] {
     let mut block = [buffer.as_mut_ptr() as usize, buffer.len()];
     // SYS_GET_CMDLINE takes the address and length of a buffer, and sets the length.
     let failed = machine::semihost(0x15, (&raw mut block) as usize);
     let len = if failed == 0 { block[1].min(buffer.len()) } else { 0 };
-    str::from_utf8(&buffer[..len]).unwrap_or_default().trim_end_matches('\0')
+    buffer[..len].split(|&it| it == 0).next().unwrap_or_default()
 }
 
 /// Prints text for the host, by semihosting.

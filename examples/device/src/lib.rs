@@ -78,7 +78,8 @@ pub trait Board {
     fn random(&mut self, bytes: &mut [u8]);
 }
 
-/// The work of a session, which the host's command has to want as well.
+/// The work of a session, which the host's command has to want as well. The image has only the jobs whose features it
+/// takes, for the sake of its flash: `send-random`, `receive-random`, `send-messages`, `receive-messages`, by default all.
 pub enum Job {
     /// Sends that many random OTs of `roted`: `foxtrot rot receive --extension none -n N`.
     SendRandom(usize),
@@ -134,7 +135,7 @@ pub enum Fault {
     Protocol,
     /// The sides have not received what the other sent.
     Transcript,
-    /// The job cannot be done: too many transfers, or messages that are too long.
+    /// The job cannot be done: too many transfers, messages that are too long, or an image without it.
     Job,
 }
 

@@ -1,13 +1,15 @@
 //! A session from the opening of the line to the last step of the closing.
 
 use alloc::{boxed::Box, rc::Rc, vec::Vec};
-use core::cell::RefCell;
+use core::{cell::RefCell, pin::Pin};
 
 use foxtrot_ot::{
     Direction, Seed, Session,
-    base::{BaseOt, Choice, ReceiverKeys, SenderKeys, roted},
+    base::{
+        BaseOt,
+        roted::{self, Endemic, Rot},
+    },
     convert,
-    engine::{Engine, Progress},
     line::{CONFIRMATION_LEN, Key, MAGIC, OPENING_LEN, Responder},
     oracle::Query,
 };
@@ -32,9 +34,9 @@ pub(crate) fn run(
     random: Zeroizing<[[u8; 32]; 3]>,
 ) -> impl Future<Output = Result<Outcome, Fault>> {
     async move {
-        let line = greet(&port, key, &random[0]).await?;
+        let line = boxed(greet(&port, key, &random[0])).await?;
         let mut wire = Wire::new(port, line);
-        let ended = talk(&mut wire, job, &random).await;
+        let ended = boxed(talk(&mut wire, job, &random)).await;
         let reason = match &ended {
             Ok(_) => None,
             // A host that has not heard our hello takes no reason.
@@ -56,16 +58,21 @@ pub(crate) fn run(
     }
 }
 
+/// A part of the session on the heap, which is there only while it runs, and whose frame is its own.
+fn boxed<'a, Out>(part: impl Future<Output = Out> + 'a) -> Pin<Box<dyn Future<Output = Out> + 'a>> {
+    Box::pin(part)
+}
+
 /// Waits for an opening, among whatever bytes come, and makes the line.
 async fn greet(
     port: &RefCell<Port>,
     key: Key,
     nonce: &[u8; 32],
 ) -> Result<foxtrot_ot::line::Line, Fault> {
-    let mut window = [0; MAGIC.len()];
-    while window != MAGIC {
-        window.rotate_left(1);
-        [window[MAGIC.len() - 1]] = receive(port).await?;
+    let mut window = 0;
+    while window != u64::from_be_bytes(MAGIC) {
+        let [byte] = receive(port).await?;
+        window = window << 8 | u64::from(byte);
     }
     port.borrow_mut().in_session = true;
     let rest: [u8; OPENING_LEN - MAGIC.len()] = receive(port).await?;
@@ -138,7 +145,6 @@ fn empty(session: &Session, lane: u8, side: u8) -> [u8; 32] {
 struct Talk<'a> {
     wire: &'a mut Wire,
     session: Session,
-    direction: Direction,
     /// The host's frames, and ours.
     tallies: [Tally; 2],
 }
@@ -149,16 +155,16 @@ fn talk(
     random: &Zeroizing<[[u8; 32]; 3]>,
 ) -> impl Future<Output = Result<Outcome, Fault>> {
     async move {
-        let (base, n): (&dyn BaseOt, _) = match &job {
-            Job::SendRandom(n) | Job::ReceiveRandom(n) => (&roted::Rot, *n),
-            Job::SendMessages { messages, .. } => (&roted::Endemic, messages.len()),
-            Job::ReceiveMessages { choices, .. } => (&roted::Endemic, choices.len()),
+        let (base, n) = match &job {
+            Job::SendRandom(n) | Job::ReceiveRandom(n) => (Rot.info().name, *n),
+            Job::SendMessages { messages, .. } => (Endemic.info().name, messages.len()),
+            Job::ReceiveMessages { choices, .. } => (Endemic.info().name, choices.len()),
         };
         if !(1..=MOST_TRANSFERS).contains(&n) {
             return Err(Fault::Job);
         }
         let is_receiver = matches!(job, Job::ReceiveRandom(..) | Job::ReceiveMessages { .. });
-        let session = agree(wire, &job, base.info().name, n, is_receiver, &random[1]).await?;
+        let session = agree(wire, &job, base, n, is_receiver, &random[1]).await?;
         let (session, message_len) = session;
         // A hash of the device takes less than 4 MiB, and one takes all that a side sends.
         if message_len + 1125 > (2 << 20) / n {
@@ -176,26 +182,47 @@ fn talk(
         let (host, device) =
             if is_receiver { (1 + sealed, of_receiver) } else { (of_receiver, 1 + sealed) };
         let tallies = [Tally::new(0, host), Tally::new(1, device)];
-        let mut talk = Talk { wire, session, direction, tallies };
-
-        let seed = &random[2];
-        match job {
-            Job::SendRandom(..) => {
-                let keys = talk.send_random(base, n, seed).await?;
+        let (of_base, seed) = (session.sub(base, 0, direction), Seed::from_bytes(random[2]));
+        let talk = &mut Talk { wire, session, tallies };
+        // Each with its own types and not by an engine: the image has only what its jobs need.
+        let work = match job {
+            #[cfg(feature = "send-random")]
+            Job::SendRandom(..) => boxed(async move {
+                let frame = talk.receive(roted::Blinded::<Rot>::encoded_len(n)).await?;
+                let blinded = roted::Blinded::<Rot>::decode_vec(frame, n).map_err(wrong)?;
+                let (sender, reply) = roted::rot::Sender::respond(of_base, &blinded, seed);
+                drop(blinded);
+                talk.send(reply.into_bytes()).await?;
+                let opening = talk.receive(roted::Opening::ENCODED_LEN).await?;
+                let opening = roted::Opening::decode(&opening).map_err(wrong)?;
+                let keys = sender.finish(&opening).map_err(wrong)?;
                 let transcript = talk.finish().await?;
                 talk.await_step(1, &transcript).await?;
                 talk.step(1, &transcript).await?;
                 Ok(Outcome::SenderKeys(keys))
-            }
-            Job::ReceiveRandom(..) => {
-                let keys = talk.receive_random(base, Choice::Random(n), seed).await?;
+            }),
+            #[cfg(feature = "receive-random")]
+            Job::ReceiveRandom(..) => boxed(async move {
+                let started = roted::rot::Receiver::start(of_base, n, seed);
+                let (receiver, blinded) = started.map_err(|_| Fault::Job)?;
+                talk.send(blinded.into_bytes()).await?;
+                let frame = talk.receive(roted::Reply::<Rot>::encoded_len(n)).await?;
+                let reply = roted::Reply::<Rot>::decode_vec(frame, n).map_err(wrong)?;
+                let (keys, opening) = receiver.finish(&reply).map_err(wrong)?;
+                drop(reply);
+                talk.send(opening.into_bytes()).await?;
                 let transcript = talk.finish().await?;
                 talk.step(1, &transcript).await?;
                 talk.await_step(1, &transcript).await?;
                 Ok(Outcome::ReceiverKeys(keys))
-            }
-            Job::SendMessages { messages, .. } => {
-                let keys = talk.send_random(base, n, seed).await?;
+            }),
+            #[cfg(feature = "send-messages")]
+            Job::SendMessages { messages, .. } => boxed(async move {
+                let frame = talk.receive(roted::Blinded::<Endemic>::encoded_len(n)).await?;
+                let blinded = roted::Blinded::<Endemic>::decode_vec(frame, n).map_err(wrong)?;
+                let (keys, reply) = roted::endemic::respond(of_base, &blinded, seed);
+                drop(blinded);
+                talk.send(reply.into_bytes()).await?;
                 let of_messages = talk.session.sub("chosen-messages", 0, direction);
                 let mut sender =
                     convert::Sender::new(of_messages, message_len).map_err(|_| Fault::Job)?;
@@ -207,10 +234,18 @@ fn talk(
                 }
                 talk.finish().await?;
                 Ok(Outcome::Sent)
-            }
-            Job::ReceiveMessages { choices, .. } => {
+            }),
+            #[cfg(feature = "receive-messages")]
+            Job::ReceiveMessages { choices, .. } => boxed(async move {
                 let bits = choices.slice(0..n);
-                let keys = talk.receive_random(base, Choice::Given(choices), seed).await?;
+                let started = roted::endemic::Receiver::start(of_base, choices, seed);
+                let (receiver, blinded) = started.map_err(|_| Fault::Job)?;
+                talk.send(blinded.into_bytes()).await?;
+                let frame = talk.receive(roted::Reply::<Endemic>::encoded_len(n)).await?;
+                let reply = roted::Reply::<Endemic>::decode_vec(frame, n).map_err(wrong)?;
+                let keys = receiver.finish(&reply).map_err(wrong)?;
+                drop(reply);
+                pause(&talk.wire.port).await;
                 let of_messages = talk.session.sub("chosen-messages", 0, direction);
                 let mut receiver =
                     convert::Receiver::new(of_messages, message_len).map_err(|_| Fault::Job)?;
@@ -224,8 +259,12 @@ fn talk(
                 talk.finish().await?;
                 let messages = receiver.open().map_err(|_| Fault::Ended)?;
                 Ok(Outcome::Messages(messages))
-            }
-        }
+            }),
+            // The image is without this job.
+            #[allow(unreachable_patterns, reason = "with all features there is none")]
+            _ => return Err(Fault::Job),
+        };
+        work.await
     }
 }
 
@@ -283,8 +322,13 @@ async fn agree(
     Ok((hello::session(&greeting, &theirs, &ours), message_len))
 }
 
+fn wrong<E>(_: E) -> Fault {
+    Fault::Protocol
+}
+
 impl Talk<'_> {
     async fn send(&mut self, frame: Vec<u8>) -> Result<(), Fault> {
+        pause(&self.wire.port).await;
         self.tallies[1].frame(&self.session, &frame);
         pause(&self.wire.port).await;
         self.wire.send(PROTOCOL, &frame).await
@@ -297,45 +341,9 @@ impl Talk<'_> {
         Ok(frame)
     }
 
-    /// Plays an engine, a message to a step.
-    async fn play<Out>(&mut self, mut engine: Engine<'_, Out>) -> Result<Out, Fault> {
-        loop {
-            let progress = engine.advance().map_err(|_| Fault::Protocol)?;
-            pause(&self.wire.port).await;
-            while let Some((_, message)) = engine.outgoing() {
-                self.send(message).await?;
-            }
-            match progress {
-                Progress::Sending => {}
-                Progress::Done(out) => return Ok(out),
-                Progress::Waiting { len, .. } => engine.deliver(0, self.receive(len).await?),
-            }
-        }
-    }
-
-    async fn send_random(
-        &mut self,
-        base: &dyn BaseOt,
-        n: usize,
-        seed: &[u8; 32],
-    ) -> Result<SenderKeys, Fault> {
-        let session = self.session.sub(base.info().name, 0, self.direction);
-        self.play(base.sender(session, n, Seed::from_bytes(*seed)).map_err(|_| Fault::Job)?).await
-    }
-
-    async fn receive_random(
-        &mut self,
-        base: &dyn BaseOt,
-        choice: Choice,
-        seed: &[u8; 32],
-    ) -> Result<ReceiverKeys, Fault> {
-        let session = self.session.sub(base.info().name, 0, self.direction);
-        self.play(base.receiver(session, choice, Seed::from_bytes(*seed)).map_err(|_| Fault::Job)?)
-            .await
-    }
-
     /// Both sides say that they have all, and compare what each has received with what the other sent.
     async fn finish(&mut self) -> Result<[u8; 32], Fault> {
+        pause(&self.wire.port).await;
         let mut hashes = Vec::with_capacity(14);
         for lane in 1..8 {
             for side in 0..2 {

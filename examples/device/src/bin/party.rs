@@ -17,7 +17,7 @@ mod run {
     use crate::firmware::{self, decimal, heap::Heap, machine, print, print_numbers};
 
     /// Bytes of the heap: enough for one transfer, or for as many as the larger build takes.
-    const HEAP_BYTES: usize = if cfg!(feature = "large") { 192 << 10 } else { 9744 };
+    const HEAP_BYTES: usize = if cfg!(feature = "large") { 192 << 10 } else { 9376 };
 
     #[global_allocator]
     static HEAP: Heap<HEAP_BYTES> = Heap::new();
@@ -61,9 +61,9 @@ mod run {
     /// The job of the arguments.
     fn job(name: &[u8], n: usize) -> Option<Job> {
         Some(match name.split(|&it| it == 0).next()? {
-            b"send-random" => Job::SendRandom(n),
-            b"receive-random" => Job::ReceiveRandom(n),
-            b"send" => {
+            b"send-random" if cfg!(feature = "send-random") => Job::SendRandom(n),
+            b"receive-random" if cfg!(feature = "receive-random") => Job::ReceiveRandom(n),
+            b"send" if cfg!(feature = "send-messages") => {
                 let message = |i: usize, j: u8| {
                     let mut digits = [0; 10];
                     let number = decimal(i as u32, &mut digits);
@@ -73,7 +73,7 @@ mod run {
                 let messages = (0..n).map(|i| [message(i, 0), message(i, 1)]).collect();
                 Job::SendMessages { messages, hex: false }
             }
-            b"receive" => {
+            b"receive" if cfg!(feature = "receive-messages") => {
                 // 0, 1, 1, 0, 1, 1, …
                 Job::ReceiveMessages {
                     choices: Bits::from_bools((0..n).map(|i| i % 3 != 0)),
@@ -84,19 +84,23 @@ mod run {
         })
     }
 
-    fn number(decimal: &str) -> Option<usize> {
-        decimal.bytes().try_fold(0, |number, digit| {
-            Some(number * 10 + usize::from(char::from(digit).to_digit(10)? as u8))
-        })
+    fn digit(byte: u8, radix: u32) -> Option<u8> {
+        Some(char::from(byte).to_digit(radix)? as u8)
     }
 
-    fn key(hex: &str) -> Option<[u8; 32]> {
+    fn number(decimal: &[u8]) -> Option<usize> {
+        decimal
+            .iter()
+            .try_fold(0, |number, &byte| Some(number * 10 + usize::from(digit(byte, 10)?)))
+    }
+
+    fn key(hex: &[u8]) -> Option<[u8; 32]> {
         let mut key = [0; 32];
         if hex.len() != 64 {
             return None;
         }
-        for (byte, digits) in key.iter_mut().zip(hex.as_bytes().chunks(2)) {
-            *byte = u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?;
+        for (byte, digits) in key.iter_mut().zip(hex.chunks_exact(2)) {
+            *byte = digit(digits[0], 16)? << 4 | digit(digits[1], 16)?;
         }
         Some(key)
     }
@@ -147,9 +151,9 @@ mod run {
     #[inline(never)]
     fn read() -> Option<Arguments> {
         let mut buffer = [0; 160];
-        let mut words = firmware::arguments(&mut buffer).split(' ').skip(1);
+        let mut words = firmware::arguments(&mut buffer).split(|&it| it == b' ').skip(1);
         let mut name = [0; 14];
-        let word = words.next()?.as_bytes();
+        let word = words.next()?;
         name.get_mut(..word.len())?.copy_from_slice(word);
         let n = number(words.next()?)?;
         let psk = key(words.next()?)?;

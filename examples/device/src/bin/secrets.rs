@@ -140,13 +140,13 @@ mod run {
     }
 
     /// Leaks that the comparison has to find.
-    fn planted(secrets: &Secrets, fault: &str) {
+    fn planted(secrets: &Secrets, fault: &[u8]) {
         let (bit, table) = (usize::from(secrets.0 & 1), black_box([1u32, 2]));
         compare("planted", || {
             black_box(match fault {
-                "branch" if black_box(bit) == 1 => black_box(1),
-                "index" => table[black_box(bit)],
-                "division" => black_box(1000) / (bit as u32 + 3),
+                b"branch" if black_box(bit) == 1 => black_box(1),
+                b"index" => table[black_box(bit)],
+                b"division" => black_box(1000) / (bit as u32 + 3),
                 _ => 0,
             })
         });
@@ -155,9 +155,9 @@ mod run {
     #[unsafe(no_mangle)]
     extern "C" fn image() -> ! {
         let mut buffer = [0; 64];
-        let words: Vec<&str> = firmware::arguments(&mut buffer).split(' ').collect();
+        let words: Vec<_> = firmware::arguments(&mut buffer).split(|&it| it == b' ').collect();
         let [_, number, fault] = words[..] else { firmware::exit(false) };
-        let secrets = Secrets(number.as_bytes()[0]);
+        let secrets = Secrets(number[0]);
         for n in [1, 2] {
             endemic(&secrets, n);
             rot(&secrets, n);
