@@ -4,12 +4,13 @@ use alloc::{boxed::Box, rc::Rc, vec::Vec};
 use core::{cell::RefCell, pin::Pin};
 
 use foxtrot_ot::{
-    Direction, Seed, Session,
+    Direction, Seed, Session, Usage,
     base::{
         BaseOt,
-        roted::{self, Endemic, Rot},
+        roted::{Endemic, Rot},
     },
     convert,
+    engine::{Engine, Progress},
     line::{CONFIRMATION_LEN, Key, MAGIC, OPENING_LEN, Responder},
     oracle::Query,
 };
@@ -184,18 +185,11 @@ fn talk(
         let tallies = [Tally::new(0, host), Tally::new(1, device)];
         let (of_base, seed) = (session.sub(base, 0, direction), Seed::from_bytes(random[2]));
         let talk = &mut Talk { wire, session, tallies };
-        // Each with its own types and not by an engine: the image has only what its jobs need.
+        // Each job names its protocol and its role, so that an image has only what its jobs need.
         let work = match job {
             #[cfg(feature = "send-random")]
             Job::SendRandom(..) => boxed(async move {
-                let frame = talk.receive(roted::Blinded::<Rot>::encoded_len(n)).await?;
-                let blinded = roted::Blinded::<Rot>::decode_vec(frame, n).map_err(wrong)?;
-                let (sender, reply) = roted::rot::Sender::respond(of_base, &blinded, seed);
-                drop(blinded);
-                talk.send(reply.into_bytes()).await?;
-                let opening = talk.receive(roted::Opening::ENCODED_LEN).await?;
-                let opening = roted::Opening::decode(&opening).map_err(wrong)?;
-                let keys = sender.finish(&opening).map_err(wrong)?;
+                let keys = talk.play(Rot.sender(of_base, n, seed)).await?;
                 let transcript = talk.finish().await?;
                 talk.await_step(1, &transcript).await?;
                 talk.step(1, &transcript).await?;
@@ -203,14 +197,9 @@ fn talk(
             }),
             #[cfg(feature = "receive-random")]
             Job::ReceiveRandom(..) => boxed(async move {
-                let started = roted::rot::Receiver::start(of_base, n, seed);
-                let (receiver, blinded) = started.map_err(|_| Fault::Job)?;
-                talk.send(blinded.into_bytes()).await?;
-                let frame = talk.receive(roted::Reply::<Rot>::encoded_len(n)).await?;
-                let reply = roted::Reply::<Rot>::decode_vec(frame, n).map_err(wrong)?;
-                let (keys, opening) = receiver.finish(&reply).map_err(wrong)?;
-                drop(reply);
-                talk.send(opening.into_bytes()).await?;
+                let keys = talk
+                    .play(Rot.receiver(of_base, foxtrot_ot::base::Choice::Random(n), seed))
+                    .await?;
                 let transcript = talk.finish().await?;
                 talk.step(1, &transcript).await?;
                 talk.await_step(1, &transcript).await?;
@@ -218,11 +207,7 @@ fn talk(
             }),
             #[cfg(feature = "send-messages")]
             Job::SendMessages { messages, .. } => boxed(async move {
-                let frame = talk.receive(roted::Blinded::<Endemic>::encoded_len(n)).await?;
-                let blinded = roted::Blinded::<Endemic>::decode_vec(frame, n).map_err(wrong)?;
-                let (keys, reply) = roted::endemic::respond(of_base, &blinded, seed);
-                drop(blinded);
-                talk.send(reply.into_bytes()).await?;
+                let keys = talk.play(Endemic.sender(of_base, n, seed)).await?;
                 let of_messages = talk.session.sub("chosen-messages", 0, direction);
                 let mut sender =
                     convert::Sender::new(of_messages, message_len).map_err(|_| Fault::Job)?;
@@ -238,14 +223,9 @@ fn talk(
             #[cfg(feature = "receive-messages")]
             Job::ReceiveMessages { choices, .. } => boxed(async move {
                 let bits = choices.slice(0..n);
-                let started = roted::endemic::Receiver::start(of_base, choices, seed);
-                let (receiver, blinded) = started.map_err(|_| Fault::Job)?;
-                talk.send(blinded.into_bytes()).await?;
-                let frame = talk.receive(roted::Reply::<Endemic>::encoded_len(n)).await?;
-                let reply = roted::Reply::<Endemic>::decode_vec(frame, n).map_err(wrong)?;
-                let keys = receiver.finish(&reply).map_err(wrong)?;
-                drop(reply);
-                pause(&talk.wire.port).await;
+                let keys = talk
+                    .play(Endemic.receiver(of_base, foxtrot_ot::base::Choice::Given(choices), seed))
+                    .await?;
                 let of_messages = talk.session.sub("chosen-messages", 0, direction);
                 let mut receiver =
                     convert::Receiver::new(of_messages, message_len).map_err(|_| Fault::Job)?;
@@ -322,10 +302,6 @@ async fn agree(
     Ok((hello::session(&greeting, &theirs, &ours), message_len))
 }
 
-fn wrong<E>(_: E) -> Fault {
-    Fault::Protocol
-}
-
 impl Talk<'_> {
     async fn send(&mut self, frame: Vec<u8>) -> Result<(), Fault> {
         pause(&self.wire.port).await;
@@ -339,6 +315,22 @@ impl Talk<'_> {
         self.tallies[0].frame(&self.session, &frame);
         pause(&self.wire.port).await;
         Ok(frame)
+    }
+
+    /// Plays an engine, a message to a step.
+    async fn play<Out>(&mut self, engine: Result<Engine<'_, Out>, Usage>) -> Result<Out, Fault> {
+        let mut engine = engine.map_err(|_| Fault::Job)?;
+        loop {
+            let progress = engine.advance().map_err(|_| Fault::Protocol)?;
+            while let Some((_, message)) = engine.outgoing() {
+                self.send(message).await?;
+            }
+            match progress {
+                Progress::Sending => {}
+                Progress::Done(out) => return Ok(out),
+                Progress::Waiting { len, .. } => engine.deliver(0, self.receive(len).await?),
+            }
+        }
     }
 
     /// Both sides say that they have all, and compare what each has received with what the other sent.

@@ -17,7 +17,7 @@ mod run {
     use crate::firmware::{self, decimal, heap::Heap, machine, print, print_numbers};
 
     /// Bytes of the heap: enough for one transfer, or for as many as the larger build takes.
-    const HEAP_BYTES: usize = if cfg!(feature = "large") { 192 << 10 } else { 9376 };
+    const HEAP_BYTES: usize = if cfg!(feature = "large") { 192 << 10 } else { 10016 };
 
     #[global_allocator]
     static HEAP: Heap<HEAP_BYTES> = Heap::new();

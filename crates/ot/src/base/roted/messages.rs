@@ -139,15 +139,6 @@ impl<M: Mode> Blinded<M> {
         Ok(Self { bytes: bytes.to_vec(), n, mode: PhantomData })
     }
 
-    /// [`Self::decode`] of bytes that it keeps instead of a copy.
-    ///
-    /// # Errors
-    /// As [`Self::decode`].
-    pub fn decode_vec(bytes: Vec<u8>, n: usize) -> Result<Self, Error> {
-        Self::check(&bytes, n)?;
-        Ok(Self { bytes, n, mode: PhantomData })
-    }
-
     /// Checks an encoding without copying it.
     pub(super) fn check(bytes: &[u8], n: usize) -> Result<View<'_>, Error> {
         check_batch(n)?;
@@ -191,15 +182,6 @@ impl<M: Mode> Reply<M> {
     pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Error> {
         Self::check(bytes, n)?;
         Ok(Self { bytes: bytes.to_vec(), n, mode: PhantomData })
-    }
-
-    /// [`Self::decode`] of bytes that it keeps instead of a copy.
-    ///
-    /// # Errors
-    /// As [`Self::decode`].
-    pub fn decode_vec(bytes: Vec<u8>, n: usize) -> Result<Self, Error> {
-        Self::check(&bytes, n)?;
-        Ok(Self { bytes, n, mode: PhantomData })
     }
 
     /// Checks an encoding without copying it.
