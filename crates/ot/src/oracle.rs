@@ -511,14 +511,18 @@ mod tests {
                 let question = |k: usize| (900 + k as u64, 1, [7; 48]);
                 let mut whole = vec![0; number * 70];
                 oracle.ask(number, question, &mut whole);
-                let (mut room, mut taken) = (vec![0; number * 64 + 5], vec![vec![]; number]);
-                oracle.ask_by_need(number, question, [64, 70], &mut room, |k, answer| {
-                    taken[k].push(answer.to_vec());
-                    k % 3 != 1
-                });
-                for (k, (answer, taken)) in whole.chunks(70).zip(taken).enumerate() {
-                    let expected = [&answer[..64], answer];
-                    assert_eq!(taken, expected[..1 + usize::from(k % 3 == 1)]);
+                // With room for a whole answer of a single query, and without.
+                for (spare, needy) in [(5, 1), (5, 0), (6, 0)] {
+                    let (mut room, mut taken) =
+                        (vec![0; number * 64 + spare], vec![vec![]; number]);
+                    oracle.ask_by_need(number, question, [64, 70], &mut room, |k, answer| {
+                        taken[k].push(answer.to_vec());
+                        k % 3 != needy
+                    });
+                    for (k, (answer, taken)) in whole.chunks(70).zip(taken).enumerate() {
+                        let expected = [&answer[..64], answer];
+                        assert_eq!(taken, expected[..1 + usize::from(k % 3 == needy)]);
+                    }
                 }
             }
         }

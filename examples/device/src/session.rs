@@ -304,7 +304,6 @@ async fn agree(
 
 impl Talk<'_> {
     async fn send(&mut self, frame: Vec<u8>) -> Result<(), Fault> {
-        pause(&self.wire.port).await;
         self.tallies[1].frame(&self.session, &frame);
         pause(&self.wire.port).await;
         self.wire.send(PROTOCOL, &frame).await
@@ -322,6 +321,7 @@ impl Talk<'_> {
         let mut engine = engine.map_err(|_| Fault::Job)?;
         loop {
             let progress = engine.advance().map_err(|_| Fault::Protocol)?;
+            pause(&self.wire.port).await;
             while let Some((_, message)) = engine.outgoing() {
                 self.send(message).await?;
             }
@@ -335,7 +335,6 @@ impl Talk<'_> {
 
     /// Both sides say that they have all, and compare what each has received with what the other sent.
     async fn finish(&mut self) -> Result<[u8; 32], Fault> {
-        pause(&self.wire.port).await;
         let mut hashes = Vec::with_capacity(14);
         for lane in 1..8 {
             for side in 0..2 {

@@ -4,7 +4,10 @@ use alloc::sync::Arc;
 
 use foxtrot_kernel::{Backend, lpn::encode};
 
-use super::code::{Cells, Code};
+use super::{
+    TILE,
+    code::{Cells, Code},
+};
 use crate::{
     Bits,
     base::Block,
@@ -49,10 +52,10 @@ impl Rows {
     /// Bit 0 of every row.
     pub(super) fn bits(&self) -> Bits {
         let mut bytes = SecretBytes::zeroed(self.n().div_ceil(8));
-        let mut rows = Secret::zeroed(1024);
-        for (part, bytes) in bytes.chunks_mut(128).enumerate() {
-            let rows = &mut rows[..(self.n() - 1024 * part).min(1024)];
-            self.read(1024 * part, rows);
+        let mut tile = Secret::zeroed(TILE);
+        for (bytes, first) in bytes.chunks_mut(TILE / 8).zip((0..).step_by(TILE)) {
+            let rows = &mut tile[..(self.n() - first).min(TILE)];
+            self.read(first, rows);
             pack_choices(rows, bytes);
         }
         Bits::from_bytes(&bytes, self.n())
