@@ -106,7 +106,8 @@ static void ours(foxtrot_peer *peer, pthread_t other) {
     CHECK(foxtrot_rot_open(peer, FOXTROT_SENDER, N, NULL, &stream, &error));
     CHECK(foxtrot_rot_send(stream, 1, pairs, &error));
     CHECK(foxtrot_rot_send(stream, N - 1, pairs + 2, &error));
-    /* The stream has the peer. */
+    /* The stream has the peer until its end, also when its job is over. */
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     EXPECT(foxtrot_psi_send(peer, OURS, 4, NULL, &error) == FOXTROT_CALLER);
     CHECK(foxtrot_stream_end(stream, &error));
     EXPECT(foxtrot_rot_send(stream, 1, pairs, &error) == FOXTROT_CALLER);

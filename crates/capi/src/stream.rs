@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     failure::{Failure, Result},
-    peer::{Peer, exclusively},
+    peer::{Peer, Place, exclusively},
 };
 
 /// A job of random OTs, correlated OTs or triples, of which the caller draws one batch after another.
@@ -29,7 +29,9 @@ struct State {
     batch: Batch,
     /// Results of the batch that are drawn.
     drawn: usize,
-    job: Option<JoinHandle<Finished>>,
+    job: Option<JoinHandle<(foxtrot::Peer, Finished)>>,
+    /// Where the peer comes back to.
+    place: Place,
     canceller: Canceller,
     delta: Option<Zeroizing<Block>>,
 }
@@ -135,9 +137,7 @@ impl Stream {
         let out = Out { batches, left: kind.units(n) };
         let run = move || {
             let finished = job(&mut taken, out);
-            // A call that panicked has no peer to bring back.
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(taken);
-            finished
+            (taken, finished)
         };
         let started = thread::Builder::new().name("foxtrot-stream".into()).spawn(run);
         let job = started.map_err(|e| Failure::caller(format!("cannot start a thread: {e}")))?;
@@ -148,6 +148,7 @@ impl Stream {
             batch: Batch::default(),
             drawn: 0,
             job: Some(job),
+            place,
             canceller,
             delta: None,
         })))
@@ -238,22 +239,23 @@ impl State {
         let Some(job) = self.job.take() else {
             return Err(Failure::caller("the stream has ended"));
         };
-        self.delta = job.join().map_err(|panic| {
+        // A job that panicked has no peer to bring back.
+        let (peer, finished) = job.join().map_err(|panic| {
             mem::forget(panic);
             Failure::panicked()
-        })??;
+        })?;
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(peer);
+        self.delta = finished?;
         Ok(())
     }
 }
 
 impl Drop for State {
     fn drop(&mut self) {
-        self.batches = None;
-        if let Some(job) = self.job.take() {
+        if self.job.is_some() {
             self.canceller.cancel();
-            if let Err(panic) = job.join() {
-                mem::forget(panic);
-            }
+            // Nobody hears how a job ended that was cancelled.
+            let _ = self.finish();
         }
     }
 }
