@@ -68,10 +68,6 @@ fuzz_target!(|input: (bool, u8, bool, bool, [Changes; 2])| {
     }
 });
 
-fn plan(
-    extension: Silent<Gf2>,
-    short: bool,
-    agreement: &Agreement,
-) -> Plan<'static, Silent<Gf2>> {
+fn plan(extension: Silent<Gf2>, short: bool, agreement: &Agreement) -> Plan<'static, Silent<Gf2>> {
     Plan { extension, base: base_ot(short), direction: agreement.direction(), counter: 0 }
 }

@@ -16,7 +16,7 @@ use libfuzzer_sys::fuzz_target;
 /// Outputs.
 const M: usize = 40;
 
-type Messages = [Vec<Change>; 4];
+type Messages = [Vec<Change>; 5];
 
 fuzz_target!(|input: (bool, Messages)| {
     let (ots, messages) = input;
@@ -24,8 +24,8 @@ fuzz_target!(|input: (bool, Messages)| {
         let Some((sent, mut received)) = run(silent::ot(), &messages) else { return };
         let (mut sent, delta) = sent;
         let choices = foxtrot_ot::Bits::from_bools((0..M).map(|i| i % 3 == 0));
-        let flips = changed(&received.choose(choices).unwrap(), &messages[3]);
-        let changed_nothing = messages[3].is_empty();
+        let flips = changed(&received.choose(choices).unwrap(), &messages[4]);
+        let changed_nothing = messages[4].is_empty();
         if sent.flip(&flips).is_ok() && changed_nothing {
             let (w, (u, v)) = (sent.into_rows(), received.into_parts());
             for i in 0..M {
@@ -44,14 +44,16 @@ fuzz_target!(|input: (bool, Messages)| {
 type Outputs<F> = ((silent::Sent<F>, u128), silent::Received<F>);
 
 fn run<F: Field>(silent: Silent<F>, messages: &Messages) -> Option<Outputs<F>> {
-    let [trees, check, answer, _] = messages;
-    let session = |protocol| Session::new(Sid::from_bytes([1; 32])).sub(protocol, 0, Default::default());
+    let [trees, challenge, check, answer, _] = messages;
+    let session =
+        |protocol| Session::new(Sid::from_bytes([1; 32])).sub(protocol, 0, Default::default());
     let seed = |byte| Seed::from_bytes([byte; 32]);
     let (base, chosen) = ideal::random(128, &seed(4));
     let extension = silent.extension();
     let (receiver, setup) =
         extension::Receiver::new(session("ots"), extension, base, seed(3)).unwrap();
-    let sender = extension::Sender::new(session("ots"), extension, chosen, &setup, seed(2)).unwrap();
+    let sender =
+        extension::Sender::new(session("ots"), extension, chosen, &setup, seed(2)).unwrap();
     let mut sender = Sender::new(session("silent"), silent, sender, seed(5)).unwrap();
     let mut receiver = Receiver::new(session("silent"), silent, receiver, seed(6)).unwrap();
     let delta = *sender.delta().unwrap();
@@ -66,9 +68,10 @@ fn run<F: Field>(silent: Silent<F>, messages: &Messages) -> Option<Outputs<F>> {
     let sent = sender.extension().unwrap().verify(unverified, &proof).unwrap();
 
     let (planted, message) = sender.plant(M, vec![sent]).unwrap();
-    let (unverified, message) =
-        receiver.grow(M, vec![received], &changed(&message, trees)).ok()?;
-    let (sent, message) = sender.answer(planted, &changed(&message, check)).ok()?;
+    let (grown, message) = receiver.grow(M, vec![received], &changed(&message, trees)).ok()?;
+    let encoded = sender.encode(planted, &changed(&message, challenge)).ok()?;
+    let (unverified, message) = receiver.encode(grown).ok()?;
+    let (sent, message) = sender.answer(encoded, &changed(&message, check)).ok()?;
     let received = receiver.verify(unverified, &changed(&message, answer)).ok()?;
-    Some(((sender.encode(sent).unwrap(), delta), received))
+    Some(((sent, delta), received))
 }

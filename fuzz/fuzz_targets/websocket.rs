@@ -19,7 +19,8 @@ enum Said {
 
 fuzz_target!(|input: (Vec<Said>, u16)| {
     let (said, at_once) = input;
-    let (mut bytes, mut payload, mut pings, mut is_plain) = (Vec::new(), Vec::new(), Vec::new(), true);
+    let (mut bytes, mut payload, mut pings, mut is_plain) =
+        (Vec::new(), Vec::new(), Vec::new(), true);
     for said in &said {
         match said {
             Said::Message(mask, content) => {

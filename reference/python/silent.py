@@ -1,6 +1,8 @@
 """The receiver of `silent-vole` and `vole-packed`: docs/wire/silent.md, section 20."""
 
 import os
+from itertools import accumulate
+from operator import xor
 
 import aes
 import softspoken
@@ -8,7 +10,7 @@ from blake3 import derive_key
 from wire import PROTOCOL, WireError, oracle, u64
 
 NOISE, ACCUMULATED, PACKED = 192, 1440, 128
-# Leaves whose coefficients have a factor in common.
+# Elements whose coefficients have a factor in common.
 RUN = 256
 MASK = (1 << 128) - 1
 M_ROW = 0x000AB0ED
@@ -91,30 +93,35 @@ def with_lpn(frames, extension, sub_sid, m):
 
     leaves, places = _leaves(sub_sid, size, bits, rows, v, message)
     seed = os.urandom(16)
-    runs = elements(aes.encrypt([seed], aes.counters(-(-size.leaves // RUN))))
-    within = [(1 << 64) + i for i in range(RUN)]
-    within = elements(aes.encrypt([seed], b"".join(i.to_bytes(16, "little") for i in within)))
-    x, total = u_mask, v_mask
-    for u_j, place in zip(u, places):
-        x ^= multiply(u_j, multiply(runs[place // RUN], within[place % RUN]))
-    for k, of_run in enumerate(runs):
-        inner = 0
-        for weight, leaf in zip(within, leaves[RUN * k :]):
-            inner ^= multiply(weight, leaf)
-        total ^= multiply(of_run, inner)
-    frames.send(PROTOCOL, seed + x.to_bytes(16, "little"))
-    expected = oracle("foxtrot v1 silent check", sub_sid, 0, 0, [total.to_bytes(16, "little")])
-    if frames.receive(PROTOCOL, 32, 32) != expected:
-        raise WireError("the peer's trees are wrong")
+    frames.send(PROTOCOL, seed)
     noise = [0] * size.leaves
     for u_j, place in zip(u, places):
         noise[place] = u_j
     code = Code(size)
+    x, total = [mask ^ _check(seed, code.second(it)) for mask, it in ((u_mask, noise), (v_mask, leaves))]
+    frames.send(PROTOCOL, x.to_bytes(16, "little"))
+    expected = oracle("foxtrot v1 silent check", sub_sid, 0, 0, [total.to_bytes(16, "little")])
+    if frames.receive(PROTOCOL, 32, 32) != expected:
+        raise WireError("the peer's trees are wrong")
     return code.encode(noise)[:m], code.encode(leaves)[:m]
 
 
 def elements(data):
     return [int.from_bytes(data[i : i + 16], "little") for i in range(0, len(data), 16)]
+
+
+def _check(seed, values):
+    """The sum of challenges times values."""
+    runs = elements(aes.encrypt([seed], aes.counters(-(-len(values) // RUN))))
+    within = [(1 << 64) + i for i in range(RUN)]
+    within = elements(aes.encrypt([seed], b"".join(i.to_bytes(16, "little") for i in within)))
+    total = 0
+    for k, of_run in enumerate(runs):
+        inner = 0
+        for weight, value in zip(within, values[RUN * k :]):
+            inner ^= multiply(weight, value)
+        total ^= multiply(of_run, inner)
+    return total
 
 
 def _leaves(sub_sid, size, bits, rows, v, message):
@@ -193,15 +200,14 @@ class Code:
             [x or 1 for x in elements(stream(layer, 2, n))] for layer in range(2, size.accumulators + 1)
         ]
 
+    def second(self, string):
+        """Y of the second accumulator."""
+        return _permuted(self._tables[0], list(accumulate(string, xor)))
+
     def encode(self, string):
-        x, total = [], 0
-        for element in string:
-            total ^= element
-            x.append(total)
+        x = list(accumulate(string, xor))
         for table, factors in zip(self._tables, self._factors):
-            y = [0] * len(x)
-            for place, element in zip(table, x):
-                y[place] = element
+            y = _permuted(table, x)
             x, total = [], 0
             for factor, element in zip(factors, y):
                 total ^= multiply(factor, element)
@@ -217,3 +223,10 @@ class Code:
                         y ^= z[at + 32 + k]
                 out.append(y)
         return out
+
+
+def _permuted(table, values):
+    y = [0] * len(table)
+    for place, value in zip(table, values):
+        y[place] = value
+    return y

@@ -9,7 +9,7 @@
 //!  2  pack: u, v; places α                             pack: w = v ⊕ u·Δ
 //!  3                          ←── Trees: [commitment], sums, D ──
 //!  4  leaves c: all but those at α, and these from D   leaves b = c ⊕ e·Δ
-//!  5                          ── [Check: χ, x*] ──→
+//!  5                          ── [Challenge: χ; Check: x*] ──→
 //!  6                          ←── [Answer: hash of V_S, coin] ──
 //!  7  [is it the hash of V_R?]
 //!  8  U = code of e, V = code of c                     W = code of b
@@ -71,9 +71,14 @@ impl Batch {
         self.protocol.bits == 1 && self.protocol.checked
     }
 
-    /// Returns Σ χ_i·values_i.
-    fn check_sum(chi: &[u8], values: &[Block]) -> Block {
-        let products = (0..).zip(values).map(|(i, &value)| multiply(coefficient(chi, i), value));
+    fn code(&self) -> Code {
+        Code::new(self.protocol, self.sizes.n, self.sizes.accumulators)
+    }
+
+    /// Returns Σ χ_l·Y_l, Y from `input`.
+    fn check_sum(&self, chi: &[u8], input: &[Block]) -> Block {
+        let values = self.code().second(input);
+        let products = (0..).zip(values).map(|(l, value)| multiply(coefficient(chi, l), value));
         products.fold(0, |sum, product| sum ^ product)
     }
 
@@ -83,8 +88,7 @@ impl Batch {
     }
 
     fn encode(&self, input: &[Block]) -> Vec<Block> {
-        let code = Code::new(self.protocol, self.sizes.n, self.sizes.accumulators);
-        code.encode(input)[..self.m].to_vec()
+        self.code().encode(input)[..self.m].to_vec()
     }
 
     /// Returns a where the receiver's choices are not given.
@@ -104,14 +108,14 @@ impl Batch {
     }
 }
 
-/// Returns χ_i.
-fn coefficient(chi: &[u8], i: usize) -> Block {
-    let factors = [i as Block / 256, (1 << 64) + i as Block % 256];
-    let [run, within] = factors.map(|l| aes::encrypt(block(chi), l));
+/// Returns χ_l.
+fn coefficient(chi: &[u8], l: usize) -> Block {
+    let factors = [l as Block / 256, (1 << 64) + l as Block % 256];
+    let [run, within] = factors.map(|it| aes::encrypt(block(chi), it));
     multiply(run, within)
 }
 
-/// S's batch between `Trees` and `Check`.
+/// S's batch between `Trees` and `Answer`.
 #[derive(Debug)]
 pub struct SenderBatch {
     batch: Batch,
@@ -213,21 +217,20 @@ impl SenderBatch {
         (SenderBatch { batch, delta: of_outputs, coin, mask, leaves }, message)
     }
 
-    /// Steps 6 and 8: takes `Check`, returns W and `Answer`; both messages are empty if nothing is checked.
+    /// Steps 6 and 8: takes `Challenge` and `Check`, returns W and `Answer`; all messages are empty if nothing is checked.
     ///
     /// # Errors
     ///
-    /// If `check` has another length than it should.
-    pub fn answer(self, check: &[u8]) -> Result<(Sent, Vec<u8>), Rejected> {
+    /// If one of the messages has another length than it should.
+    pub fn answer(self, chi: &[u8], check: &[u8]) -> Result<(Sent, Vec<u8>), Rejected> {
         let SenderBatch { batch, delta, coin, mask, leaves } = self;
-        let (mut answer, mut chi) = (vec![], &[][..]);
-        if check.len() != if batch.protocol.checked { 32 } else { 0 } {
+        let mut answer = vec![];
+        let length = if batch.protocol.checked { 16 } else { 0 };
+        if [chi, check].iter().any(|message| message.len() != length) {
             return Err(Rejected);
         }
         if batch.protocol.checked {
-            let x;
-            (chi, x) = check.split_at(16);
-            let value = mask ^ multiply(block(x), delta) ^ Batch::check_sum(chi, &leaves);
+            let value = mask ^ multiply(block(check), delta) ^ batch.check_sum(chi, &leaves);
             answer.extend(batch.ask("check", &[&value.to_le_bytes()], 32));
         }
         if batch.has_coin() {
@@ -262,8 +265,8 @@ impl Sent {
 }
 
 impl ReceiverBatch {
-    /// Steps 1, 2, 4 and 5: takes b and r of the batch's OTs and `Trees`, returns the state and `Check`, which is empty if nothing is
-    /// checked.
+    /// Steps 1, 2, 4 and 5: takes b and r of the batch's OTs and `Trees`, returns the state and the messages `Challenge` and `Check`, which are
+    /// empty if nothing is checked.
     ///
     /// # Errors
     ///
@@ -274,7 +277,7 @@ impl ReceiverBatch {
         rows: &[Block],
         seed: &Seed,
         trees: &[u8],
-    ) -> Result<(ReceiverBatch, Vec<u8>), Rejected> {
+    ) -> Result<(ReceiverBatch, [Vec<u8>; 2]), Rejected> {
         let Batch { protocol, sizes, .. } = batch;
         let (Sizes { t, ots, .. }, h) = (sizes, sizes.h as usize);
         let packed = ots - t * h;
@@ -318,19 +321,17 @@ impl ReceiverBatch {
         }
 
         let noise: Vec<Block> = pairs[..t].iter().map(|pair| pair.0).collect();
-        let chi = batch.ask("challenge", &[seed], 16);
-        let (mut message, mut hash) = (vec![], vec![]);
+        let (commitment, chi) = (commitment.to_vec(), batch.ask("challenge", &[seed], 16));
+        let mut this =
+            ReceiverBatch { batch, chi, commitment, hash: vec![], noise, places, leaves };
+        let mut messages = [vec![], vec![]];
         if protocol.checked {
-            let at = (0..).zip(noise.iter().zip(&places));
-            let x = at.fold(mask_u, |x, (j, (&u, place))| {
-                x ^ multiply(u, coefficient(&chi, (j << h) + place))
-            });
-            message = [&chi[..], &x.to_le_bytes()].concat();
-            let value = mask_v ^ Batch::check_sum(&chi, &leaves);
-            hash = batch.ask("check", &[&value.to_le_bytes()], 32);
+            let x = mask_u ^ batch.check_sum(&this.chi, &this.error());
+            messages = [this.chi.clone(), x.to_le_bytes().to_vec()];
+            let value = mask_v ^ batch.check_sum(&this.chi, &this.leaves);
+            this.hash = batch.ask("check", &[&value.to_le_bytes()], 32);
         }
-        let commitment = commitment.to_vec();
-        Ok((ReceiverBatch { batch, chi, commitment, hash, noise, places, leaves }, message))
+        Ok((this, messages))
     }
 
     /// Returns e.

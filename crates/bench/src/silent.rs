@@ -9,7 +9,7 @@ use foxtrot_kernel::{
     aes::Aes128,
     ggm,
     lpn::{
-        Buckets, Challenges, Factors, Next, Noise, Permutation, Prefix, accumulate,
+        Buckets, Challenges, Check, Factors, Layer, Next, Noise, Permutation, Prefix, accumulate,
         accumulate_noise, aligned, encode, mark, permutation,
     },
     memory::prefer_huge_pages,
@@ -110,9 +110,9 @@ impl Operation {
             }),
             Self::Prefix => Box::new(move || {
                 let first = Permutation { buckets: &of_first, table: &first };
-                let mut prefix = Prefix::new(backend, Some(&chi));
+                let mut prefix = Prefix::new(backend);
                 trees().for_each(|_| prefix.add(&leaves, first, &mut x[range.clone()]));
-                black_box(prefix.check());
+                black_box(prefix.sum());
             }),
             Self::Mark => Box::new(move || {
                 let first = Permutation { buckets: &of_first, table: &first };
@@ -127,13 +127,19 @@ impl Operation {
                     Self::AccumulateGf64 => Factors::Gf64(&d),
                     _ => Factors::Ones,
                 };
+                let check =
+                    Some(Check { challenges: &chi, bits: matches!(self, Self::AccumulateOnes) });
+                let next = Next::Encode(&of_last);
                 let (x, to) = (&x[range.clone()], &mut y[to.clone()]);
-                accumulate(backend, factors, &of_first, x, Next::Encode(&of_last), to);
+                let layer = Layer { factors, buckets: &of_first, next, check };
+                black_box(accumulate(backend, layer, x, to));
             }),
             Self::AccumulateNoise => Box::new(move || {
                 let noise = Noise { marks: &marks, sums: &noise };
-                let (d, next) = (Factors::Gf128(&d), Next::Encode(&of_last));
-                accumulate_noise(backend, d, &of_first, noise, next, &mut y[to.clone()]);
+                let (factors, next) = (Factors::Gf128(&d), Next::Encode(&of_last));
+                let check = Some(Check { challenges: &chi, bits: false });
+                let layer = Layer { factors, buckets: &of_first, next, check };
+                black_box(accumulate_noise(backend, layer, noise, &mut y[to.clone()]));
             }),
             Self::Encode => Box::new(move || {
                 let last = Permutation { buckets: &of_last, table: &last };

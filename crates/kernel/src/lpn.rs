@@ -2,8 +2,8 @@
 //!
 //! The input is the string of N leaves of all trees of a batch ([`ggm`](crate::ggm)), N a multiple of 64. [`Prefix`]
 //! adds them up, tree after tree, and puts the sums to the places of a [`permutation`]. [`accumulate`] multiplies by public
-//! factors and adds up again, with [`Next::Sum`] as often as there are layers, and [`encode`] takes the sums in the order of
-//! another permutation and encodes blocks. Two parties do this with their strings. The receiver's second string, that of its noise, begins as
+//! factors and adds up again, with [`Next::Sum`] as often as there are layers; the first time it can make the sums of a [`Check`] also.
+//! [`encode`] takes the sums in the order of another permutation and encodes blocks. Two parties do this with their strings. The receiver's second string, that of its noise, begins as
 //! [`Noise`], with a [`mark`] per leaf.
 //!
 //! Large buffers should begin at a multiple of 64 bytes: see [`aligned`]. Permutations and factors are public. Time depends
@@ -15,13 +15,15 @@ use crate::{Backend, Block, aes::Aes128, halves};
 
 mod accumulate;
 mod blocks;
+mod check;
 mod noise;
 mod permutation;
 mod prefix;
 
+pub use check::{Challenges, Check};
 pub use noise::{Noise, accumulate_noise, mark};
 pub use permutation::{Buckets, Permutation, permutation};
-pub use prefix::{Challenges, Prefix};
+pub use prefix::Prefix;
 
 /// Cells whose factors are made together.
 const CHUNK: usize = 64;
@@ -95,32 +97,38 @@ pub enum Next<'a> {
     Encode(&'a Buckets),
 }
 
+/// A layer: cells, times factors, are added up.
+#[derive(Clone, Copy, Debug)]
+pub struct Layer<'a> {
+    /// What cells are multiplied by.
+    pub factors: Factors<'a>,
+    /// The buckets that the cells come from, one for each number l.
+    pub buckets: &'a Buckets,
+    /// Where the sums go.
+    pub next: Next<'a>,
+    /// The sums of the cells times challenges that are wanted also.
+    pub check: Option<Check<'a>>,
+}
+
+impl Layer<'_> {
+    fn check_cells(&self, cells: [usize; 2]) {
+        let n = self.buckets.n();
+        let further = match self.next {
+            Next::Sum(permutation) => permutation.n(),
+            Next::Encode(buckets) => buckets.n(),
+        };
+        assert!(cells == [n; 2] && further == n, "a cell for every number");
+    }
+}
+
 /// Takes the cells of `x` from their buckets, one for each number l, and puts cell i of `to`, the sum of those with l ≤ i, each
-/// times factor l, to its place.
+/// times factor l, to its place. Returns Σ χ_l·(cell l) and Σ χ_l·(bit 0 of cell l); what the layer does not want is 0.
 ///
 /// # Panics
 /// If there are not as many cells of `x` and of `to` as numbers in the buckets and in those of what comes next.
-pub fn accumulate(
-    backend: Backend,
-    factors: Factors<'_>,
-    buckets: &Buckets,
-    x: &[Block],
-    next: Next<'_>,
-    to: &mut [Block],
-) {
-    check_layer(buckets, next, [x.len(), to.len()]);
-    dispatch!(
-        wide backend,
-        simd => accumulate::accumulate(simd, simd.single(), factors, buckets, x, next, to),
-    );
-}
-
-fn check_layer(buckets: &Buckets, next: Next<'_>, cells: [usize; 2]) {
-    let further = match next {
-        Next::Sum(permutation) => permutation.n(),
-        Next::Encode(buckets) => buckets.n(),
-    };
-    assert!(cells == [buckets.n(); 2] && further == buckets.n(), "a cell for every number");
+pub fn accumulate(backend: Backend, layer: Layer<'_>, x: &[Block], to: &mut [Block]) -> [u128; 2] {
+    layer.check_cells([x.len(), to.len()]);
+    dispatch!(wide backend, simd => accumulate::accumulate(simd, simd.single(), layer, x, to))
 }
 
 /// Takes as z_j the cell of `x` at the place of entry j, and writes y_{32g + i} = z_{64g + i} ⊕ Σ_k c_k·z_{64g + 32 + (i + k) mod 32},

@@ -16,9 +16,11 @@
 //! R: bits b, rows r                                     S: Δ, rows q = r ⊕ b·Δ, of `softspoken-8`
 //!                  ◄── Trees ──                         GGM trees, all of whose leaves are b
 //! all leaves but one of each tree: c = b ⊕ e·Δ
+//!                  ── [Challenge] ──►                   W = H·b
+//! U = H·e, V = H·c
 //!                  ── [Check] ──►
-//!                  ◄── [Answer] ──                      W = H·b
-//! compares; U = H·e, V = H·c
+//!                  ◄── [Answer] ──
+//! compares
 //! ```
 //!
 //! Messages in brackets are for malicious peers only. The receiver has no output before the answer has passed, and an answer
@@ -50,8 +52,8 @@ pub use info::{PROTOCOLS, find};
 pub use parameters::{
     Silent, Size, ot, ot_semi_honest, vole, vole_margin, vole_packed, vole_semi_honest,
 };
-pub use receiver::{Received, Receiver, Unverified};
-pub use sender::{Answered, Planted, Sender, Sent};
+pub use receiver::{Grown, Received, Receiver, Unverified};
+pub use sender::{Encoded, Planted, Sender, Sent};
 
 use rows::Rows;
 

@@ -69,11 +69,10 @@ fn batch<F: Field>(silent: Silent<F>, m: usize, memory: &mut Memory) -> Outputs<
         received.push(of_receiver);
     }
     let (planted, trees) = memory.step(SENDER, || sender.plant(m, sent).unwrap());
-    let (mut unverified, check) =
-        memory.step(RECEIVER, || receiver.grow(m, received, &trees).unwrap());
-    memory.step(RECEIVER, || receiver.encode(&mut unverified));
-    let (answered, answer) = memory.step(SENDER, || sender.answer(planted, &check).unwrap());
-    let sent = memory.step(SENDER, || sender.encode(answered).unwrap());
+    let (grown, challenge) = memory.step(RECEIVER, || receiver.grow(m, received, &trees).unwrap());
+    let encoded = memory.step(SENDER, || sender.encode(planted, &challenge).unwrap());
+    let (unverified, check) = memory.step(RECEIVER, || receiver.encode(grown).unwrap());
+    let (sent, answer) = memory.step(SENDER, || sender.answer(encoded, &check).unwrap());
     let received = memory.step(RECEIVER, || receiver.verify(unverified, &answer).unwrap());
     ((sender, sent), (receiver, received))
 }

@@ -120,14 +120,17 @@ fn batch<F: Field>(
     let (sent, received) = ots(parties, number(&vector["ots"]));
     let (sender, receiver) = parties;
     let (planted, trees) = sender.plant(m, sent).unwrap();
-    let (unverified, check) = receiver.grow(m, received, &trees).unwrap();
-    let (sent, answer) = sender.answer(planted, &check).unwrap();
+    let (grown, challenge) = receiver.grow(m, received, &trees).unwrap();
+    let encoded = sender.encode(planted, &challenge).unwrap();
+    let (unverified, check) = receiver.encode(grown).unwrap();
+    let (sent, answer) = sender.answer(encoded, &check).unwrap();
     if vector.get("check").is_some() {
         assert_is(&trees, vector, "trees");
+        assert_is(&challenge, vector, "challenge");
         assert_is(&check, vector, "check");
         assert_is(&answer, vector, "answer");
     }
-    (sender.encode(sent).unwrap(), receiver.verify(unverified, &answer).unwrap())
+    (sent, receiver.verify(unverified, &answer).unwrap())
 }
 
 fn run(name: &str) -> Value {

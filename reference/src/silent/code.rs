@@ -46,21 +46,33 @@ impl Code {
         Code { protocol, permutations, factors }
     }
 
+    /// Returns Y of the second accumulator.
+    #[must_use]
+    pub fn second(&self, input: &[Block]) -> Vec<Block> {
+        permuted(&self.permutations[0], &sums(input.to_vec()))
+    }
+
     /// Returns all y of `input`, half as many.
     #[must_use]
     pub fn encode(&self, input: &[Block]) -> Vec<Block> {
         let mut x = sums(input.to_vec());
         for (permutation, factors) in self.permutations.iter().zip(&self.factors) {
-            let mut y = vec![0; x.len()];
-            for (&place, &value) in permutation.iter().zip(&x) {
-                y[place] = value;
-            }
+            let y = permuted(permutation, &x);
             x = sums(factors.iter().zip(y).map(|(&d, y)| self.protocol.times(d, y)).collect());
         }
         let last = self.permutations.iter().skip(self.factors.len()).flatten();
         let z: Vec<Block> = last.map(|&place| x[place]).collect();
         z.chunks(64).flat_map(block_code).collect()
     }
+}
+
+/// Returns the values at the places that a permutation names.
+fn permuted(permutation: &[usize], values: &[Block]) -> Vec<Block> {
+    let mut y = vec![0; values.len()];
+    for (&place, &value) in permutation.iter().zip(values) {
+        y[place] = value;
+    }
+    y
 }
 
 /// Returns the sums of all beginnings of `values`.

@@ -21,10 +21,12 @@ fn run(name: &str, change: impl Fn(usize, &mut Vec<u8>)) -> Result<(Received, Se
     let (choices, r, q) = ots(batch.sizes.ots, delta);
     let (sender, mut trees) = SenderBatch::begin(batch, delta, &q, &[1; 32]);
     change(0, &mut trees);
-    let (receiver, mut check) = ReceiverBatch::check(batch, &choices, &r, &[2; 32], &trees)?;
-    change(1, &mut check);
-    let (sent, mut answer) = sender.answer(&check)?;
-    change(2, &mut answer);
+    let (receiver, [mut challenge, mut check]) =
+        ReceiverBatch::check(batch, &choices, &r, &[2; 32], &trees)?;
+    change(1, &mut challenge);
+    change(2, &mut check);
+    let (sent, mut answer) = sender.answer(&challenge, &check)?;
+    change(3, &mut answer);
     Ok((receiver.finish(&answer)?, sent))
 }
 
@@ -57,16 +59,18 @@ fn outputs_are_correlated_and_keys_fit_the_choices() {
 fn a_flipped_bit_in_any_message_ends_a_checked_run() {
     let fails = |name: &str, message, at: fn(usize) -> usize| {
         let change = |number, it: &mut Vec<u8>| {
-            let place = at(it.len());
-            it[place] ^= u8::from(number == message);
+            if number == message {
+                let place = at(it.len());
+                it[place] ^= 1;
+            }
         };
         run(name, change).is_err()
     };
     for name in ["silent-vole", "silent"] {
-        for message in 0..3 {
+        for message in 0..4 {
             assert!(fails(name, message, |len| len - 1), "{name}: message {message}");
         }
-        assert!(fails(name, 2, |_| 0), "{name}: hash");
+        assert!(fails(name, 3, |_| 0), "{name}: hash");
     }
     assert!(fails("silent", 0, |_| 0), "commitment");
     // A receiver uses one of the sums of a level only.

@@ -8,7 +8,7 @@ use foxtrot_kernel::{
     gf::{gf64, gf128, tower},
     ggm,
     lpn::{
-        Buckets, Challenges, Factors, Next, Noise, Permutation, Prefix, accumulate,
+        self, Buckets, Challenges, Factors, Layer, Next, Noise, Permutation, Prefix, accumulate,
         accumulate_noise, encode, mark, permutation,
     },
     ring::{Factor, NttPoly, Poly},
@@ -120,8 +120,8 @@ fn silent(backend: Backend) {
     let (mut leaves, mut sums) = (vec![[0; 16]; 1 << H], vec![[[0; 16]; 2]; H]);
     let (mut x, mut y) = (vec![[0; 16]; n], vec![[0; 16]; n]);
     let (mut marks, kept) = (vec![0; n], [0xfe; 16]);
-    let mut sender = Prefix::new(backend, Some(&chi));
-    let mut receiver = Prefix::new(backend, Some(&chi));
+    let mut sender = Prefix::new(backend);
+    let mut receiver = Prefix::new(backend);
     for tree in 0..3 {
         ggm::expand(&pi, &secrets([tree; 16]), &kept, &mut leaves, &mut sums);
         sender.add(&leaves, first, &mut y);
@@ -132,17 +132,20 @@ fn silent(backend: Backend) {
         receiver.add(&leaves, first, &mut x);
         let (from, place) = (usize::from(tree) << H, alpha + (u32::from(tree) << H));
         mark(backend, first, from..from + (1 << H), place, 2 * u16::from(tree), (0, &mut marks));
-        black_box(chi.of(place));
     }
-    black_box([sender.check(), receiver.check()]);
+    black_box([sender.sum(), receiver.sum()]);
     let (mut u, mut v, mut w) = (vec![0u64; n / 2], vec![0u128; n / 2], vec![[0; 16]; n / 2]);
     let noise = [1, 2, 3].map(|k| [secrets([k; 16]), secrets([k ^ 7; 16])]);
     let noise = Noise { marks: &marks, sums: &noise };
-    let factors = Factors::Gf128(&d);
-    accumulate(backend, factors, first.buckets, &x, Next::Sum(second), &mut y);
-    accumulate(backend, Factors::Gf64(&d), second.buckets, &y, Next::Encode(last.buckets), &mut x);
+    let check = Some(lpn::Check { challenges: &chi, bits: true });
+    let (factors, next) = (Factors::Gf128(&d), Next::Encode(last.buckets));
+    let of_first = Layer { factors, buckets: first.buckets, next: Next::Sum(second), check };
+    black_box(accumulate(backend, of_first, &x, &mut y));
+    let of_second =
+        Layer { factors: Factors::Gf64(&d), buckets: second.buckets, next, check: None };
+    black_box(accumulate(backend, of_second, &y, &mut x));
     encode(backend, last, &x, 0, &mut v);
-    accumulate_noise(backend, factors, first.buckets, noise, Next::Encode(last.buckets), &mut y);
+    black_box(accumulate_noise(backend, Layer { next, ..of_first }, noise, &mut y));
     encode(backend, last, &y, 0, &mut u);
     encode(backend, last, &y, 0, &mut w);
     let rows: Vec<_> = (0..128).map(|k| secrets([k; 16])).collect();

@@ -122,11 +122,13 @@ fn batch<F: Field>(
     }
     let (planted, mut trees) = sender.plant(m, all_sent).expect("enough OTs");
     public(&mut trees);
-    let (unverified, mut check) = receiver.grow(m, all_received, &trees).expect("trees");
+    let (grown, mut challenge) = receiver.grow(m, all_received, &trees).expect("trees");
+    public(&mut challenge);
+    let encoded = sender.encode(planted, &challenge).expect("a challenge");
+    let (unverified, mut check) = receiver.encode(grown).expect("its own batch");
     public(&mut check);
-    let (sent, mut answer) = sender.answer(planted, &check).expect("a check");
+    let (sent, mut answer) = sender.answer(encoded, &check).expect("a check");
     public(&mut answer);
     let received = receiver.verify(unverified, &answer).expect("an answer");
-    let sent = sender.encode(sent).expect("its own batch");
     ((sender, receiver), (sent, received))
 }

@@ -77,11 +77,12 @@ fn step<F: Field>(silent: Silent<F>, timed: Party, finish: Finish<F>) -> Step {
         let (planted, trees) = sender.plant(M, vec![sent]).expect("enough OTs");
         times[0] += nanoseconds(start);
         let start = Instant::now();
-        let (unverified, check) = receiver.grow(M, vec![received], &trees).expect("trees");
+        let (grown, challenge) = receiver.grow(M, vec![received], &trees).expect("trees");
+        let (unverified, check) = receiver.encode(grown).expect("its own batch");
         times[1] += nanoseconds(start);
         let start = Instant::now();
-        let (answered, answer) = sender.answer(planted, &check).expect("a check");
-        let sent = sender.encode(answered).expect("its own batch");
+        let encoded = sender.encode(planted, &challenge).expect("a challenge");
+        let (sent, answer) = sender.answer(encoded, &check).expect("a check");
         times[0] += nanoseconds(start);
         let start = Instant::now();
         let received = receiver.verify(unverified, &answer).expect("an answer");

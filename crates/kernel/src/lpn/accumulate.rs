@@ -1,6 +1,6 @@
 //! Products and prefix sums, some cells at a time.
 
-use super::{Buckets, CHUNK, Factors, LINE, Next, prefetch};
+use super::{CHUNK, Factors, LINE, Layer, Next, check::Sums, prefetch};
 use crate::{
     Block,
     aes::Aes128,
@@ -30,18 +30,19 @@ impl<S: Blocks> Source<S> for &[Block] {
     }
 }
 
-/// Cells in the order of the buckets, times factors, are added up, and the sums go on to their places.
+/// Cells in the order of the buckets, times factors, are added up, and the sums go on to their places. Returns the sums that the check
+/// wants.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn accumulate<C: Clmul, S: Blocks>(
     c: C,
     s: S,
-    factors: Factors<'_>,
-    buckets: &Buckets,
+    layer: Layer<'_>,
     x: impl Source<S>,
-    next: Next<'_>,
     to: &mut [Block],
-) {
+) -> [u128; 2] {
+    let Layer { factors, buckets, next, check } = layer;
     let (mut source, mut target) = (buckets.places(), Target::new(next));
+    let mut checked = Sums::new(c, check);
     let mut cells = [[0; 16]; CHUNK];
     let mut d = [[0; 16]; CHUNK];
     let mut sum = s.zero();
@@ -55,6 +56,7 @@ pub(super) fn accumulate<C: Clmul, S: Blocks>(
                 s.store(x.cell(s, place), &mut cells[i]);
             }),
         );
+        checked.add(c, first, &cells[..count]);
         match factors {
             Factors::Ones => {}
             Factors::Gf128(pi) => {
@@ -78,6 +80,7 @@ pub(super) fn accumulate<C: Clmul, S: Blocks>(
         );
     }
     erase(&mut cells, [0; 16]);
+    checked.finish(c, n)
 }
 
 /// Places of sums, one after another.

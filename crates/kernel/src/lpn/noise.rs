@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::{Buckets, Factors, Next, Permutation, accumulate, check_layer};
+use super::{Layer, Permutation, accumulate};
 use crate::{Backend, Block, blocks::Blocks, joined};
 
 /// Writes `mark` to the places of leaves, and with its lowest bit exchanged to those of leaf `alpha` and later ones. Leaf 0 is the first of
@@ -52,17 +52,12 @@ redacted! {
 /// As the other does, or if a mark names no tree.
 pub fn accumulate_noise(
     backend: Backend,
-    factors: Factors<'_>,
-    buckets: &Buckets,
+    layer: Layer<'_>,
     noise: Noise<'_>,
-    next: Next<'_>,
     to: &mut [Block],
-) {
-    check_layer(buckets, next, [noise.marks.len(), to.len()]);
-    dispatch!(
-        wide backend,
-        simd => accumulate::accumulate(simd, simd.single(), factors, buckets, noise, next, to),
-    );
+) -> [u128; 2] {
+    layer.check_cells([noise.marks.len(), to.len()]);
+    dispatch!(wide backend, simd => accumulate::accumulate(simd, simd.single(), layer, noise, to))
 }
 
 impl<S: Blocks> accumulate::Source<S> for Noise<'_> {

@@ -23,7 +23,7 @@ fn keystream(pi: &Aes128, n: usize) -> Vec<Block> {
 }
 
 /// A permutation, as the kernel has it and as it is defined.
-struct Layer {
+struct Permuted {
     buckets: Buckets,
     table: Vec<u16>,
     /// The numbers by their buckets.
@@ -32,7 +32,7 @@ struct Layer {
     numbers: Vec<usize>,
 }
 
-impl Layer {
+impl Permuted {
     fn new(backend: Backend, seed: u8, n: usize) -> Self {
         let [buckets, draws] = [1, 2].map(|k| Aes128::new(backend, &[seed ^ k; 16]));
         Self::of(buckets, &draws, n)
@@ -106,7 +106,7 @@ fn permutation_by_definition(
 
 fn permutations(backend: Backend) {
     for n in [0, 1, 2, 63, 64, 255, 256, 4095, 4096, 4097, 20_000] {
-        let layer = Layer::new(backend, 3, n);
+        let layer = Permuted::new(backend, 3, n);
         assert_eq!(layer.by_kernel(), layer.numbers);
         let mut seen = vec![false; n];
         layer.numbers.iter().for_each(|&number| seen[number] = true);
@@ -125,7 +125,7 @@ fn all_permutations_of_four_are_as_likely() {
             key[..8].copy_from_slice(&(2 * k + purpose).to_le_bytes());
             Aes128::new(Backend::best(), &key)
         };
-        let numbers = Layer::of(key(0), &key(1), 4).by_kernel();
+        let numbers = Permuted::of(key(0), &key(1), 4).by_kernel();
         *counts.entry(numbers).or_insert(0u32) += 1;
     }
     assert_eq!(counts.len(), 24);
@@ -134,36 +134,17 @@ fn all_permutations_of_four_are_as_likely() {
     assert!(chi < 70.0, "{chi}");
 }
 
-/// Trees of three heights: the sums at their places, challenges and marks, in one go and in parts.
-fn prefix_sums_and_checks(backend: Backend) {
+/// Trees of three heights: the sums at their places, and marks, in one go and in parts.
+fn prefix_sums(backend: Backend) {
     let mut random = Stream(1);
     for (h, trees) in [(5, 6), (7, 3), (9, 2)] {
         let n = trees << h;
-        let key = random.blocks(1)[0];
-        let challenges = Challenges::new(backend, &key);
-        let encrypted = |i: u128| {
-            let mut block = [i.to_le_bytes()];
-            Aes128::new(Backend::PORTABLE, &key).encrypt(&mut block);
-            wide(&block[0])
-        };
-        let of_leaf = |i: u128| {
-            gf128::mul(backend, encrypted(i >> 8), encrypted(1 << 64 | i & 0xff)).to_le_bytes()
-        };
-        let chi: Vec<_> = (0..n as u128).map(of_leaf).collect();
-        assert!(chi.iter().zip(0..).all(|(chi, i)| challenges.of(i) == wide(chi)));
         let b = random.blocks(n);
-        let layer = Layer::new(backend, 5, n);
+        let layer = Permuted::new(backend, 5, n);
         let (places, permutation) = (layer.places(), layer.permutation());
         let mut x = vec![[0; 16]; n];
-        let mut whole = Prefix::new(backend, Some(&challenges));
-        let mut unchecked = Prefix::new(backend, None);
-        for tree in b.chunks(1 << h) {
-            unchecked.add(tree, permutation, &mut vec![[0; 16]; n]);
-            whole.add(tree, permutation, &mut x);
-        }
-        let product = |(x, chi): (&Block, &Block)| gf128::mul(backend, wide(x), wide(chi));
-        let inner = b.iter().zip(&chi).map(product).fold(0, |sum, it| sum ^ it);
-        assert_eq!((whole.check(), unchecked.check()), (inner, 0));
+        let mut whole = Prefix::new(backend);
+        b.chunks(1 << h).for_each(|tree| whole.add(tree, permutation, &mut x));
         let mut sum = 0;
         let sums: Vec<_> = b
             .iter()
@@ -173,18 +154,19 @@ fn prefix_sums_and_checks(backend: Backend) {
             })
             .collect();
         assert!(places.iter().zip(&sums).all(|(&place, sum)| wide(&x[place]) == *sum));
+        assert_eq!(whole.sum(), sum);
 
-        let (mut parts, mut check) = (vec![[0; 16]; n], 0);
+        let mut parts = vec![[0; 16]; n];
         for k in 0..3 {
             let [first, end] = [k, k + 1].map(|k| layer.buckets.part(k, 3));
             let before = if first == 0 { 0 } else { sums[first - 1] };
-            let mut part = Prefix::from(backend, Some(&challenges), first, before.to_le_bytes());
+            let mut part = Prefix::from(backend, first, before.to_le_bytes());
             let (some, rest) = b[first..end].split_at((end - first) / 3);
             part.add(some, permutation, &mut parts[first..end]);
             part.add(rest, permutation, &mut parts[first..end]);
-            check ^= part.check();
+            assert_eq!(part.sum(), sums[end - 1]);
         }
-        assert_eq!((parts, check), (x, inner));
+        assert_eq!(parts, x);
 
         let mut marks = vec![0; n];
         for tree in 0..trees {
@@ -201,6 +183,19 @@ fn prefix_sums_and_checks(backend: Backend) {
             assert!(leaves.into_iter().all(|i| marks[places[i]] == base + u16::from(i >= alpha)));
         }
     }
+}
+
+/// Σ χ_l·x_l and Σ χ_l·(bit 0 of x_l) by the definition.
+fn checked(backend: Backend, key: &Block, x: &[u128]) -> [u128; 2] {
+    let encrypted = |l: u128| {
+        let mut block = [l.to_le_bytes()];
+        Aes128::new(Backend::PORTABLE, key).encrypt(&mut block);
+        wide(&block[0])
+    };
+    let challenge = |l: u128| gf128::mul(backend, encrypted(l >> 8), encrypted(1 << 64 | l & 0xff));
+    (0..).map(challenge).zip(x).fold([0; 2], |[sum, bits], (chi, x)| {
+        [sum ^ gf128::mul(backend, chi, *x), bits ^ chi * (x & 1)]
+    })
 }
 
 /// Factors times a string, added up, by the fields' own multiplication.
@@ -241,28 +236,39 @@ fn accumulation(backend: Backend) {
         before ^ if mark % 2 == 1 { own } else { 0 }
     };
     let blocks: Vec<_> = sums.iter().map(|sums| sums.map(u128::to_le_bytes)).collect();
-    for n in (0..4).chain([63, 64, 65, 130, 1025]) {
-        let [layer, then] = [6, 7].map(|seed| Layer::new(backend, seed, n));
+    let key = random.blocks(1)[0];
+    let challenges = Challenges::new(backend, &key);
+    for n in (0..4).chain([63, 64, 65, 130, 256, 1025]) {
+        let [layer, then] = [6, 7].map(|seed| Permuted::new(backend, seed, n));
         for factors in [Factors::Ones, Factors::Gf128(&pi), Factors::Gf64(&pi)] {
             let y: Vec<_> = (0..n).map(|_| random.wide()).collect();
             let marks: Vec<_> = y.iter().map(|y| u16::from(y.to_le_bytes()[0]) % 18).collect();
             let noise: Vec<_> = marks.iter().copied().map(noise_at).collect();
             let [of_y, of_noise] = [&y, &noise].map(|y| accumulated(backend, factors, y));
-            for (next, place) in [
+            let [checked_y, checked_noise] = [&y, &noise].map(|it| checked(backend, &key, it));
+            for (next, place, bits) in [
                 (
                     Next::Sum(then.permutation()),
-                    Layer::by_table as fn(&Layer, &[u128]) -> Vec<u128>,
+                    Permuted::by_table as fn(&Permuted, &[u128]) -> Vec<u128>,
+                    true,
                 ),
-                (Next::Encode(&then.buckets), Layer::in_buckets),
+                (Next::Encode(&then.buckets), Permuted::in_buckets, false),
             ] {
+                let check = Some(Check { challenges: &challenges, bits });
+                let step = Layer { factors, buckets: &layer.buckets, next, check };
+                let wanted = |[sum, of_bits]: [u128; 2]| [sum, if bits { of_bits } else { 0 }];
                 let mut x = vec![[0; 16]; n];
                 let (y, of_y) = (layer.in_buckets(&y), place(&then, &of_y));
-                accumulate(backend, factors, &layer.buckets, &singles(&y), next, &mut x);
-                assert_eq!(x, singles(&of_y), "{n} {factors:?}");
+                let sums = accumulate(backend, step, &singles(&y), &mut x);
+                assert_eq!((&x, sums), (&singles(&of_y), wanted(checked_y)), "{n} {factors:?}");
+                let unchecked = Layer { check: None, ..step };
+                assert_eq!(accumulate(backend, unchecked, &singles(&y), &mut x), [0; 2]);
+                assert_eq!(x, singles(&of_y));
                 let marks = &layer.in_buckets(&marks);
                 let noise = Noise { marks, sums: &blocks };
-                accumulate_noise(backend, factors, &layer.buckets, noise, next, &mut x);
-                assert_eq!(x, singles(&place(&then, &of_noise)), "{n} {factors:?}");
+                let sums = accumulate_noise(backend, step, noise, &mut x);
+                let of_noise = singles(&place(&then, &of_noise));
+                assert_eq!((x, sums), (of_noise, wanted(checked_noise)), "{n} {factors:?}");
             }
         }
     }
@@ -273,9 +279,9 @@ fn whole_code(backend: Backend) {
     let mut random = Stream(8);
     let d = [(); 2].map(|()| Aes128::new(backend, &random.blocks(1)[0]));
     for n in [64, 320, 4160] {
-        let [t1, t2, t3] = [1, 2, 3].map(|seed| Layer::new(backend, 16 * seed, n));
+        let [t1, t2, t3] = [1, 2, 3].map(|seed| Permuted::new(backend, 16 * seed, n));
         let input: Vec<u128> = (0..n).map(|_| random.wide()).collect();
-        let sent = |layer: &Layer, x: &[u128]| {
+        let sent = |layer: &Permuted, x: &[u128]| {
             let mut y = vec![0; n];
             layer.numbers.iter().zip(x).for_each(|(&l, &x)| y[l] = x);
             y
@@ -286,13 +292,16 @@ fn whole_code(backend: Backend) {
 
         let [mut x, mut y] = [vec![[0; 16]; n], vec![[0; 16]; n]];
         let mut out = vec![0u128; n / 2];
-        Prefix::new(backend, None).add(&singles(&input), t1.permutation(), &mut x);
-        let [d0, d1] = d.each_ref().map(Factors::Gf128);
-        accumulate(backend, d0, &t1.buckets, &x, Next::Encode(&t2.buckets), &mut y);
+        Prefix::new(backend).add(&singles(&input), t1.permutation(), &mut x);
+        let step = |d, t: &Permuted, next, x: &[Block], y: &mut [Block]| {
+            let (factors, buckets) = (Factors::Gf128(d), &t.buckets);
+            accumulate(backend, Layer { factors, buckets, next, check: None }, x, y);
+        };
+        step(&d[0], &t1, Next::Encode(&t2.buckets), &x, &mut y);
         encode(backend, t2.permutation(), &y, 0, &mut out);
         assert_eq!(out, encoded(&t2.numbers, &second));
-        accumulate(backend, d0, &t1.buckets, &x, Next::Sum(t2.permutation()), &mut y);
-        accumulate(backend, d1, &t2.buckets, &y, Next::Encode(&t3.buckets), &mut x);
+        step(&d[0], &t1, Next::Sum(t2.permutation()), &x, &mut y);
+        step(&d[1], &t2, Next::Encode(&t3.buckets), &y, &mut x);
         encode(backend, t3.permutation(), &x, 0, &mut out);
         assert_eq!(out, encoded(&t3.numbers, &third));
     }
@@ -315,7 +324,7 @@ fn encoded(numbers: &[usize], x: &[u128]) -> Vec<u128> {
 fn encoding(backend: Backend) {
     let mut random = Stream(3);
     for n in SIZES {
-        let layer = Layer::new(backend, 9, n);
+        let layer = Permuted::new(backend, 9, n);
         let (x, permutation) =
             ((0..n).map(|_| random.wide()).collect::<Vec<_>>(), layer.permutation());
         let of_x = encoded(&layer.numbers, &x);
@@ -359,22 +368,22 @@ fn aligned_buffers_begin_with_a_line_of_the_cache() {
 
 on_every_backend! {
     permutations_follow_the_definition => permutations;
-    sums_of_leaves_go_to_their_places => prefix_sums_and_checks;
+    sums_of_leaves_go_to_their_places => prefix_sums;
     cells_are_multiplied_and_added_up => accumulation;
     blocks_are_encoded_by_the_rows_of_the_matrix => encoding;
     all_steps_make_the_code_of_the_definition => whole_code;
 }
 
 /// A permutation of n numbers on the portable backend.
-fn portable(n: usize) -> Layer {
-    Layer::new(Backend::PORTABLE, 1, n)
+fn portable(n: usize) -> Permuted {
+    Permuted::new(Backend::PORTABLE, 1, n)
 }
 
 #[test]
 #[should_panic(expected = "an entry for every leaf")]
 fn a_short_table_is_refused() {
     let layer = portable(1);
-    Prefix::new(Backend::PORTABLE, None).add(&[[0; 16]; 2], layer.permutation(), &mut [[0; 16]; 2]);
+    Prefix::new(Backend::PORTABLE).add(&[[0; 16]; 2], layer.permutation(), &mut [[0; 16]; 2]);
 }
 
 #[test]
@@ -402,16 +411,16 @@ fn vectors_of_one_block_and_of_two_give_the_same() {
     let Ok(backend) = Backend::named("avx2") else { return };
     let Vectors::Avx2(one) = backend.vectors() else { unreachable!("the backend's own") };
     let (n, pi) = (320, Aes128::new(backend, &[7; 16]));
-    let [layer, then] = [6, 7].map(|seed| Layer::new(backend, seed, n));
+    let [layer, then] = [6, 7].map(|seed| Permuted::new(backend, seed, n));
     let (x, next) = (Stream(9).blocks(n), Next::Encode(&then.buckets));
+    let challenges = Challenges::new(backend, &[8; 16]);
+    let check = Some(Check { challenges: &challenges, bits: true });
     let [mut y, mut expected] = [(); 2].map(|()| vec![[0; 16]; n]);
     for factors in [Factors::Gf128(&pi), Factors::Gf64(&pi)] {
-        accumulate(backend, factors, &layer.buckets, &x, next, &mut y);
-        one.run(|| {
-            let to = &mut expected;
-            accumulate::accumulate(one, one, factors, &layer.buckets, &x[..], next, to);
-        });
-        assert_eq!(y, expected);
+        let step = Layer { factors, buckets: &layer.buckets, next, check };
+        let sums = accumulate(backend, step, &x, &mut y);
+        let of_one = one.run(|| accumulate::accumulate(one, one, step, &x[..], &mut expected));
+        assert_eq!((&y, sums), (&expected, of_one));
     }
     let mut out = vec![[0; 16]; n / 2];
     encode(backend, then.permutation(), &y, 0, &mut out);

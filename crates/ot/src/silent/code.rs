@@ -6,26 +6,30 @@ use core::{mem, ops::Range};
 use foxtrot_kernel::{
     Backend,
     aes::Aes128,
-    lpn::{Buckets, Next, Noise, Permutation, accumulate, accumulate_noise, aligned, permutation},
+    lpn::{
+        Buckets, Check, Layer, Next, Noise, Permutation, accumulate, accumulate_noise, aligned,
+        permutation,
+    },
     memory::prefer_huge_pages,
 };
 use spin::Mutex;
+use zeroize::Zeroizing;
 
 use super::{field::sealed::Field, parameters::Size};
 use crate::{base::Block, erase::Secret};
 
 /// The code of one length. It is the same for all sessions.
 pub struct Code {
-    layers: Vec<Layer>,
+    layers: Vec<Behind>,
 }
 
 /// The permutation behind an accumulator.
-struct Layer {
+struct Behind {
     buckets: Buckets,
     table: Vec<u16>,
 }
 
-impl Layer {
+impl Behind {
     fn permutation(&self) -> Permutation<'_> {
         Permutation { buckets: &self.buckets, table: &self.table }
     }
@@ -78,7 +82,7 @@ impl Code {
             let mut table = vec![0; n];
             prefer_huge_pages(&mut table);
             let [buckets, draws] = [0, 1].map(|purpose| cipher(backend, n, layer, purpose));
-            Layer { buckets: permutation(buckets, &draws, &mut table), table }
+            Behind { buckets: permutation(buckets, &draws, &mut table), table }
         };
         Self { layers: (1..=accumulators).map(layer).collect() }
     }
@@ -104,31 +108,44 @@ impl Code {
         (0..threads).map(move |k| place(k)..place(k + 1))
     }
 
-    /// The accumulators from the second one on: the cipher of the factors, where cells come from, and where they go.
-    fn steps(&self, backend: Backend) -> impl Iterator<Item = (Aes128, &Buckets, Next<'_>)> {
-        self.layers.windows(2).enumerate().map(move |(k, layers)| {
+    /// Runs `step` for the accumulators from the second one on. `check` is for the cells of the second one.
+    fn steps<F: Field>(
+        &self,
+        backend: Backend,
+        check: Option<Check<'_>>,
+        mut step: impl FnMut(Layer<'_>) -> [u128; 2],
+    ) -> Sums {
+        let mut sums = Sums::default();
+        for (k, layers) in self.layers.windows(2).enumerate() {
             let d = cipher(backend, self.len(), k + 2, 2);
             let next = if k + 2 < self.layers.len() {
                 Next::Sum(layers[1].permutation())
             } else {
                 Next::Encode(&layers[1].buckets)
             };
-            (d, &layers[0].buckets, next)
-        })
+            let check = check.filter(|_| k == 0);
+            let of_layer =
+                step(Layer { factors: F::factors(&d), buckets: &layers[0].buckets, next, check });
+            sums.iter_mut().zip(of_layer).for_each(|(sum, it)| *sum ^= it);
+        }
+        sums
     }
 
-    /// The accumulators from the second one on, of the sums of the first one; also returns the other string.
+    /// The accumulators from the second one on, of the sums of the first one. Returns the result, the other string, and what the check
+    /// wants.
     pub(super) fn accumulate<F: Field>(
         &self,
         backend: Backend,
         mut cells: Cells,
         mut other: Cells,
-    ) -> [Cells; 2] {
-        for (d, buckets, next) in self.steps(backend) {
-            accumulate(backend, F::factors(&d), buckets, cells.get(), next, other.get_mut());
+        check: Option<Check<'_>>,
+    ) -> ([Cells; 2], Sums) {
+        let sums = self.steps::<F>(backend, check, |layer| {
+            let sums = accumulate(backend, layer, cells.get(), other.get_mut());
             mem::swap(&mut cells, &mut other);
-        }
-        [cells, other]
+            sums
+        });
+        ([cells, other], sums)
     }
 
     /// The accumulators from the second one on, of noise.
@@ -137,20 +154,23 @@ impl Code {
         backend: Backend,
         noise: Noise<'_>,
         cells: &mut Cells,
-    ) {
-        let mut other = None;
-        for (k, (d, buckets, next)) in self.steps(backend).enumerate() {
-            let factors = F::factors(&d);
-            if k == 0 {
-                accumulate_noise(backend, factors, buckets, noise, next, cells.get_mut());
-            } else {
-                let to = other.get_or_insert_with(|| Cells::zeroed(self.len()));
-                accumulate(backend, factors, buckets, cells.get(), next, to.get_mut());
-                mem::swap(cells, to);
+        check: Option<Check<'_>>,
+    ) -> Sums {
+        let (mut noise, mut other) = (Some(noise), None);
+        self.steps::<F>(backend, check, |layer| {
+            if let Some(noise) = noise.take() {
+                return accumulate_noise(backend, layer, noise, cells.get_mut());
             }
-        }
+            let to = other.get_or_insert_with(|| Cells::zeroed(self.len()));
+            let sums = accumulate(backend, layer, cells.get(), to.get_mut());
+            mem::swap(cells, to);
+            sums
+        })
     }
 }
+
+/// The sums of a check: of a string, and of bit 0 of its elements if that is wanted.
+pub(super) type Sums = Zeroizing<[u128; 2]>;
 
 /// A string of elements, which begins with a line of the cache.
 pub struct Cells {

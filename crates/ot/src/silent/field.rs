@@ -6,10 +6,10 @@ use foxtrot_kernel::{
     Backend,
     aes::Aes128,
     gf::{gf128, tower},
-    lpn::{Element, Factors, Noise, encode},
+    lpn::{Check, Element, Factors, Noise, encode},
 };
 
-use super::code::{Cells, Code};
+use super::code::{Cells, Code, Sums};
 use crate::{
     Bits,
     base::Block,
@@ -74,15 +74,14 @@ pub(super) mod sealed {
         where
             Self: super::Field;
 
-        /// U from the marks of all leaves, and for every tree the sum of the noise before it and its own; the cells are overwritten. Of a U
-        /// that is a bit of V, nothing.
+        /// U from noise, and what the check wants; the cells are overwritten. Of a U that is a bit of V, nothing.
         fn encode(
             code: (&Code, Backend),
-            marks: &[u16],
-            sums: &[[Block; 2]],
+            noise: Noise<'_>,
+            check: Option<Check<'_>>,
             cells: &mut Cells,
             m: usize,
-        ) -> <Self as super::Field>::Values
+        ) -> (<Self as super::Field>::Values, Sums)
         where
             Self: super::Field;
 
@@ -105,15 +104,15 @@ use sealed::Field as Arithmetic;
 /// U of a large field.
 fn encode_noise<F: Arithmetic, T: Element + Zero>(
     (code, backend): (&Code, Backend),
-    marks: &[u16],
-    sums: &[[Block; 2]],
+    noise: Noise<'_>,
+    check: Option<Check<'_>>,
     cells: &mut Cells,
     m: usize,
-) -> Secret<T> {
-    code.accumulate_noise::<F>(backend, Noise { marks, sums }, cells);
+) -> (Secret<T>, Sums) {
+    let sums = code.accumulate_noise::<F>(backend, noise, cells, check);
     let mut u = Secret::zeroed(m);
     encode(backend, code.last(), cells.get(), 0, &mut u);
-    u
+    (u, sums)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the low half is wanted")]
@@ -139,12 +138,12 @@ impl Arithmetic for Gf128 {
 
     fn encode(
         code: (&Code, Backend),
-        marks: &[u16],
-        sums: &[[Block; 2]],
+        noise: Noise<'_>,
+        check: Option<Check<'_>>,
         cells: &mut Cells,
         m: usize,
-    ) -> Secret<u128> {
-        encode_noise::<Self, _>(code, marks, sums, cells, m)
+    ) -> (Secret<u128>, Sums) {
+        encode_noise::<Self, _>(code, noise, check, cells, m)
     }
 }
 
@@ -166,12 +165,12 @@ impl Arithmetic for Gf64 {
 
     fn encode(
         code: (&Code, Backend),
-        marks: &[u16],
-        sums: &[[Block; 2]],
+        noise: Noise<'_>,
+        check: Option<Check<'_>>,
         cells: &mut Cells,
         m: usize,
-    ) -> Secret<u64> {
-        encode_noise::<Self, _>(code, marks, sums, cells, m)
+    ) -> (Secret<u64>, Sums) {
+        encode_noise::<Self, _>(code, noise, check, cells, m)
     }
 }
 
@@ -190,8 +189,14 @@ impl Arithmetic for Gf2 {
         Bits::from_bools(elements.iter().map(|&it| it & 1 == 1))
     }
 
-    fn encode(_: (&Code, Backend), _: &[u16], _: &[[Block; 2]], _: &mut Cells, _: usize) -> Bits {
-        Bits::default()
+    fn encode(
+        _: (&Code, Backend),
+        _: Noise<'_>,
+        _: Option<Check<'_>>,
+        _: &mut Cells,
+        _: usize,
+    ) -> (Bits, Sums) {
+        Default::default()
     }
 
     fn beside(u: Bits, rows: &[u128], flips: &Bits) -> Bits {

@@ -167,13 +167,13 @@ impl<F: Field> Silent<F> {
         if self.has_coin() { 32 + 1 } else { 0 }
     }
 
-    /// Bytes of the receiver's `Check` of a batch; with none, it is not sent.
+    /// Bytes of the receiver's `Challenge` of a batch, and of its `Check`; with none, they are not sent.
     #[must_use]
     pub const fn check_len(&self) -> usize {
-        if self.checked() && self.has_noise() { 16 + 16 } else { 0 }
+        if self.checked() && self.has_noise() { 16 } else { 0 }
     }
 
-    /// Bytes of the sender's `Answer` to it; with none, it is not sent.
+    /// Bytes of the sender's `Answer` to them; with none, it is not sent.
     #[must_use]
     pub const fn answer_len(&self) -> usize {
         match self.check_len() {
@@ -228,7 +228,7 @@ impl<F: Field> Silent<F> {
     /// Payload bytes of the receiver for a batch of m outputs with random choices, without set-up and base OTs.
     pub(super) fn receiver_batch(&self, m: usize) -> usize {
         let ots = self.size(m).map_or(0, |size| size.ots);
-        self.extension().receiver_bytes(ots) - self.extension().setup_len() + self.check_len()
+        self.extension().receiver_bytes(ots) - self.extension().setup_len() + 2 * self.check_len()
     }
 
     /// Payload bytes of the sender for a batch of m outputs, without set-up and base OTs.

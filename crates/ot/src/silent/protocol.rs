@@ -46,7 +46,7 @@ use zeroize::Zeroizing;
 
 pub use crate::extension::protocol::Plan;
 
-use super::{Field, Gf2, Received, Sent, Silent, Unverified};
+use super::{Field, Gf2, Received, Sent, Silent};
 use crate::{
     Bits, Context, Error, Usage,
     base::{Block, Choice},
@@ -138,10 +138,12 @@ impl<F: Field> Sender<F> {
         let (planted, trees) = self.state.plant_rows(m, &rows)?;
         drop(rows);
         io.send_any(trees).await;
+        let challenge = io.recv_any(self.silent.check_len()).await;
+        let encoded = self.state.encode(planted, &challenge)?;
         let check = io.recv_any(self.silent.check_len()).await;
-        let (answered, answer) = self.state.answer(planted, &check)?;
+        let (sent, answer) = self.state.answer(encoded, &check)?;
         io.send_any(answer).await;
-        Ok(self.state.encode(answered)?)
+        Ok(sent)
     }
 }
 
@@ -175,7 +177,7 @@ impl<F: Field> Receiver<F> {
     /// Errors of the steps, and [`Usage::SessionEnded`] after any of them.
     pub async fn vole(&mut self, io: &Io, m: usize) -> Result<(F::Values, Secret<u128>), Error> {
         self.runs.begin()?;
-        let (received, ()) = self.batch(io, m, super::Receiver::encode).await?;
+        let (received, ()) = self.batch(io, m, || ()).await?;
         self.runs.end();
         Ok(received.into_parts())
     }
@@ -192,19 +194,17 @@ impl<F: Field> Receiver<F> {
         work: impl FnOnce() -> R + Send,
     ) -> Result<(F::Values, Secret<u128>, R), Error> {
         self.runs.begin()?;
-        let encode =
-            |state: &mut super::Receiver<F>, batch: &mut _| state.encode_beside(batch, work);
-        let (received, result) = self.batch(io, m, encode).await?;
+        let (received, result) = self.batch(io, m, work).await?;
         self.runs.end();
         let (u, v) = received.into_parts();
         Ok((u, v, result))
     }
 
-    async fn batch<R>(
+    async fn batch<R: Send>(
         &mut self,
         io: &Io,
         m: usize,
-        encode: impl FnOnce(&mut super::Receiver<F>, &mut Unverified<F>) -> R,
+        work: impl FnOnce() -> R + Send,
     ) -> Result<(Received<F>, R), Error> {
         let size = self.silent.size(m)?;
         let mut rows = Secret(Vec::with_capacity(size.ots));
@@ -219,11 +219,12 @@ impl<F: Field> Receiver<F> {
         io.limit(limits(&self.silent));
         let choices = Bits::from_bools(choices.iter().map(|&bit| bit == 1));
         let trees = io.recv_any(size.trees_len).await;
-        let (mut unverified, check) = self.state.grow_rows(m, &choices, &rows, &trees)?;
+        let (grown, challenge) = self.state.grow_rows(m, &choices, &rows, &trees)?;
         drop((choices, rows));
-        io.send_any(check).await;
+        io.send_any(challenge).await;
         // While the sender computes.
-        let result = encode(&mut self.state, &mut unverified);
+        let (unverified, check, result) = self.state.encode_beside(grown, work)?;
+        io.send_any(check).await;
         let answer = io.recv_any(self.silent.answer_len()).await;
         Ok((self.state.verify(unverified, &answer)?, result))
     }
@@ -280,7 +281,7 @@ impl Receiver<Gf2> {
         let mut batches = self.silent.batches(n).peekable();
         while let Some(m) = batches.next() {
             self.state.keep_memory(batches.peek().is_some());
-            let (mut received, ()) = self.batch(io, m, super::Receiver::encode).await?;
+            let (mut received, ()) = self.batch(io, m, || ()).await?;
             if let Choice::Given(bits) = choice {
                 io.send(received.choose(bits.slice(start..start + m))?).await;
             }

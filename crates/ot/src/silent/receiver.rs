@@ -1,20 +1,19 @@
 //! The side with U and V.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     Backend,
     aes::tmmo,
-    gf::gf128,
     ggm,
-    lpn::{Challenges, encode},
+    lpn::{Challenges, Check, Noise, encode},
 };
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
-    code::{CODES, Cells, Scratch},
+    code::{CODES, Cells, Scratch, Sums},
     field::{Field, Gf2, pack_bits, pack_noise, pack_rows},
     parameters::{MASK, Silent, Size},
     permutation,
@@ -42,16 +41,23 @@ pub struct Receiver<F: Field> {
     scratch: Scratch,
 }
 
-/// A batch whose trees have come. It has no output before the sender's `Answer` has come, where there is one.
+/// A batch whose trees have come.
 #[must_use = "the batch has no output yet"]
-pub struct Unverified<F: Field> {
+pub struct Grown<F: Field> {
     session: Sid,
     number: u64,
     size: Size,
-    check: Option<Check>,
-    /// U and V, and before the strings that they come from.
-    values: Option<(F::Values, Rows)>,
-    strings: Option<Strings>,
+    challenge: Option<Challenge>,
+    commitment: [u8; 32],
+    /// u* and v*.
+    mask: Zeroizing<[u128; 2]>,
+    source: Source<F>,
+}
+
+/// Where U and V come from.
+enum Source<F: Field> {
+    Trees(Strings),
+    Packed(F::Values, Secret<u128>),
 }
 
 /// A batch's strings behind the first accumulator.
@@ -63,8 +69,18 @@ struct Strings {
     sums: Secret<[Block; 2]>,
 }
 
-/// Values that an answer is checked against.
-struct Check {
+/// A batch that is encoded. It has no output before the sender's `Answer` has come, where there is one.
+#[must_use = "the batch has no output yet"]
+pub struct Unverified<F: Field> {
+    session: Sid,
+    number: u64,
+    u: F::Values,
+    v: Rows,
+    expected: Option<Expected>,
+}
+
+/// What an answer is checked against.
+struct Expected {
     challenge: Challenge,
     hash: [u8; 32],
     commitment: [u8; 32],
@@ -120,7 +136,7 @@ impl<F: Field> Receiver<F> {
     }
 
     /// Sections 20.2 to 20.4: begins a batch of m outputs with as many OTs as [`Silent::size`] says, whose challenges have been
-    /// answered, and takes the sender's `Trees`. Also returns `Check`. Both messages are empty where there is none.
+    /// answered, and takes the sender's `Trees`. Also returns `Challenge`. Both messages are empty where there is none.
     ///
     /// # Errors
     /// Errors of [`Silent::size`]; [`Usage::CountMismatch`] if there are not as many OTs; [`Usage::ForeignBatch`];
@@ -130,7 +146,7 @@ impl<F: Field> Receiver<F> {
         m: usize,
         ots: Vec<extension::Received>,
         trees: &[u8],
-    ) -> Result<(Unverified<F>, Vec<u8>), Error> {
+    ) -> Result<(Grown<F>, Vec<u8>), Error> {
         let n = ots.iter().map(extension::Received::n).sum();
         let (mut rows, mut choices) = (Secret::zeroed(n), Secret::<u8>::zeroed(n));
         let extension = self.extension()?;
@@ -155,7 +171,7 @@ impl<F: Field> Receiver<F> {
         choices: &Bits,
         rows: &[Block],
         trees: &[u8],
-    ) -> Result<(Unverified<F>, Vec<u8>), Error> {
+    ) -> Result<(Grown<F>, Vec<u8>), Error> {
         let size = self.silent.size(m)?;
         super::check_ots(&size, rows.len())?;
         self.ots()?;
@@ -163,11 +179,19 @@ impl<F: Field> Receiver<F> {
         self.batch += 1;
         super::check_len("Trees", size.trees_len, trees.len()).inspect_err(|_| self.ots = None)?;
         let backend = self.session.backend();
+        let challenge = (self.silent.check_len() > 0).then(|| {
+            let challenge = self.session.oracle("foxtrot v1 silent challenge").query(number, 0);
+            challenge.field(self.seed.as_bytes()).finish()
+        });
+        let grown = |commitment, mask, source| {
+            let message =
+                challenge.map_or_else(Vec::new, |challenge: Challenge| challenge.to_vec());
+            (Grown { session, number, size, challenge, commitment, mask, source }, message)
+        };
         if !self.silent.has_noise() {
             let u = Secret((0..m).map(|j| pack_bits(choices, j * MASK, MASK)).collect());
-            let values = Some((F::values(&u), Rows::List(pack_rows(backend, rows))));
-            let batch = Unverified { session, number, size, check: None, values, strings: None };
-            return Ok((batch, Vec::new()));
+            let source = Source::Packed(F::values(&u), pack_rows(backend, rows));
+            return Ok(grown([0; 32], Zeroizing::default(), source));
         }
         let (head, messages) = trees.split_at(self.silent.head_len());
         let messages = messages.as_chunks::<16>().0.chunks(2 * size.height + 1);
@@ -175,21 +199,19 @@ impl<F: Field> Receiver<F> {
         let first_of_trees = rows.len() - size.trees * size.height;
         let (packed, of_trees) = rows.split_at(first_of_trees);
         let (noise_rows, mask_rows) = packed.split_at(F::NOISE_BITS * size.trees);
-        let mask_bits = Zeroizing::new(pack_bits(choices, noise_rows.len(), mask_rows.len()));
-        let mut mask = Zeroizing::new(pack_rows(backend, mask_rows).first().copied().unwrap_or(0));
+        let mut mask = Zeroizing::new([
+            pack_bits(choices, noise_rows.len(), mask_rows.len()),
+            pack_rows(backend, mask_rows).first().copied().unwrap_or(0),
+        ]);
         if head.last() == Some(&0) {
             // Of the Δ that has bit 0.
-            *mask ^= *mask_bits;
+            mask[1] ^= mask[0];
         }
         let noise = pack_noise::<F>(backend, noise_rows, size.trees, 0);
 
         let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
         let mut masks = Secret::zeroed(of_trees.len());
         tmmo(&pi, 0, of_trees, &mut masks);
-        let challenge = self.silent.checked().then(|| {
-            let challenge = self.session.oracle("foxtrot v1 silent challenge").query(number, 0);
-            challenge.field(self.seed.as_bytes()).finish::<16>()
-        });
         // The places of noise in the batch; where masks were, the sums that they open; the sums of all leaves of a tree.
         let height = size.height;
         let mut alphas = Secret::<u32>::zeroed(size.trees);
@@ -209,10 +231,7 @@ impl<F: Field> Receiver<F> {
                 *known = (sum ^ u128::from_le_bytes(*known)).to_le_bytes();
             }
             totals[j] = u128::from_le_bytes(message[2 * height]) ^ v | F::CHOICE;
-            let value = match F::NOISE_BITS {
-                0 => 1,
-                n => pack_bits(choices, j * n, n),
-            };
+            let value = pack_bits(choices, j * F::NOISE_BITS, F::NOISE_BITS);
             sums[j] = [before, value].map(u128::to_le_bytes);
             before ^= value;
         }
@@ -220,74 +239,80 @@ impl<F: Field> Receiver<F> {
         let trees = Trees::new(&self.session, number, &size);
         let mut cells = self.scratch.take(code.len());
         let kept = (!F::CHOICE).to_le_bytes();
-        let expand = |tree: usize, leaves: &mut [Block]| {
+        let expand = |tree: usize, leaves: &mut [Block], _: Option<&mut ()>| {
             let (pi, total) = (trees.permutation(tree), totals[tree].to_le_bytes());
             let known = &masks[tree * height..][..height];
             let alpha = alphas[tree] & ((1 << height) - 1);
             ggm::expand_punctured(&pi, alpha, known, &total, &kept, leaves);
         };
-        let challenges = challenge.map(|key| Challenges::new(backend, &key));
-        let of_leaves = challenges.as_ref();
-        let check = trees.accumulate(&code, &totals, of_leaves, cells.get_mut(), expand);
+        let mut outputs = vec![(); size.trees];
+        trees.accumulate(&code, Some(&totals), cells.get_mut(), &mut outputs, expand);
         let marks = if F::LATER { Secret::default() } else { trees.marks(&code, &alphas) };
-        let x = challenges.map_or(0, |chi| noise_check((&chi, backend), &alphas, &sums));
-        let x = Zeroizing::new(*mask_bits ^ x);
-        let sum = Zeroizing::new(*mask ^ check);
-        let mut message = Vec::with_capacity(self.silent.check_len());
-        let check = challenge.map(|challenge| {
-            message.extend_from_slice(&challenge);
-            message.extend_from_slice(&x.to_le_bytes());
-            let hash = check_hash(&self.session, number, &sum);
-            let commitment = head.first_chunk().copied().unwrap_or_default();
-            Check { challenge, hash, commitment }
-        });
-        let strings = Some(Strings { cells, marks, sums });
-        Ok((Unverified { session, number, size, check, values: None, strings }, message))
+        let commitment = head.first_chunk().copied().unwrap_or_default();
+        Ok(grown(commitment, mask, Source::Trees(Strings { cells, marks, sums })))
     }
 
-    /// Sections 20.4 and 20.5: takes the sender's `Answer`, which is empty where there is none, and returns the output.
+    /// Sections 20.4 and 20.5: encodes a batch; also returns `Check`, which is empty where there is none.
     ///
     /// # Errors
-    /// [`Misbehaved::ConsistencyCheck`] and [`Decode`](crate::Decode): both end the session, and the extension's also.
     /// [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
-    pub fn verify(
-        &mut self,
-        mut unverified: Unverified<F>,
-        answer: &[u8],
-    ) -> Result<Received<F>, Error> {
-        self.ots()?;
-        if unverified.session != *self.session.id() {
-            return Err(Usage::ForeignBatch.into());
-        }
-        let answered = self.check(unverified.number, unverified.check.take(), answer);
-        let coins = answered.inspect_err(|_| self.ots = None)?;
-        self.encode(&mut unverified);
-        let Unverified { session, number, size, values, .. } = unverified;
-        let (u, v) = values.ok_or(Usage::SessionEnded)?;
-        let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
-        Ok(Received { session, number, u, v, coins, flips })
-    }
-
-    /// Section 20.5: encodes a batch before its answer has come, for which [`verify`](Self::verify) then has less to do.
-    pub fn encode(&mut self, batch: &mut Unverified<F>) {
-        batch.encode(self.session.backend(), &mut self.scratch);
+    pub fn encode(&mut self, grown: Grown<F>) -> Result<(Unverified<F>, Vec<u8>), Usage> {
+        self.encode_beside(grown, || ()).map(|(unverified, check, ())| (unverified, check))
     }
 
     /// Encodes as [`encode`](Self::encode) does, and runs `work` on another thread meanwhile; afterwards if the session has no
     /// threads.
     pub(super) fn encode_beside<R: Send>(
         &mut self,
-        batch: &mut Unverified<F>,
+        grown: Grown<F>,
         work: impl FnOnce() -> R + Send,
-    ) -> R {
-        let Self { session, scratch, .. } = self;
-        both(session.executor(), || batch.encode(session.backend(), scratch), work)
+    ) -> Result<(Unverified<F>, Vec<u8>, R), Usage> {
+        self.is_ours(&grown.session)?;
+        let Grown { session, number, size, challenge, commitment, mut mask, source } = grown;
+        let (backend, scratch) = (self.session.backend(), &mut self.scratch);
+        let challenges = challenge.map(|key| Challenges::new(backend, &key));
+        let mut encoded = None;
+        let encode = || encoded = Some(source.encode(backend, scratch, &size, challenges.as_ref()));
+        let result = both(self.session.executor(), encode, work);
+        let (u, v, sums) = encoded.expect("both have run");
+        mask.iter_mut().zip(&*sums).for_each(|(mask, sum)| *mask ^= sum);
+        let [x, sum] = &*mask;
+        let mut check = Vec::new();
+        let expected = challenge.map(|challenge| {
+            check.extend_from_slice(&x.to_le_bytes());
+            Expected { challenge, hash: check_hash(&self.session, number, sum), commitment }
+        });
+        Ok((Unverified { session, number, u, v, expected }, check, result))
+    }
+
+    /// Section 20.4: takes the sender's `Answer`, which is empty where there is none, and returns the output.
+    ///
+    /// # Errors
+    /// [`Misbehaved::ConsistencyCheck`] and [`Decode`](crate::Decode): both end the session, and the extension's also.
+    /// [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
+    pub fn verify(
+        &mut self,
+        unverified: Unverified<F>,
+        answer: &[u8],
+    ) -> Result<Received<F>, Error> {
+        self.is_ours(&unverified.session)?;
+        let Unverified { session, number, u, v, expected } = unverified;
+        let answered = self.check(number, expected, answer);
+        let coins = answered.inspect_err(|_| self.ots = None)?;
+        let flips = super::flips(&self.session, number, coins.as_ref(), v.n());
+        Ok(Received { session, number, u, v, coins, flips })
+    }
+
+    /// Checks that a batch is of this session, and that this goes on.
+    fn is_ours(&mut self, session: &Sid) -> Result<(), Usage> {
+        self.ots()?;
+        if session == self.session.id() { Ok(()) } else { Err(Usage::ForeignBatch) }
     }
 
     /// Returns the verdict on an answer, and goes on whatever it is.
     #[cfg(test)]
     pub(super) fn would_accept(&self, unverified: Unverified<F>, answer: &[u8]) -> bool {
-        self.check(unverified.number, unverified.check, answer).is_ok()
+        self.check(unverified.number, unverified.expected, answer).is_ok()
     }
 
     #[cfg(test)]
@@ -298,11 +323,11 @@ impl<F: Field> Receiver<F> {
     fn check(
         &self,
         number: u64,
-        check: Option<Check>,
+        expected: Option<Expected>,
         answer: &[u8],
     ) -> Result<Option<Coins>, Error> {
         super::check_len("Answer", self.silent.answer_len(), answer.len())?;
-        let Some(Check { challenge, hash, commitment }) = check else { return Ok(None) };
+        let Some(Expected { challenge, hash, commitment }) = expected else { return Ok(None) };
         let (theirs, coin) = answer.split_at(32);
         let mut right = theirs.ct_eq(&hash);
         let coin = coin.first_chunk::<32>();
@@ -316,27 +341,39 @@ impl<F: Field> Receiver<F> {
     }
 }
 
-impl<F: Field> Unverified<F> {
-    fn encode(&mut self, backend: Backend, scratch: &mut Scratch) {
-        let Some(Strings { cells, marks, sums }) = self.strings.take() else { return };
-        let n = self.size.outputs;
-        let code = CODES.get(backend, &self.size);
+impl<F: Field> Source<F> {
+    /// U and V, and what they add to x* and V_R.
+    fn encode(
+        self,
+        backend: Backend,
+        scratch: &mut Scratch,
+        size: &Size,
+        challenges: Option<&Challenges>,
+    ) -> (F::Values, Rows, Sums) {
+        let Strings { cells, marks, sums } = match self {
+            Self::Trees(strings) => strings,
+            Self::Packed(u, v) => return (u, Rows::List(v), Sums::default()),
+        };
+        let n = size.outputs;
+        let code = CODES.get(backend, size);
+        let check = |bits| challenges.map(|challenges| Check { challenges, bits });
         let other = scratch.take(code.len());
-        let [mut cells, other] = code.accumulate::<F>(backend, cells, other);
-        let place = (&*code, backend);
-        self.values = Some(if F::LATER {
+        let ([mut cells, other], of_cells) =
+            code.accumulate::<F>(backend, cells, other, check(F::LATER));
+        if F::LATER {
             scratch.put(other);
-            let u = F::encode(place, &marks, &sums, &mut cells, n);
-            (u, Rows::Sums { code, backend, cells, n })
-        } else {
-            // Before there is memory for V.
-            drop(other);
-            let mut v = Secret::zeroed(n);
-            encode(backend, code.last(), cells.get(), 0, &mut v);
-            let u = F::encode(place, &marks, &sums, &mut cells, n);
-            scratch.put(cells);
-            (u, Rows::List(v))
-        });
+            let [sum, bits] = *of_cells;
+            let v = Rows::Sums { code, backend, cells, n };
+            return (F::Values::default(), v, Zeroizing::new([bits, sum]));
+        }
+        // Before there is memory for V.
+        drop(other);
+        let mut v = Secret::zeroed(n);
+        encode(backend, code.last(), cells.get(), 0, &mut v);
+        let noise = Noise { marks: &marks, sums: &sums };
+        let (u, of_noise) = F::encode((&code, backend), noise, check(false), &mut cells, n);
+        scratch.put(cells);
+        (u, Rows::List(v), Zeroizing::new([of_noise[0], of_cells[0]]))
     }
 }
 
@@ -352,18 +389,6 @@ fn check_trees<'a, F: Field>(
     } else {
         Err(Decode::SpareBits { message: "Trees" })
     }
-}
-
-/// Σ u_j·χ at α_j.
-fn noise_check(
-    (challenges, backend): (&Challenges, Backend),
-    alphas: &[u32],
-    sums: &[[Block; 2]],
-) -> u128 {
-    let product = |(alpha, [_, value]): (&u32, &[Block; 2])| {
-        gf128::mul(backend, challenges.of(*alpha), u128::from_le_bytes(*value))
-    };
-    alphas.iter().zip(sums).map(product).fold(0, |sum, it| sum ^ it)
 }
 
 impl<F: Field> Received<F> {
@@ -439,6 +464,7 @@ impl Receiver<Gf2> {
 
 foxtrot_kernel::redacted! {
     [F: Field] Receiver<F>, receiver => "{}, {} batches", receiver.silent.name(), receiver.batch;
+    [F: Field] Grown<F>, grown => "batch {}, <redacted>", grown.number;
     [F: Field] Unverified<F>, unverified => "batch {}, <redacted>", unverified.number;
     [F: Field] Received<F>, received => "batch {}, <redacted>", received.number;
 }

@@ -3,12 +3,17 @@
 use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
 
-use foxtrot_kernel::{aes::tmmo_pairs, gf::gf128, ggm, lpn::Challenges};
+use foxtrot_kernel::{
+    aes::tmmo_pairs,
+    gf::gf128,
+    ggm,
+    lpn::{Challenges, Check},
+};
 use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
-    code::{CODES, Cells, Scratch},
+    code::{CODES, Cells, Scratch, Sums},
     field::{Field, Gf2, pack_noise, pack_rows},
     parameters::{Silent, Size},
     permutation,
@@ -20,7 +25,7 @@ use crate::{
     base::Block,
     erase::Secret,
     extension::{self, protocol::Sender as Ots},
-    tasks::{InPlace, for_each},
+    tasks::InPlace,
 };
 
 /// The sender of a silent protocol, which makes batch after batch from one extension.
@@ -43,20 +48,27 @@ pub struct Planted {
     size: Size,
     /// Δ of the outputs.
     delta: Zeroizing<u128>,
-    roots: Secret<Block>,
-    /// The sum of each tree's leaves.
-    totals: Secret<u128>,
     mask: Zeroizing<u128>,
-    /// W, where it does not come from trees.
-    packed: Secret<u128>,
+    /// The sums of the first accumulator, or W, where it does not come from trees.
+    source: Source,
 }
 
-/// A batch that has its answer, and is to be encoded.
+/// Where W comes from.
+enum Source {
+    Trees(Cells),
+    Packed(Secret<u128>),
+}
+
+/// A batch that is encoded, and still to be checked.
 #[must_use = "the batch has no output yet"]
-pub struct Answered<F> {
-    planted: Planted,
-    string: Option<Cells>,
-    coins: Option<Coins>,
+pub struct Encoded<F> {
+    session: Sid,
+    number: u64,
+    delta: Zeroizing<u128>,
+    mask: Zeroizing<u128>,
+    w: Rows,
+    challenge: Option<Challenge>,
+    sums: Sums,
     field: PhantomData<F>,
 }
 
@@ -165,27 +177,20 @@ impl<F: Field> Sender<F> {
         let (delta, number) = (self.delta()?, self.batch);
         self.batch += 1;
         let session = *self.session.id();
-        let mut planted = Planted {
-            session,
-            number,
-            size,
-            delta,
-            roots: Secret::zeroed(size.trees),
-            totals: Secret::zeroed(size.trees),
-            mask: Zeroizing::new(0),
-            packed: Secret::default(),
-        };
+        let planted =
+            |mask, source| Planted { session, number, size, delta: delta.clone(), mask, source };
         if !self.silent.has_noise() {
-            planted.packed = pack_rows(self.session.backend(), rows);
-            return Ok((planted, Vec::new()));
+            let w = pack_rows(self.session.backend(), rows);
+            return Ok((planted(Zeroizing::default(), Source::Packed(w)), Vec::new()));
         }
-        let roots = self.session.oracle("foxtrot v1 silent roots").query(number, 0);
-        roots.field(self.seed.as_bytes()).fill(planted.roots.as_flattened_mut());
+        let mut roots = Secret::<Block>::zeroed(size.trees);
+        let of_roots = self.session.oracle("foxtrot v1 silent roots").query(number, 0);
+        of_roots.field(self.seed.as_bytes()).fill(roots.as_flattened_mut());
         let backend = self.session.backend();
         let (noise, rest) = rows.split_at(F::NOISE_BITS * size.trees);
         let (mask, of_trees) = rest.split_at(rest.len() - size.trees * size.height);
-        *planted.mask = pack_rows(backend, mask).first().copied().unwrap_or_default();
-        let noise = pack_noise::<F>(backend, noise, size.trees, *planted.delta);
+        let mask = Zeroizing::new(pack_rows(backend, mask).first().copied().unwrap_or_default());
+        let noise = pack_noise::<F>(backend, noise, size.trees, *delta);
         let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
         let mut masks = Secret::zeroed(of_trees.len());
         let of_ots = self.ots()?.delta()?;
@@ -199,132 +204,106 @@ impl<F: Field> Sender<F> {
             *bit = of_ots[0] & 1;
         }
         let (trees, height) = (Trees::new(&self.session, number, &size), size.height);
-        let of_trees = of_trees.as_chunks_mut::<16>().0.chunks_mut(2 * height + 1);
-        let inputs = planted.roots.iter().zip(noise.iter()).zip(masks.chunks(height));
-        let outputs = of_trees.zip(planted.totals.iter_mut());
-        let mut all: Vec<_> = inputs.zip(outputs).enumerate().collect();
-        let executor = self.session.executor();
-        let at_once = size.trees.div_ceil(executor.threads().max(1));
-        for_each(executor, all.chunks_mut(at_once), |all| {
-            let mut leaves = Secret::zeroed(1 << height);
+        let mut of_trees: Vec<_> =
+            of_trees.as_chunks_mut::<16>().0.chunks_mut(2 * height + 1).collect();
+        let code = CODES.get(backend, &size);
+        let mut cells = self.scratch.take(code.len());
+        let kept = (!F::CHOICE).to_le_bytes();
+        trees.accumulate(&code, None, cells.get_mut(), &mut of_trees, |tree, leaves, message| {
             let mut sums = Secret::<[Block; 2]>::zeroed(height);
-            let kept = (!F::CHOICE).to_le_bytes();
-            for (tree, (((root, w), masks), (message, total))) in all {
-                ggm::expand(&trees.permutation(*tree), root, &kept, &mut leaves, &mut sums);
-                let (of_leaves, of_levels) = message.split_last_mut().expect("a sum at least");
-                let sides = sums.as_flattened().iter().zip(masks.as_flattened());
-                for (message, (sum, mask)) in of_levels.iter_mut().zip(sides) {
-                    let [sum, mask] = [sum, mask].map(|it| u128::from_le_bytes(*it));
-                    *message = (sum ^ mask).to_le_bytes();
-                }
-                let [even, odd] = sums[height - 1].map(u128::from_le_bytes);
-                **total = even ^ odd;
-                *of_leaves = ((**w ^ **total) & !F::CHOICE).to_le_bytes();
+            ggm::expand(&trees.permutation(tree), &roots[tree], &kept, leaves, &mut sums);
+            let Some((of_leaves, of_levels)) = message.and_then(|it| it.split_last_mut()) else {
+                return;
+            };
+            let masks = masks[tree * height..][..height].as_flattened();
+            for (message, (sum, mask)) in
+                of_levels.iter_mut().zip(sums.as_flattened().iter().zip(masks))
+            {
+                let [sum, mask] = [sum, mask].map(|it| u128::from_le_bytes(*it));
+                *message = (sum ^ mask).to_le_bytes();
             }
+            let [even, odd] = sums[height - 1].map(u128::from_le_bytes);
+            *of_leaves = ((noise[tree] ^ even ^ odd) & !F::CHOICE).to_le_bytes();
         });
-        Ok((planted, message))
+        Ok((planted(mask, Source::Trees(cells)), message))
     }
 
-    /// Section 20.4: takes the receiver's `Check`, which is empty where there is none, and returns the answered batch and
-    /// `Answer`, empty then also.
+    /// Sections 20.4 and 20.5: takes the receiver's `Challenge`, which is empty where there is none, and encodes the batch.
     ///
     /// # Errors
-    /// [`Decode`] if it has another length; [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
+    /// [`Decode`] if it has another length: this ends the session. [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
+    pub fn encode(&mut self, planted: Planted, challenge: &[u8]) -> Result<Encoded<F>, Error> {
+        self.is_ours(&planted.session)?;
+        self.check_len("Challenge", challenge)?;
+        let Planted { session, number, size, delta, mask, source } = planted;
+        let backend = self.session.backend();
+        let challenge = challenge.first_chunk().copied();
+        let (w, sums) = match source {
+            Source::Packed(w) => (Rows::List(w), Sums::default()),
+            Source::Trees(cells) => {
+                let code = CODES.get(backend, &size);
+                let challenges = challenge.map(|key| Challenges::new(backend, &key));
+                let check = challenges.as_ref().map(|it| Check { challenges: it, bits: false });
+                let other = self.scratch.take(code.len());
+                let ([cells, other], sums) = code.accumulate::<F>(backend, cells, other, check);
+                let mut w = Rows::Sums { code, backend, cells, n: size.outputs };
+                if F::LATER {
+                    self.scratch.put(other);
+                } else {
+                    // Before there is memory for W.
+                    drop(other);
+                    let (list, cells) = w.into_list(self.session.executor());
+                    cells.into_iter().for_each(|cells| self.scratch.put(cells));
+                    w = Rows::List(list);
+                }
+                (w, sums)
+            }
+        };
+        Ok(Encoded { session, number, delta, mask, w, challenge, sums, field: PhantomData })
+    }
+
+    /// Section 20.4: takes the receiver's `Check`, which is empty where there is none, and returns the output and `Answer`, empty then
+    /// also. The output does not wait for the receiver's verdict.
+    ///
+    /// # Errors
+    /// [`Decode`] if `check` has another length: this ends the session. [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
     pub fn answer(
         &mut self,
-        planted: Planted,
+        encoded: Encoded<F>,
         check: &[u8],
-    ) -> Result<(Answered<F>, Vec<u8>), Error> {
-        self.ots()?;
-        if planted.session != *self.session.id() {
-            return Err(Usage::ForeignBatch.into());
-        }
-        let check = self.decode(check).inspect_err(|_| self.ots = None)?;
-        if !self.silent.has_noise() {
-            return Ok((
-                Answered { planted, string: None, coins: None, field: PhantomData },
-                Vec::new(),
-            ));
-        }
-        let (string, sum) = self.leaves(&planted, check);
+    ) -> Result<(Sent<F>, Vec<u8>), Error> {
+        self.is_ours(&encoded.session)?;
+        self.check_len("Check", check)?;
+        let Encoded { session, number, delta, mask, w, challenge, sums, .. } = encoded;
         let mut answer = Vec::new();
-        let coins = check.and_then(|(chi, _)| {
-            answer.extend_from_slice(&check_hash(&self.session, planted.number, &sum));
-            let coin = self.silent.has_coin().then(|| self.coin(planted.number))?;
+        let x = check.first_chunk().copied().map(u128::from_le_bytes);
+        let coins = challenge.zip(x).and_then(|(chi, x)| {
+            let product = Zeroizing::new(gf128::mul(self.session.backend(), x, *delta));
+            let sum = Zeroizing::new(*mask ^ sums[0] ^ *product);
+            answer.extend_from_slice(&check_hash(&self.session, number, &sum));
+            let coin = self.silent.has_coin().then(|| self.coin(number))?;
             answer.extend_from_slice(&*coin);
             Some(Coins { receiver: chi, sender: *coin })
         });
-        Ok((Answered { planted, string: Some(string), coins, field: PhantomData }, answer))
+        let flips = super::flips(&self.session, number, coins.as_ref(), w.n());
+        Ok((Sent { session, number, delta, w, coins, flips, field: PhantomData }, answer))
     }
 
-    /// Section 20.5: the output of a batch, which its peer's does not wait for.
-    ///
-    /// # Errors
-    /// [`Usage::ForeignBatch`].
-    pub fn encode(&mut self, answered: Answered<F>) -> Result<Sent<F>, Usage> {
-        let Answered { planted, string, coins, .. } = answered;
-        let Planted { session, number, size, delta, packed, .. } = planted;
-        if session != *self.session.id() {
-            return Err(Usage::ForeignBatch);
-        }
-        let (backend, n) = (self.session.backend(), size.outputs);
-        let w = string.map(|string| {
-            let code = CODES.get(backend, &size);
-            let other = self.scratch.take(code.len());
-            let [cells, other] = code.accumulate::<F>(backend, string, other);
-            if F::LATER {
-                self.scratch.put(other);
-            } else {
-                // Before there is memory for W.
-                drop(other);
-            }
-            Rows::Sums { code, backend, cells, n }
-        });
-        let w = match w {
-            Some(w) if F::LATER => w,
-            Some(w) => {
-                let (w, cells) = w.into_list(self.session.executor());
-                cells.into_iter().for_each(|cells| self.scratch.put(cells));
-                Rows::List(w)
-            }
-            None => Rows::List(packed),
-        };
-        let flips = super::flips(&self.session, number, coins.as_ref(), n);
-        Ok(Sent { session, number, delta, w, coins, flips, field: PhantomData })
+    /// Checks that a batch is of this session, and that this goes on.
+    fn is_ours(&mut self, session: &Sid) -> Result<(), Usage> {
+        self.ots()?;
+        if session == self.session.id() { Ok(()) } else { Err(Usage::ForeignBatch) }
     }
 
-    /// The first accumulator of all leaves, and V_S if there is a check.
-    pub(super) fn leaves(
-        &mut self,
-        planted: &Planted,
-        check: Option<(Challenge, u128)>,
-    ) -> (Cells, Zeroizing<u128>) {
-        let Planted { number, size, ref roots, ref totals, ref mask, ref delta, .. } = *planted;
-        let backend = self.session.backend();
-        let code = CODES.get(backend, &size);
-        let trees = Trees::new(&self.session, number, &size);
-        let (chi, x) = check.map_or((None, 0), |(chi, x)| (Some(chi), x));
-        let challenges = chi.map(|chi| Challenges::new(backend, &chi));
-        let mut string = self.scratch.take(code.len());
-        let cells = string.get_mut();
-        let kept = (!F::CHOICE).to_le_bytes();
-        let sum = trees.accumulate(&code, totals, challenges.as_ref(), cells, |tree, leaves| {
-            let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
-            ggm::expand(&trees.permutation(tree), &roots[tree], &kept, leaves, &mut sums);
-        });
-        (string, Zeroizing::new(**mask ^ sum ^ gf128::mul(backend, x, **delta)))
+    /// Checks the length of a message of the check.
+    fn check_len(&mut self, message: &'static str, bytes: &[u8]) -> Result<(), Decode> {
+        let checked = super::check_len(message, self.silent.check_len(), bytes.len());
+        checked.inspect_err(|_| self.ots = None)
     }
 
     #[cfg(test)]
     pub(super) fn set_session(&mut self, session: Session) {
         self.session = session;
-    }
-
-    /// χ and x*, if there is a check.
-    pub(super) fn decode(&self, check: &[u8]) -> Result<Option<(Challenge, u128)>, Decode> {
-        super::check_len("Check", self.silent.check_len(), check.len())?;
-        let parts = check.split_first_chunk::<16>();
-        Ok(parts.map(|(chi, x)| (*chi, u128::from_le_bytes(core::array::from_fn(|k| x[k])))))
     }
 
     fn coin(&self, number: u64) -> Zeroizing<[u8; 32]> {
@@ -334,9 +313,10 @@ impl<F: Field> Sender<F> {
 }
 
 #[cfg(test)]
-impl Planted {
-    pub(super) fn number(&self) -> u64 {
-        self.number
+impl<F> Encoded<F> {
+    /// Answers with another sum.
+    pub(super) fn change(&mut self, by: u128) {
+        self.sums[0] ^= by;
     }
 }
 
@@ -407,6 +387,6 @@ impl Sender<Gf2> {
 foxtrot_kernel::redacted! {
     [F] Sender<F>, sender => "{}, {} batches", sender.silent.name(), sender.batch;
     Planted, planted => "batch {}, <redacted>", planted.number;
-    [F] Answered<F>, answered => "batch {}, <redacted>", answered.planted.number;
+    [F] Encoded<F>, encoded => "batch {}, <redacted>", encoded.number;
     [F] Sent<F>, sent => "batch {}, <redacted>", sent.number;
 }

@@ -22,8 +22,8 @@ fn product<F: Field>(code: &Code, e: &[u128]) -> Vec<u128> {
     let backend = Backend::best();
     let [mut cells, other] = [(); 2].map(|()| Cells::zeroed(N));
     let leaves: Vec<_> = e.iter().map(|value| value.to_le_bytes()).collect();
-    Prefix::new(backend, None).add(&leaves, code.first(), cells.get_mut());
-    let [cells, _] = code.accumulate::<F>(backend, cells, other);
+    Prefix::new(backend).add(&leaves, code.first(), cells.get_mut());
+    let ([cells, _], _) = code.accumulate::<F>(backend, cells, other, None);
     let mut u = vec![0; N / 2];
     encode::<u128>(backend, code.last(), cells.get(), 0, &mut u);
     u

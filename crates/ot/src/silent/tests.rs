@@ -2,7 +2,11 @@
 
 use alloc::{vec, vec::Vec};
 
-use foxtrot_kernel::{Backend, gf::gf128, lpn::Challenges};
+use foxtrot_kernel::{
+    Backend,
+    gf::gf128,
+    lpn::{Challenges, Check, Prefix},
+};
 
 use super::*;
 use crate::{
@@ -61,6 +65,7 @@ fn ots<F: Field>(
 /// Messages of a batch that may change on their way.
 trait Channel {
     fn trees(&mut self, _: &mut Vec<u8>) {}
+    fn challenge(&mut self, _: &mut Vec<u8>) {}
     fn check(&mut self, _: &mut Vec<u8>) {}
     fn answer(&mut self, _: &mut Vec<u8>) {}
 }
@@ -84,12 +89,16 @@ impl Channel for Flip {
         self.flip(0, bytes);
     }
 
-    fn check(&mut self, bytes: &mut Vec<u8>) {
+    fn challenge(&mut self, bytes: &mut Vec<u8>) {
         self.flip(1, bytes);
     }
 
-    fn answer(&mut self, bytes: &mut Vec<u8>) {
+    fn check(&mut self, bytes: &mut Vec<u8>) {
         self.flip(2, bytes);
+    }
+
+    fn answer(&mut self, bytes: &mut Vec<u8>) {
+        self.flip(3, bytes);
     }
 }
 
@@ -110,11 +119,14 @@ fn run<F: Field>(
     let (sender, receiver) = parties;
     let (planted, mut trees) = sender.plant(m, sent)?;
     channel.trees(&mut trees);
-    let (unverified, mut check) = receiver.grow(m, received, &trees)?;
+    let (grown, mut challenge) = receiver.grow(m, received, &trees)?;
+    channel.challenge(&mut challenge);
+    let encoded = sender.encode(planted, &challenge)?;
+    let (unverified, mut check) = receiver.encode(grown)?;
     channel.check(&mut check);
-    let (sent, mut answer) = sender.answer(planted, &check)?;
+    let (sent, mut answer) = sender.answer(encoded, &check)?;
     channel.answer(&mut answer);
-    Ok((sender.encode(sent)?, receiver.verify(unverified, &answer)?))
+    Ok((sent, receiver.verify(unverified, &answer)?))
 }
 
 const FAILED: Error = Error::Misbehaved(Misbehaved::ConsistencyCheck);
@@ -128,7 +140,7 @@ fn assert_fits(delta: u128, sent: Sent<Gf128>, received: Received<Gf128>) {
 #[test]
 fn a_changed_bit_of_any_message_ends_the_run_or_changes_nothing() {
     let size = toy().size(32).unwrap();
-    let messages = [size.trees_len, 32, 32];
+    let messages = [size.trees_len, 16, 16, 32];
     let mut passed = 0;
     for (message, len) in messages.into_iter().enumerate() {
         for byte in (0..len).step_by(3) {
@@ -190,16 +202,24 @@ fn a_wrong_check_ends_the_senders_session() {
     let mut parties = parties(toy(), None);
     let (sent, _) = ots(&mut parties, toy().size(7).unwrap().ots);
     let (planted, _) = parties.0.plant(7, sent).unwrap();
-    assert!(matches!(parties.0.answer(planted, &[0; 31]), Err(Error::Decode(_))));
+    assert!(matches!(parties.0.encode(planted, &[0; 15]), Err(Error::Decode(_))));
     assert_eq!(parties.0.delta().map(drop), Err(Usage::SessionEnded));
     assert!(parties.0.extension().is_err());
+
+    let mut parties = self::parties(toy(), None);
+    let (sent, _) = ots(&mut parties, toy().size(7).unwrap().ots);
+    let (planted, _) = parties.0.plant(7, sent).unwrap();
+    let encoded = parties.0.encode(planted, &[3; 16]).unwrap();
+    assert!(matches!(parties.0.answer(encoded, &[0; 17]), Err(Error::Decode(_))));
+    assert_eq!(parties.0.delta().map(drop), Err(Usage::SessionEnded));
 }
 
-/// Runs a batch whose `Trees` and answer are those of a corrupt sender, many times; returns how often the receiver accepts.
+/// Runs batches whose `Trees` are those of a corrupt sender; returns how often the receiver accepts if the sender adds `answer` of the
+/// challenge to its sum.
 fn accepted(
     runs: usize,
     mut change: impl FnMut(&mut [Block]),
-    mut answer: impl FnMut(&Session, u64, &[u8], Vec<u8>) -> Vec<u8>,
+    mut answer: impl FnMut(&Challenge) -> u128,
 ) -> usize {
     let size = toy().size(32).unwrap();
     let mut parties = parties(toy(), None);
@@ -209,12 +229,13 @@ fn accepted(
         let (sender, receiver) = &mut parties;
         let (planted, mut trees) = sender.plant(32, sent).unwrap();
         change(trees.as_chunks_mut().0);
-        let number = planted.number();
-        let (unverified, check) = receiver.grow(32, received, &trees).unwrap();
-        let (_, honest) = sender.answer(planted, &check).unwrap();
-        let theirs = answer(&session(), number, &check, honest);
+        let (grown, challenge) = receiver.grow(32, received, &trees).unwrap();
+        let mut encoded = sender.encode(planted, &challenge).unwrap();
+        encoded.change(answer(challenge.first_chunk().expect("a seed")));
+        let (unverified, check) = receiver.encode(grown).unwrap();
+        let (_, answer) = sender.answer(encoded, &check).unwrap();
         // Without the end of the session.
-        accepted += usize::from(receiver.would_accept(unverified, &theirs));
+        accepted += usize::from(receiver.would_accept(unverified, &answer));
     }
     accepted
 }
@@ -223,7 +244,7 @@ fn accepted(
 fn a_wrong_sum_of_any_level_passes_in_half_of_all_runs() {
     let runs = 1 << 10;
     for level in [0, HEIGHT - 1] {
-        let passed = accepted(runs, |trees| trees[2 * level][3] ^= 1, |_, _, _, honest| honest);
+        let passed = accepted(runs, |trees| trees[2 * level][3] ^= 1, |_| 0);
         // Six standard deviations.
         assert!((416..=608).contains(&passed), "level {level}: {passed} of {runs}");
     }
@@ -234,7 +255,7 @@ fn a_wrong_sum_of_any_level_passes_in_half_of_all_runs() {
 fn wrong_sums_of_all_levels_pass_as_often_as_a_place_is_guessed() {
     let runs = 1 << 10;
     let change = |trees: &mut [Block]| (0..HEIGHT).for_each(|level| trees[2 * level + 1][0] ^= 4);
-    let passed = accepted(runs, change, |_, _, _, honest| honest);
+    let passed = accepted(runs, change, |_| 0);
     assert!((5..=70).contains(&passed), "{passed} of {runs}");
 }
 
@@ -247,42 +268,40 @@ fn a_wrong_correction_of_a_leaf_passes_only_if_the_place_is_guessed() {
         let d = u128::from_le_bytes(trees[2 * HEIGHT]) ^ error;
         trees[2 * HEIGHT] = d.to_le_bytes();
     };
-    assert_eq!(accepted(64, change, |_, _, _, honest| honest), 0);
-    let mut parties = parties(toy(), None);
-    let mut passed = 0;
+    assert_eq!(accepted(64, change, |_| 0), 0);
+    // What an error in leaf 11 adds to the sum.
     let size = toy().size(32).unwrap();
-    for _ in 0..runs {
-        let (sent, received) = ots(&mut parties, size.ots);
-        let (sender, receiver) = &mut parties;
-        let (planted, mut trees) = sender.plant(32, sent).unwrap();
-        change(trees.as_chunks_mut().0);
-        let number = planted.number();
-        let (unverified, check) = receiver.grow(32, received, &trees).unwrap();
-        let sum = *sender.leaves(&planted, sender.decode(&check).unwrap()).1;
-        let chi = check.first_chunk().expect("a seed");
-        let guessed = Challenges::new(Backend::best(), chi).of(11);
-        let sum = sum ^ gf128::mul(Backend::best(), error, guessed);
-        passed +=
-            usize::from(receiver.would_accept(unverified, &check_hash(&session(), number, &sum)));
-    }
+    let code = code::Code::new(Backend::best(), size.leaves(), size.accumulators);
+    let mut leaves = vec![[0; 16]; size.leaves()];
+    leaves[11] = error.to_le_bytes();
+    let guessed = |challenge: &Challenge| {
+        let backend = Backend::best();
+        let [mut cells, other] = [(); 2].map(|()| code::Cells::zeroed(size.leaves()));
+        Prefix::new(backend).add(&leaves, code.first(), cells.get_mut());
+        let challenges = Challenges::new(backend, challenge);
+        let check = Check { challenges: &challenges, bits: false };
+        code.accumulate::<Gf128>(backend, cells, other, Some(check)).1[0]
+    };
+    let passed = accepted(runs, change, guessed);
     assert!((5..=70).contains(&passed), "{passed} of {runs}");
 }
 
 /// R20-1 and R20-4: what the receiver sends depends on its noise only, whatever the sender has sent. If it sent a hash of
 /// its sum instead, the sender could try all places until one fits, without any risk.
 #[test]
-fn r20_4_the_receivers_message_says_nothing_of_its_leaves() {
+fn r20_4_the_receivers_messages_say_nothing_of_its_leaves() {
     let size = toy().size(32).unwrap();
-    let check = |change: fn(&mut [Block])| {
+    let messages = |change: fn(&mut [Block])| {
         let mut parties = parties(toy(), None);
         let (sent, received) = ots(&mut parties, size.ots);
         let (_, mut trees) = parties.0.plant(32, sent).unwrap();
         change(trees.as_chunks_mut().0);
-        parties.1.grow(32, received, &trees).unwrap().1
+        let (grown, challenge) = parties.1.grow(32, received, &trees).unwrap();
+        (challenge, parties.1.encode(grown).unwrap().1)
     };
-    let honest = check(|_| ());
-    assert_eq!(honest, check(|trees| trees[2 * HEIGHT][0] ^= 1));
-    assert_eq!(honest, check(|trees| trees.fill([7; 16])));
+    let honest = messages(|_| ());
+    assert_eq!(honest, messages(|trees| trees[2 * HEIGHT][0] ^= 1));
+    assert_eq!(honest, messages(|trees| trees.fill([7; 16])));
 }
 
 /// Tests that D_j ⊕ v_j is not (1 ⊕ u_j)·Δ, which it is if all leaves of a tree add up to Δ.
@@ -417,13 +436,21 @@ fn batches_and_extensions_of_others_are_refused() {
     let mut first = parties(toy(), None);
     let (sent, received) = ots(&mut first, ots_needed);
     let (planted, trees) = first.0.plant(32, sent).unwrap();
-    let (unverified, check) = first.1.grow(32, received, &trees).unwrap();
+    let (grown, challenge) = first.1.grow(32, received, &trees).unwrap();
     let (mut sender, mut receiver) = parties(toy(), None);
     let others = || Session::new(Sid::from_bytes([9; 32]));
     sender.set_session(others());
     receiver.set_session(others());
     let foreign = Error::from(Usage::ForeignBatch);
-    assert_eq!(sender.answer(planted, &check).map(drop), Err(foreign));
+    assert_eq!(sender.encode(planted, &challenge).map(drop), Err(foreign));
+    assert_eq!(receiver.encode(grown).map(drop), Err(Usage::ForeignBatch));
+
+    let (sent, received) = ots(&mut first, ots_needed);
+    let (planted, trees) = first.0.plant(32, sent).unwrap();
+    let (grown, challenge) = first.1.grow(32, received, &trees).unwrap();
+    let encoded = first.0.encode(planted, &challenge).unwrap();
+    let (unverified, check) = first.1.encode(grown).unwrap();
+    assert_eq!(sender.answer(encoded, &check).map(drop), Err(foreign));
     assert_eq!(receiver.verify(unverified, &[0; 32]).map(drop), Err(foreign));
 
     let wrong = Usage::CountMismatch { what: "OTs of the extension", expected: ots_needed, got: 9 };

@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     aes::Aes128,
-    lpn::{Challenges, Prefix, mark},
+    lpn::{Prefix, mark},
 };
 
 use super::{code::Code, parameters::Size};
@@ -30,43 +30,65 @@ impl<'a> Trees<'a> {
         Aes128::new(self.session.backend(), &self.keys[tree])
     }
 
-    /// Writes the sums of leaves to their places: `totals` are the sums of whole trees, and `expand` writes the leaves of one. Returns the
-    /// sum of all leaves times challenges, if there are some.
-    pub(super) fn accumulate(
+    /// Writes the sums of leaves to their places. `expand` writes the leaves of a tree; one call for each tree has the tree's output, which is
+    /// to be written also. `totals` are the sums of whole trees, where they are known before.
+    pub(super) fn accumulate<T: Send>(
         &self,
         code: &Code,
-        totals: &[u128],
-        challenges: Option<&Challenges>,
+        totals: Option<&[u128]>,
         cells: &mut [Block],
-        expand: impl Fn(usize, &mut [Block]) + Sync,
-    ) -> u128 {
+        mut outputs: &mut [T],
+        expand: impl Fn(usize, &mut [Block], Option<&mut T>) + Sync,
+    ) {
         let (session, height) = (self.session, self.height);
-        let threads = session.executor().threads().max(1);
-        let mut checks = Secret::<u128>::zeroed(threads);
-        let parts = split(code, threads, cells).zip(checks.iter_mut());
-        for_each(session.executor(), parts, |((part, cells), check)| {
+        let (backend, executor) = (session.backend(), session.executor());
+        let threads = executor.threads().max(1);
+        let mut sums = Secret::<u128>::zeroed(threads);
+        let mut begun = 0;
+        let parts = split(code, threads, cells).zip(sums.iter_mut()).map(|(part, sum)| {
+            // Those of the trees that begin in the part.
+            let end = part.0.end.div_ceil(1 << height);
+            let (some, rest) = core::mem::take(&mut outputs).split_at_mut(end - begun);
+            (begun, outputs) = (end, rest);
+            (part, some, sum)
+        });
+        for_each(executor, parts, |((part, cells), outputs, sum)| {
             if part.is_empty() {
                 return;
             }
             let mut leaves = Secret::zeroed(1 << height);
             let first = part.start >> height;
-            let mut prefix: Option<Prefix<'_>> = None;
+            let mut outputs = outputs.iter_mut();
+            let mut prefix: Option<Prefix> = None;
             for tree in first..((part.end - 1) >> height) + 1 {
-                expand(tree, &mut leaves);
+                let begins = tree << height >= part.start;
+                expand(tree, &mut leaves, if begins { outputs.next() } else { None });
                 let [from, to] = [part.start, part.end]
                     .map(|it| it.saturating_sub(tree << height).min(1 << height));
                 let prefix = prefix.get_or_insert_with(|| {
-                    let before = leaves[..from].iter().map(|leaf| u128::from_le_bytes(*leaf));
-                    let sum =
-                        before.chain(totals[..first].iter().copied()).fold(0, |sum, it| sum ^ it);
-                    let sum = sum.to_le_bytes();
-                    Prefix::from(session.backend(), challenges, part.start, sum)
+                    let before = totals.map_or(0, |totals| {
+                        let leaves = leaves[..from].iter().map(|leaf| u128::from_le_bytes(*leaf));
+                        leaves.chain(totals[..first].iter().copied()).fold(0, |sum, it| sum ^ it)
+                    });
+                    Prefix::from(backend, part.start, before.to_le_bytes())
                 });
                 prefix.add(&leaves[from..to], code.first(), cells);
             }
-            *check = prefix.map_or(0, |prefix| prefix.check());
+            *sum = prefix.map_or(0, |prefix| prefix.sum());
         });
-        checks.iter().fold(0, |sum, check| sum ^ check)
+        if totals.is_none() {
+            // Every part has begun with 0.
+            let mut before = 0;
+            let later = split(code, threads, cells).zip(sums.iter()).map(|((_, cells), sum)| {
+                before ^= sum;
+                (cells, before ^ sum)
+            });
+            for_each(executor, later.skip(1), |(cells, before)| {
+                for cell in cells {
+                    *cell = (u128::from_le_bytes(*cell) ^ before).to_le_bytes();
+                }
+            });
+        }
     }
 
     /// The marks of all leaves at their places, from the place of noise in each tree: twice the number of a leaf's tree, and 1 more from

@@ -25,7 +25,7 @@ const ABOUT: [&str; 9] = [
     "runs: id is the sub-sid of section 20, direction 0; extension_id that of the extension. The base OTs' keys are \
      Oracle('foxtrot v1 test base key', extension_id, r, b), 16 bytes each, no fields; bit r of delta is the choice in base OT r.",
     "ot_choices, sender_ot_rows, receiver_ot_rows: the correlated OTs of a batch. noise: all u_j. places: all alpha_j, u32 each. sender_leaves, \
-     receiver_leaves: b and c. trees, check, answer: the messages, empty where there is none.",
+     receiver_leaves: b and c. trees, challenge, check, answer: the messages, empty where there is none.",
     "u, v, w: all outputs. Where U is in GF(2): choices (U with flips), sender_rows, sender_keys (key 0, key 1 per OT), receiver_keys. given_choices \
      is another end of the same batch, with the message flips and the rows and keys that it leads to.",
 ];
@@ -227,8 +227,9 @@ impl Parties {
 
         let batch = Batch::new(protocol, &id, number, m);
         let (sender, trees) = SenderBatch::begin(batch, delta, &q, &sender_seed);
-        let (receiver, check) = ReceiverBatch::check(batch, &choices, &r, &receiver_seed, &trees)
-            .expect("an honest run");
+        let (receiver, [challenge, check]) =
+            ReceiverBatch::check(batch, &choices, &r, &receiver_seed, &trees)
+                .expect("an honest run");
         fields.extend([
             ("trees_blake3", bytes(&hash(&trees))),
             ("noise_blake3", bytes(&hash(&blocks(&receiver.noise)))),
@@ -236,7 +237,7 @@ impl Parties {
             ("sender_leaves_blake3", bytes(&hash(&blocks(&sender.leaves)))),
             ("receiver_leaves_blake3", bytes(&hash(&blocks(&receiver.leaves)))),
         ]);
-        let (sent, answer) = sender.answer(&check).expect("an honest run");
+        let (sent, answer) = sender.answer(&challenge, &check).expect("an honest run");
         let received = receiver.finish(&answer).expect("an honest run");
         for (i, &w) in sent.rows.iter().enumerate() {
             assert_eq!(received.rows[i], w ^ protocol.times(received.u[i], delta));
@@ -246,6 +247,7 @@ impl Parties {
             _ => blocks(&received.u),
         };
         fields.extend([
+            ("challenge", bytes(&challenge)),
             ("check", bytes(&check)),
             ("answer", bytes(&answer)),
             ("u_blake3", bytes(&hash(&u))),
