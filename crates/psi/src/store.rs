@@ -1,8 +1,8 @@
 //! The key-value store of a bucket, with three or four sparse slots per row.
 
-use core::ops::Range;
+use core::{mem, ops::Range};
 
-use foxtrot_ot::{Session, Usage};
+use foxtrot_ot::{Session, Usage, erase::Secret};
 
 use crate::okvs::{self, Coins, Digest, Failure, Okvs3, Okvs4, RowSeed};
 
@@ -68,6 +68,28 @@ impl Store {
         })
     }
 
+    /// Begins to encode words of W bytes, as [`okvs::Okvs::begin_words`] does; they and the slots are strings of bytes.
+    pub(crate) fn begin_words<const W: usize>(
+        &self,
+        session: &Session,
+        coins: Coins,
+        keys: &[Digest],
+        slots: &mut [u8],
+    ) -> Result<(RowSeed, Plan, Secret<u8>), Usage> {
+        let slots = slots.as_chunks_mut::<W>().0;
+        let (seed, plan, mut words) = match self {
+            Self::Three(okvs) => {
+                let (seed, plan, words) = okvs.begin_words(session, coins, keys, slots)?;
+                (seed, Plan::Three(plan), words)
+            }
+            Self::Four(okvs) => {
+                let (seed, plan, words) = okvs.begin_words(session, coins, keys, slots)?;
+                (seed, Plan::Four(plan), words)
+            }
+        };
+        Ok((seed, plan, Secret(mem::take(&mut words.0).into_flattened())))
+    }
+
     pub(crate) fn plan(
         &self,
         session: &Session,
@@ -97,6 +119,19 @@ impl Plan {
         match self {
             Self::Three(plan) => plan.order(),
             Self::Four(plan) => plan.order(),
+        }
+    }
+
+    /// Encodes words of W bytes, as [`okvs::Plan::encode_words`] does.
+    pub(crate) fn encode_words<const W: usize>(
+        &self,
+        words: &[u8],
+        slots: &mut [u8],
+    ) -> Result<(), Failure> {
+        let (words, slots) = (words.as_chunks::<W>().0, slots.as_chunks_mut::<W>().0);
+        match self {
+            Self::Three(plan) => plan.encode_words(words, slots),
+            Self::Four(plan) => plan.encode_words(words, slots),
         }
     }
 

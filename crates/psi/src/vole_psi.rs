@@ -37,7 +37,7 @@ mod sender;
 mod tags;
 
 pub use parameters::{PROTOCOLS, Parameters, Vole};
-pub use receiver::{Encoded, Masked, Receiver};
+pub use receiver::{Encoded, Masked, Planned, Receiver};
 pub use sender::{Opened, Sender};
 
 use crate::paxos::hashes::TOGETHER;

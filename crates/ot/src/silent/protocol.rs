@@ -177,34 +177,36 @@ impl<F: Field> Receiver<F> {
     /// Errors of the steps, and [`Usage::SessionEnded`] after any of them.
     pub async fn vole(&mut self, io: &Io, m: usize) -> Result<(F::Values, Secret<u128>), Error> {
         self.runs.begin()?;
-        let (received, ()) = self.batch(io, m, || ()).await?;
+        let (received, ()) = self.batch(io, m, || (), |()| ()).await?;
         self.runs.end();
         Ok(received.into_parts())
     }
 
-    /// Makes a batch as [`vole`](Self::vole) does, and runs `work` while the sender computes: before the sender's answer is
-    /// checked, and not at all after an earlier error. `work` must not use the session's threads.
+    /// Makes a batch as [`vole`](Self::vole) does, and meanwhile runs `prepare`, and `work` of what this returns: before the sender's answer is
+    /// checked, and not at all after an earlier error. `work` runs on a thread of the session and must not use the others.
     ///
     /// # Errors
     /// The errors of [`vole`](Self::vole).
-    pub async fn vole_beside<R: Send>(
+    pub async fn vole_beside<P: Send, R: Send>(
         &mut self,
         io: &Io,
         m: usize,
-        work: impl FnOnce() -> R + Send,
+        prepare: impl FnOnce() -> P,
+        work: impl FnOnce(P) -> R + Send,
     ) -> Result<(F::Values, Secret<u128>, R), Error> {
         self.runs.begin()?;
-        let (received, result) = self.batch(io, m, work).await?;
+        let (received, result) = self.batch(io, m, prepare, work).await?;
         self.runs.end();
         let (u, v) = received.into_parts();
         Ok((u, v, result))
     }
 
-    async fn batch<R: Send>(
+    async fn batch<P: Send, R: Send>(
         &mut self,
         io: &Io,
         m: usize,
-        work: impl FnOnce() -> R + Send,
+        prepare: impl FnOnce() -> P,
+        work: impl FnOnce(P) -> R + Send,
     ) -> Result<(Received<F>, R), Error> {
         let size = self.silent.size(m)?;
         let mut rows = Secret(Vec::with_capacity(size.ots));
@@ -223,7 +225,8 @@ impl<F: Field> Receiver<F> {
         drop((choices, rows));
         io.send_any(challenge).await;
         // While the sender computes.
-        let (unverified, check, result) = self.state.encode_beside(grown, work)?;
+        let prepared = prepare();
+        let (unverified, check, result) = self.state.encode_beside(grown, || work(prepared))?;
         io.send_any(check).await;
         let answer = io.recv_any(self.silent.answer_len()).await;
         Ok((self.state.verify(unverified, &answer)?, result))
@@ -281,7 +284,7 @@ impl Receiver<Gf2> {
         let mut batches = self.silent.batches(n).peekable();
         while let Some(m) = batches.next() {
             self.state.keep_memory(batches.peek().is_some());
-            let (mut received, ()) = self.batch(io, m, || ()).await?;
+            let (mut received, ()) = self.batch(io, m, || (), |()| ()).await?;
             if let Choice::Given(bits) = choice {
                 io.send(received.choose(bits.slice(start..start + m))?).await;
             }

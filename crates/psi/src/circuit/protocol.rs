@@ -27,7 +27,7 @@ use crate::{
     okvs::{Coins, RowSeed},
     paxos::same,
     tags::{FRAME, Ours},
-    vole_psi::{self, Mask, Next},
+    vole_psi::{self, Mask, Next, Planned},
 };
 
 pub use crate::paxos::protocol::Progress;
@@ -300,8 +300,9 @@ async fn evaluate(
     let mut of_vole = Context::new(&of_vole, cx.seed());
     let mut vole = vole::Receiver::<Gf64>::set_up(io, &mut of_vole, plan.vole()).await?;
     let state = vole_psi::Receiver::new(of_states, oprf, keys.to_vec(), None, cx.seed())?;
-    let encode = || state.keep_keys().encode();
-    let (u, v, encoded) = vole.vole_beside(io, oprf.slots(), encode).await?;
+    let plan = || state.keep_keys().plan();
+    let encode = |planned: Result<Planned, Error>| planned?.encode();
+    let (u, v, encoded) = vole.vole_beside(io, oprf.slots(), plan, encode).await?;
     io.limit(limits());
     let (masked, row_seed, sums) = encoded?.mask(Mask::Small(u), v)?;
     io.send(row_seed.as_bytes().to_vec()).await;

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
-use foxtrot_ot::{Session, Usage};
+use foxtrot_ot::{Session, Usage, erase::Secret};
 use zeroize::Zeroize;
 
 use super::{
@@ -67,22 +67,22 @@ impl<const H: usize> Okvs<H> {
         Ok((seed, plan))
     }
 
-    /// Draws the row seed and fills all slots so that every key has its [word](Okvs::plan_words). Also returns the plan of
-    /// the keys, which it needs anyway.
+    /// Draws the row seed, and random bytes for all slots; returns the plan of the keys and their [words](Okvs::plan_words), for
+    /// [`Plan::encode_words`].
     ///
     /// # Errors
-    /// The errors of [`Okvs::encode`].
-    pub fn encode_words<const W: usize>(
+    /// [`Usage::CountMismatch`] if there are not as many keys as the store is made for, or slots as it has.
+    #[expect(clippy::type_complexity, reason = "what the next step takes")]
+    pub fn begin_words<const W: usize>(
         &self,
         session: &Session,
         coins: Coins,
         keys: &[Digest],
         slots: &mut [[u8; W]],
-    ) -> Result<(RowSeed, Plan<H>), Failure> {
+    ) -> Result<(RowSeed, Plan<H>, Secret<[u8; W]>), Usage> {
         let seed = self.begin(session, &coins, keys, slots)?;
         let (plan, words) = self.plan_words(session, &seed, keys)?;
-        plan.solve(|place| &words[place], slots)?;
-        Ok((seed, plan))
+        Ok((seed, plan, words))
     }
 
     /// Draws the row seed, and random bytes for all slots.
@@ -110,6 +110,24 @@ impl<const H: usize> Okvs<H> {
 }
 
 impl<const H: usize> Plan<H> {
+    /// Corrects some slots, of all that are random, so that every key has its word; the words are in the order of the plan.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if there are not as many words as keys, or slots as the store has. [`Failure::Dependent`] as it says. The slots
+    /// are zero then.
+    pub fn encode_words<const W: usize>(
+        &self,
+        words: &[[u8; W]],
+        slots: &mut [[u8; W]],
+    ) -> Result<(), Failure> {
+        self.okvs.check_slots(slots)?;
+        let (what, expected, got) = ("words", self.len(), words.len());
+        if got != expected {
+            return Err(Usage::CountMismatch { what, expected, got }.into());
+        }
+        self.solve(|place| &words[place], slots)
+    }
+
     /// Corrects some slots, of all that are random, so that the row at every place has its value. If the rows depend on
     /// each other, the slots are zero.
     pub(super) fn solve<'a, const W: usize>(

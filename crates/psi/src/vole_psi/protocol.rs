@@ -51,7 +51,7 @@ use foxtrot_ot::{
 };
 use zeroize::Zeroizing;
 
-use super::{Digest, Error, Mask, Next, Parameters, Received, Sent, Vole};
+use super::{Digest, Error, Mask, Next, Parameters, Planned, Received, Sent, Vole};
 pub use crate::paxos::protocol::Progress;
 use crate::{
     join::{self, Join, Joined, Store, Terms},
@@ -281,14 +281,15 @@ impl Receiver {
         }
         let m = parameters.slots();
         let mut received = loop {
-            let encode = || receiver.encode();
+            let plan = || receiver.plan();
+            let encode = |planned: Result<Planned, Error>| planned?.encode();
             let (u, v, encoded) = match &mut vole {
                 Field::Large(vole) => {
-                    let (u, v, encoded) = vole.vole_beside(io, m, encode).await?;
+                    let (u, v, encoded) = vole.vole_beside(io, m, plan, encode).await?;
                     (Mask::Large(u), v, encoded)
                 }
                 Field::Small(vole) => {
-                    let (u, v, encoded) = vole.vole_beside(io, m, encode).await?;
+                    let (u, v, encoded) = vole.vole_beside(io, m, plan, encode).await?;
                     (Mask::Small(u), v, encoded)
                 }
             };

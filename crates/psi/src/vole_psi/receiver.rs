@@ -1,15 +1,15 @@
 //! The side that learns the intersection.
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::vec::Vec;
 use core::mem::take;
 
 use foxtrot_kernel::{memcheck, memory::strings};
-use foxtrot_ot::{Seed, Session, Usage, erase::Secret, tasks::InPlace};
+use foxtrot_ot::{Seed, Session, Usage, erase::Secret};
 use zeroize::Zeroizing;
 
 use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, tags::Work};
 use crate::{
-    okvs::{self, Coins},
+    okvs::Coins,
     paxos::{
         buckets::{Items, bucket_session},
         same,
@@ -42,6 +42,16 @@ pub struct Receiver {
     /// Buckets so far.
     bucket: usize,
     tags: Ours,
+}
+
+/// The receiver in a bucket, whose items are hashed.
+pub struct Planned {
+    receiver: Receiver,
+    row_seed: RowSeed,
+    plan: Plan,
+    /// A word per item, in the order of the plan.
+    words: Secret<u8>,
+    slots: Secret<u8>,
 }
 
 /// The receiver in a bucket, whose words are encoded.
@@ -97,53 +107,51 @@ impl Receiver {
         self
     }
 
-    /// Step 3: encodes the words of the next bucket's items, in the calling thread. The row seed leaves with [`Encoded::mask`].
+    /// Step 3: draws the row seed of the next bucket, and hashes its items, with all threads of the session.
     ///
     /// # Errors
-    /// [`Error::Unlucky`] if there are no slots; items that repeat are the same error.
-    pub fn encode(self) -> Result<Encoded, Error> {
+    /// None after steps in order.
+    pub fn plan(self) -> Result<Planned, Error> {
         if self.bucket >= self.parameters.buckets() {
             return Err(Usage::SessionEnded.into());
         }
-        // The protocol runs this as a task beside the VOLE. A task must not use the session's threads.
-        let session = bucket_session(&self.session, self.bucket).with_executor(Arc::new(InPlace));
+        let session = bucket_session(&self.session, self.bucket);
         let items = self.items.filled(&self.session, &self.seed, self.bucket);
         let mut coins = Zeroizing::new([0; 32]);
         let oracle = self.session.oracle("foxtrot v1 paxos coins");
         self.seed.fill(&oracle, self.bucket as u64, coins.as_mut_slice());
         let (store, coins) = (self.parameters.store(), Coins::from_bytes(*coins));
         let mut slots = Secret::<u8>::zeroed(store.slots() * self.parameters.word_len());
-        let words = &mut slots.0;
-        let encoded = match (store, self.parameters.word_len()) {
-            (Store::Three(okvs), 16) => {
-                let words = words.as_chunks_mut::<16>().0;
-                okvs.encode_words(&session, coins, &items, words).map(three)
-            }
-            (Store::Three(okvs), _) => {
-                let words = words.as_chunks_mut::<8>().0;
-                okvs.encode_words(&session, coins, &items, words).map(three)
-            }
-            (Store::Four(okvs), 16) => {
-                let words = words.as_chunks_mut::<16>().0;
-                okvs.encode_words(&session, coins, &items, words).map(four)
-            }
-            (Store::Four(okvs), _) => {
-                let words = words.as_chunks_mut::<8>().0;
-                okvs.encode_words(&session, coins, &items, words).map(four)
-            }
+        let (row_seed, plan, words) = match self.parameters.word_len() {
+            16 => store.begin_words::<16>(&session, coins, &items, &mut slots)?,
+            _ => store.begin_words::<8>(&session, coins, &items, &mut slots)?,
         };
-        let (row_seed, plan) = encoded?;
         drop(items);
-        Ok(Encoded { receiver: self, row_seed, plan, slots })
+        Ok(Planned { receiver: self, row_seed, plan, words, slots })
+    }
+
+    /// Step 3 as a whole.
+    ///
+    /// # Errors
+    /// Those of [`plan`](Self::plan) and [`Planned::encode`].
+    pub fn encode(self) -> Result<Encoded, Error> {
+        self.plan()?.encode()
     }
 }
 
-fn three((seed, plan): (RowSeed, okvs::Plan<3>)) -> (RowSeed, Plan) {
-    (seed, Plan::Three(plan))
-}
-
-fn four((seed, plan): (RowSeed, okvs::Plan<4>)) -> (RowSeed, Plan) {
-    (seed, Plan::Four(plan))
+impl Planned {
+    /// Step 3: encodes the words of the bucket's items, in the calling thread. The row seed leaves with [`Encoded::mask`].
+    ///
+    /// # Errors
+    /// [`Error::Unlucky`] if there are no slots; items that repeat are the same error.
+    pub fn encode(self) -> Result<Encoded, Error> {
+        let Self { receiver, row_seed, plan, words, mut slots } = self;
+        match receiver.parameters.word_len() {
+            16 => plan.encode_words::<16>(&words, &mut slots)?,
+            _ => plan.encode_words::<8>(&words, &mut slots)?,
+        }
+        Ok(Encoded { receiver, row_seed, plan, slots })
+    }
 }
 
 impl Encoded {
@@ -201,6 +209,7 @@ impl Masked {
 
 foxtrot_kernel::redacted! {
     Receiver, receiver => "{:?}, {} buckets", receiver.parameters, receiver.bucket;
+    Planned, planned => "{} slots", planned.receiver.parameters.slots();
     Encoded, encoded => "{} slots", encoded.receiver.parameters.slots();
     Masked, masked => "{} slots", masked.receiver.parameters.slots();
 }

@@ -49,12 +49,14 @@ fn a_receiver_with_one_item_too_many_learns_about_that_one_and_no_other() {
     // The keys of the declared number decide the rows; one key more is solved for by hand: the values of n keys, one of which
     // is replaced until the other fits would take 2^128 tries, so the cheat uses the room of the dense slots instead.
     let keys = digests(0..n as u64 + 1);
-    let (seed, _, slots) = (0..)
+    let (seed, slots) = (0..)
         .find_map(|attempt: u8| {
             let mut slots = vec![[0; 16]; okvs.slots()];
             let coins = Coins::from_bytes([attempt; 32]);
-            let encoded = okvs.encode_words(&session, coins, &keys[..n], &mut slots);
-            encoded.ok().map(|(seed, plan)| (seed, plan, slots))
+            let (seed, plan, words) =
+                okvs.begin_words(&session, coins, &keys[..n], &mut slots).unwrap();
+            let encoded = plan.encode_words(&words, &mut slots);
+            encoded.ok().map(|()| (seed, slots))
         })
         .unwrap();
     // Gauss over single slots: find a change of slots that keeps the first n values and repairs the last.
