@@ -127,8 +127,10 @@ impl Operation {
                     Self::AccumulateGf64 => Factors::Gf64(&d),
                     _ => Factors::Ones,
                 };
-                let check =
-                    Some(Check { challenges: &chi, bits: matches!(self, Self::AccumulateOnes) });
+                // Batches over GF(2^64) have no check.
+                let bits = matches!(self, Self::AccumulateOnes);
+                let check = (!matches!(self, Self::AccumulateGf64))
+                    .then_some(Check { challenges: &chi, bits });
                 let next = Next::Encode(&of_last);
                 let (x, to) = (&x[range.clone()], &mut y[to.clone()]);
                 let layer = Layer { factors, buckets: &of_first, next, check };

@@ -5,6 +5,7 @@ use crate::{
     Backend, Block,
     aes::Aes128,
     blocks::Clmul,
+    erase,
     gf::{Element, gf128},
 };
 
@@ -125,6 +126,8 @@ impl<'a, C: Clmul> Sums<'a, C> {
         if !n.is_multiple_of(RUN) {
             self.end_run(c, n / RUN);
         }
-        self.sums
+        let sums = self.sums;
+        erase(&mut self.sums, 0);
+        sums
     }
 }

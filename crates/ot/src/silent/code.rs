@@ -124,9 +124,10 @@ impl Code {
                 Next::Encode(&layers[1].buckets)
             };
             let check = check.filter(|_| k == 0);
-            let of_layer =
-                step(Layer { factors: F::factors(&d), buckets: &layers[0].buckets, next, check });
-            sums.iter_mut().zip(of_layer).for_each(|(sum, it)| *sum ^= it);
+            let factors = F::factors(&d);
+            let layer = Layer { factors, buckets: &layers[0].buckets, next, check };
+            let of_layer = Sums::new(step(layer));
+            sums.iter_mut().zip(&*of_layer).for_each(|(sum, it)| *sum ^= it);
         }
         sums
     }

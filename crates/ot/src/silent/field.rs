@@ -74,7 +74,7 @@ pub(super) mod sealed {
         where
             Self: super::Field;
 
-        /// U from noise, and what the check wants; the cells are overwritten. Of a U that is a bit of V, nothing.
+        /// U from noise, and what the check wants; the cells are overwritten. Not for a U that is a bit of V.
         fn encode(
             code: (&Code, Backend),
             noise: Noise<'_>,
@@ -196,7 +196,7 @@ impl Arithmetic for Gf2 {
         _: &mut Cells,
         _: usize,
     ) -> (Bits, Sums) {
-        Default::default()
+        unreachable!("U is a bit of V")
     }
 
     fn beside(u: Bits, rows: &[u128], flips: &Bits) -> Bits {

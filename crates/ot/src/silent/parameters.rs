@@ -106,6 +106,12 @@ impl<F> Silent<F> {
         Self { noise, ..self }
     }
 
+    /// Sets two accumulators, however few noise positions there are.
+    #[cfg(test)]
+    pub(super) const fn with_two_accumulators(self) -> Self {
+        Self { weight: 0, ..self }
+    }
+
     /// Its name in `docs/wire/silent.md`, which is also the protocol of its sub-session.
     #[must_use]
     pub const fn name(&self) -> &'static str {

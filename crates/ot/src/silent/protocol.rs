@@ -226,8 +226,16 @@ impl<F: Field> Receiver<F> {
         io.send_any(challenge).await;
         // While the sender computes.
         let prepared = prepare();
-        let (unverified, check, result) = self.state.encode_beside(grown, || work(prepared))?;
-        io.send_any(check).await;
+        let (unverified, result) = if self.state.has_threads() {
+            let work = || work(prepared);
+            let (unverified, check, result) = self.state.encode_beside(grown, work)?;
+            io.send_any(check).await;
+            (unverified, result)
+        } else {
+            let (unverified, check) = self.state.encode(grown)?;
+            io.send_any(check).await;
+            (unverified, work(prepared))
+        };
         let answer = io.recv_any(self.silent.answer_len()).await;
         Ok((self.state.verify(unverified, &answer)?, result))
     }

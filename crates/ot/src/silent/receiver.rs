@@ -140,7 +140,7 @@ impl<F: Field> Receiver<F> {
     ///
     /// # Errors
     /// Errors of [`Silent::size`]; [`Usage::CountMismatch`] if there are not as many OTs; [`Usage::ForeignBatch`];
-    /// [`Decode`](crate::Decode) if `trees` has another length: this ends the session.
+    /// [`Usage::SessionEnded`]; [`Decode`](crate::Decode) if `trees` has another length, or a bit that must be 0: this ends the session.
     pub fn grow(
         &mut self,
         m: usize,
@@ -260,8 +260,7 @@ impl<F: Field> Receiver<F> {
         self.encode_beside(grown, || ()).map(|(unverified, check, ())| (unverified, check))
     }
 
-    /// Encodes as [`encode`](Self::encode) does, and runs `work` on another thread meanwhile; afterwards if the session has no
-    /// threads.
+    /// Encodes as [`encode`](Self::encode) does, and runs `work` on another thread meanwhile.
     pub(super) fn encode_beside<R: Send>(
         &mut self,
         grown: Grown<F>,
@@ -307,6 +306,11 @@ impl<F: Field> Receiver<F> {
     fn is_ours(&mut self, session: &Sid) -> Result<(), Usage> {
         self.ots()?;
         if session == self.session.id() { Ok(()) } else { Err(Usage::ForeignBatch) }
+    }
+
+    /// Returns true if the session has more than one thread.
+    pub(super) fn has_threads(&self) -> bool {
+        self.session.executor().threads() > 1
     }
 
     /// Returns the verdict on an answer, and goes on whatever it is.

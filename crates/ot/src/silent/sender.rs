@@ -59,7 +59,7 @@ enum Source {
     Packed(Secret<u128>),
 }
 
-/// A batch that is encoded, and still to be checked.
+/// A batch that is encoded, and waits for the receiver's `Check`, where there is one.
 #[must_use = "the batch has no output yet"]
 pub struct Encoded<F> {
     session: Sid,

@@ -214,21 +214,22 @@ fn a_wrong_check_ends_the_senders_session() {
     assert_eq!(parties.0.delta().map(drop), Err(Usage::SessionEnded));
 }
 
-/// Runs batches whose `Trees` are those of a corrupt sender; returns how often the receiver accepts if the sender adds `answer` of the
-/// challenge to its sum.
-fn accepted(
+/// Runs batches of 32 outputs whose trees are those of a corrupt sender; returns how often the receiver accepts if the sender adds
+/// `answer` of the challenge to its sum.
+fn accepted<F: Field>(
+    silent: Silent<F>,
     runs: usize,
     mut change: impl FnMut(&mut [Block]),
     mut answer: impl FnMut(&Challenge) -> u128,
 ) -> usize {
-    let size = toy().size(32).unwrap();
-    let mut parties = parties(toy(), None);
+    let size = silent.size(32).unwrap();
+    let mut parties = parties(silent, None);
     let mut accepted = 0;
     for _ in 0..runs {
         let (sent, received) = ots(&mut parties, size.ots);
         let (sender, receiver) = &mut parties;
         let (planted, mut trees) = sender.plant(32, sent).unwrap();
-        change(trees.as_chunks_mut().0);
+        change(trees[silent.head_len()..].as_chunks_mut().0);
         let (grown, challenge) = receiver.grow(32, received, &trees).unwrap();
         let mut encoded = sender.encode(planted, &challenge).unwrap();
         encoded.change(answer(challenge.first_chunk().expect("a seed")));
@@ -240,68 +241,102 @@ fn accepted(
     accepted
 }
 
+/// Runs an attack on VOLE, with three accumulators and with two, and on OTs.
+macro_rules! attack {
+    ($attack:ident) => {
+        $attack(toy());
+        $attack(toy().with_two_accumulators());
+        $attack(silent_of_ots());
+    };
+}
+
+const RUNS: usize = 1 << 10;
+
 #[test]
 fn a_wrong_sum_of_any_level_passes_in_half_of_all_runs() {
-    let runs = 1 << 10;
-    for level in [0, HEIGHT - 1] {
-        let passed = accepted(runs, |trees| trees[2 * level][3] ^= 1, |_| 0);
-        // Six standard deviations.
-        assert!((416..=608).contains(&passed), "level {level}: {passed} of {runs}");
+    fn attack<F: Field>(silent: Silent<F>) {
+        for level in [0, HEIGHT - 1] {
+            let passed = accepted(silent, RUNS, |trees| trees[2 * level][3] ^= 1, |_| 0);
+            // Six standard deviations.
+            assert!((416..=608).contains(&passed), "level {level}: {passed} of {RUNS}");
+        }
     }
+    attack!(attack);
 }
 
 /// Tests that wrong sums of k levels pass if k guesses are right.
 #[test]
 fn wrong_sums_of_all_levels_pass_as_often_as_a_place_is_guessed() {
-    let runs = 1 << 10;
-    let change = |trees: &mut [Block]| (0..HEIGHT).for_each(|level| trees[2 * level + 1][0] ^= 4);
-    let passed = accepted(runs, change, |_| 0);
-    assert!((5..=70).contains(&passed), "{passed} of {runs}");
+    fn attack<F: Field>(silent: Silent<F>) {
+        let change =
+            |trees: &mut [Block]| (0..HEIGHT).for_each(|level| trees[2 * level + 1][0] ^= 4);
+        let passed = accepted(silent, RUNS, change, |_| 0);
+        assert!((5..=70).contains(&passed), "{passed} of {RUNS}");
+    }
+    attack!(attack);
 }
 
 /// Tests the sender's best use of a wrong D: after it has seen χ it corrects the sum that it answers with for a guessed place.
 #[test]
 fn a_wrong_correction_of_a_leaf_passes_only_if_the_place_is_guessed() {
-    let runs = 1 << 10;
-    let error = 1 << 77;
-    let change = |trees: &mut [Block]| {
-        let d = u128::from_le_bytes(trees[2 * HEIGHT]) ^ error;
-        trees[2 * HEIGHT] = d.to_le_bytes();
-    };
-    assert_eq!(accepted(64, change, |_| 0), 0);
-    // What an error in leaf 11 adds to the sum.
-    let size = toy().size(32).unwrap();
-    let code = code::Code::new(Backend::best(), size.leaves(), size.accumulators);
-    let mut leaves = vec![[0; 16]; size.leaves()];
-    leaves[11] = error.to_le_bytes();
-    let guessed = |challenge: &Challenge| {
-        let backend = Backend::best();
-        let [mut cells, other] = [(); 2].map(|()| code::Cells::zeroed(size.leaves()));
-        Prefix::new(backend).add(&leaves, code.first(), cells.get_mut());
-        let challenges = Challenges::new(backend, challenge);
-        let check = Check { challenges: &challenges, bits: false };
-        code.accumulate::<Gf128>(backend, cells, other, Some(check)).1[0]
-    };
-    let passed = accepted(runs, change, guessed);
-    assert!((5..=70).contains(&passed), "{passed} of {runs}");
+    fn attack<F: Field>(silent: Silent<F>) {
+        let error = 1u128 << 77;
+        let change = |trees: &mut [Block]| {
+            let d = u128::from_le_bytes(trees[2 * HEIGHT]) ^ error;
+            trees[2 * HEIGHT] = d.to_le_bytes();
+        };
+        assert_eq!(accepted(silent, 64, change, |_| 0), 0);
+        // What an error in leaf 11 adds to the sum.
+        let size = silent.size(32).unwrap();
+        let code = code::Code::new(Backend::best(), size.leaves(), size.accumulators);
+        let mut leaves = vec![[0; 16]; size.leaves()];
+        leaves[11] = error.to_le_bytes();
+        let guessed = |challenge: &Challenge| {
+            let backend = Backend::best();
+            let [mut cells, other] = [(); 2].map(|()| code::Cells::zeroed(size.leaves()));
+            Prefix::new(backend).add(&leaves, code.first(), cells.get_mut());
+            let challenges = Challenges::new(backend, challenge);
+            let check = Check { challenges: &challenges, bits: false };
+            code.accumulate::<F>(backend, cells, other, Some(check)).1[0]
+        };
+        let passed = accepted(silent, RUNS, change, guessed);
+        assert!((5..=70).contains(&passed), "{passed} of {RUNS}");
+    }
+    attack!(attack);
+}
+
+/// Errors of two trees that cancel in all sums behind both places.
+#[test]
+fn errors_that_cancel_in_most_sums_never_pass() {
+    fn attack<F: Field>(silent: Silent<F>) {
+        let change = |trees: &mut [Block]| {
+            trees.chunks_mut(2 * HEIGHT + 1).for_each(|tree| tree[2 * HEIGHT][5] ^= 8);
+        };
+        assert_eq!(accepted(silent, 128, change, |_| 0), 0);
+    }
+    attack!(attack);
 }
 
 /// R20-1 and R20-4: what the receiver sends depends on its noise only, whatever the sender has sent. If it sent a hash of
 /// its sum instead, the sender could try all places until one fits, without any risk.
 #[test]
 fn r20_4_the_receivers_messages_say_nothing_of_its_leaves() {
-    let size = toy().size(32).unwrap();
-    let messages = |change: fn(&mut [Block])| {
-        let mut parties = parties(toy(), None);
-        let (sent, received) = ots(&mut parties, size.ots);
-        let (_, mut trees) = parties.0.plant(32, sent).unwrap();
-        change(trees.as_chunks_mut().0);
-        let (grown, challenge) = parties.1.grow(32, received, &trees).unwrap();
-        (challenge, parties.1.encode(grown).unwrap().1)
-    };
-    let honest = messages(|_| ());
-    assert_eq!(honest, messages(|trees| trees[2 * HEIGHT][0] ^= 1));
-    assert_eq!(honest, messages(|trees| trees.fill([7; 16])));
+    fn attack<F: Field>(silent: Silent<F>) {
+        let size = silent.size(32).unwrap();
+        let messages = |change: fn(&mut [Block])| {
+            let mut parties = parties(silent, None);
+            let (sent, received) = ots(&mut parties, size.ots);
+            let (_, mut trees) = parties.0.plant(32, sent).unwrap();
+            change(trees[silent.head_len()..].as_chunks_mut().0);
+            let (grown, challenge) = parties.1.grow(32, received, &trees).unwrap();
+            (challenge, parties.1.encode(grown).unwrap().1)
+        };
+        let honest = messages(|_| ());
+        assert_eq!(honest, messages(|trees| trees[2 * HEIGHT][0] ^= 2));
+        assert_eq!(honest, messages(|trees| trees[2 * HEIGHT - 2..2 * HEIGHT].fill([0xff; 16])));
+        assert_eq!(honest, messages(|trees| trees.fill([6; 16])));
+    }
+    attack!(attack);
 }
 
 /// Tests that D_j ⊕ v_j is not (1 ⊕ u_j)·Δ, which it is if all leaves of a tree add up to Δ.
@@ -406,27 +441,108 @@ impl Channel for Change {
 
 #[test]
 fn messages_of_another_batch_do_not_fit() {
-    struct Replay(Vec<u8>, Vec<u8>, bool);
-    impl Channel for Replay {
-        fn trees(&mut self, bytes: &mut Vec<u8>) {
-            if self.2 {
-                bytes.clone_from(&self.0);
+    /// The messages of the batch before, and the number of the one that is sent again.
+    struct Replay([Vec<u8>; 4], Option<usize>);
+    impl Replay {
+        fn replay(&mut self, message: usize, bytes: &mut Vec<u8>) {
+            if self.1 == Some(message) {
+                bytes.clone_from(&self.0[message]);
             }
-            self.0.clone_from(bytes);
-        }
-        fn answer(&mut self, bytes: &mut Vec<u8>) {
-            if !self.2 && !self.1.is_empty() {
-                bytes.clone_from(&self.1);
-            }
-            self.1.clone_from(bytes);
+            self.0[message].clone_from(bytes);
         }
     }
-    for trees in [false, true] {
+    impl Channel for Replay {
+        fn trees(&mut self, bytes: &mut Vec<u8>) {
+            self.replay(0, bytes);
+        }
+        fn challenge(&mut self, bytes: &mut Vec<u8>) {
+            self.replay(1, bytes);
+        }
+        fn check(&mut self, bytes: &mut Vec<u8>) {
+            self.replay(2, bytes);
+        }
+        fn answer(&mut self, bytes: &mut Vec<u8>) {
+            self.replay(3, bytes);
+        }
+    }
+    for message in 0..4 {
         let mut parties = parties(toy(), None);
-        let mut channel = Replay(Vec::new(), Vec::new(), false);
+        let mut channel = Replay(Default::default(), None);
         drop(run(toy(), &mut parties, 32, &mut channel).unwrap());
-        channel.2 = trees;
+        channel.1 = Some(message);
         assert_eq!(run(toy(), &mut parties, 32, &mut channel).map(drop), Err(FAILED));
+    }
+}
+
+#[test]
+fn a_challenge_does_not_pass_for_a_check() {
+    struct Exchange(Vec<u8>);
+    impl Channel for Exchange {
+        fn challenge(&mut self, bytes: &mut Vec<u8>) {
+            self.0.clone_from(bytes);
+        }
+        fn check(&mut self, bytes: &mut Vec<u8>) {
+            core::mem::swap(&mut self.0, bytes);
+        }
+    }
+    let mut parties = parties(toy(), None);
+    let ended = run(toy(), &mut parties, 32, &mut Exchange(Vec::new()));
+    assert_eq!(ended.map(drop), Err(FAILED));
+}
+
+/// The messages of names without a check are empty, and others are refused.
+#[test]
+fn messages_of_a_check_end_a_session_that_has_none() {
+    fn refused<F: Field>(silent: Silent<F>, m: usize) {
+        for at_once in [true, false] {
+            let mut parties = parties(silent, None);
+            let (sent, _) = ots(&mut parties, silent.size(m).unwrap().ots);
+            let sender = &mut parties.0;
+            let (planted, _) = sender.plant(m, sent).unwrap();
+            let error = if at_once {
+                sender.encode(planted, &[0; 16]).unwrap_err()
+            } else {
+                let encoded = sender.encode(planted, &[]).unwrap();
+                sender.answer(encoded, &[0; 16]).unwrap_err()
+            };
+            assert!(matches!(error, Error::Decode(_)), "{error}");
+            assert!(sender.extension().is_err());
+        }
+    }
+    refused(Silent::with_noise(ot_semi_honest(), TREES), 32);
+    refused(Silent::with_noise(vole_semi_honest(), TREES), 32);
+    refused(vole_packed(), 3);
+}
+
+/// States of a batch that were begun before another batch ended the session.
+#[test]
+fn no_batch_goes_on_after_the_end_of_the_session() {
+    let n = toy().size(32).unwrap().ots;
+    for step in 0..2 {
+        let mut parties = parties(toy(), None);
+        let batches = [(); 2].map(|()| {
+            let (sent, received) = ots(&mut parties, n);
+            let (planted, trees) = parties.0.plant(32, sent).unwrap();
+            (planted, parties.1.grow(32, received, &trees).unwrap())
+        });
+        let (sender, receiver) = &mut parties;
+        let [(first, (grown, challenge)), (second, (later, _))] = batches;
+        // Both are under way, and the first one is right.
+        let encoded = sender.encode(first, &challenge).unwrap();
+        let (unverified, check) = receiver.encode(grown).unwrap();
+        let ended = Some(Error::from(Usage::SessionEnded));
+        if step == 0 {
+            assert!(sender.encode(second, &[]).is_err());
+            assert_eq!(sender.answer(encoded, &check).err(), ended);
+            assert!(receiver.verify(unverified, &[]).is_err());
+            assert_eq!(receiver.encode(later).err(), Some(Usage::SessionEnded));
+        } else {
+            let (_, answer) = sender.answer(encoded, &check).unwrap();
+            drop(receiver.verify(unverified, &answer).unwrap());
+            let encoded = sender.encode(second, &[7; 16]).unwrap();
+            assert!(sender.answer(encoded, &[]).is_err());
+            assert_eq!(sender.delta().map(drop), Err(Usage::SessionEnded));
+        }
     }
 }
 
@@ -490,6 +606,13 @@ fn states_show_no_secrets() {
     let mut parties = parties(toy(), None);
     let delta = *parties.0.delta().unwrap();
     let (sent, received) = run(toy(), &mut parties, 32, &mut Honest).unwrap();
-    let shown = alloc::format!("{:?} {:?} {sent:?} {received:?}", parties.0, parties.1);
-    assert!(!shown.contains(&alloc::format!("{delta}")) && shown.matches("redacted").count() >= 2);
+    let (more, received_more) = ots(&mut parties, toy().size(32).unwrap().ots);
+    let (planted, trees) = parties.0.plant(32, more).unwrap();
+    let (grown, challenge) = parties.1.grow(32, received_more, &trees).unwrap();
+    let mut shown = alloc::format!("{:?} {:?} {sent:?} {received:?}", parties.0, parties.1);
+    shown += &alloc::format!("{planted:?} {grown:?}");
+    let encoded = parties.0.encode(planted, &challenge).unwrap();
+    let (unverified, _) = parties.1.encode(grown).unwrap();
+    shown += &alloc::format!("{encoded:?} {unverified:?}");
+    assert!(!shown.contains(&alloc::format!("{delta}")) && shown.matches("redacted").count() >= 6);
 }

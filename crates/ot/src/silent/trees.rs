@@ -77,13 +77,12 @@ impl<'a> Trees<'a> {
             *sum = prefix.map_or(0, |prefix| prefix.sum());
         });
         if totals.is_none() {
-            // Every part has begun with 0.
-            let mut before = 0;
-            let later = split(code, threads, cells).zip(sums.iter()).map(|((_, cells), sum)| {
-                before ^= sum;
-                (cells, before ^ sum)
-            });
-            for_each(executor, later.skip(1), |(cells, before)| {
+            // Every part has begun with 0, and lacks what the parts before it add up to.
+            for part in 1..threads {
+                sums[part] ^= sums[part - 1];
+            }
+            let later = split(code, threads, cells).skip(1).zip(sums.iter());
+            for_each(executor, later, |((_, cells), before)| {
                 for cell in cells {
                     *cell = (u128::from_le_bytes(*cell) ^ before).to_le_bytes();
                 }
