@@ -30,7 +30,7 @@ struct State {
     /// Results of the batch that are drawn.
     drawn: usize,
     job: Option<JoinHandle<(foxtrot::Peer, Finished)>>,
-    /// Where the peer comes back to.
+    /// The place that the peer comes back to.
     place: Place,
     canceller: Canceller,
     delta: Option<Zeroizing<Block>>,

@@ -100,11 +100,11 @@ pub enum Next<'a> {
 /// A layer: cells, times factors, are added up.
 #[derive(Clone, Copy, Debug)]
 pub struct Layer<'a> {
-    /// What cells are multiplied by.
+    /// The factors of cells.
     pub factors: Factors<'a>,
     /// The buckets that the cells come from, one for each number l.
     pub buckets: &'a Buckets,
-    /// Where the sums go.
+    /// The step that takes the sums.
     pub next: Next<'a>,
     /// The sums of the cells times challenges that are wanted also.
     pub check: Option<Check<'a>>,

@@ -58,10 +58,11 @@ pub struct Check<'a> {
 /// The sums of the cells so far.
 pub(super) struct Sums<'a, C: Clmul> {
     check: Option<Check<'a>>,
-    /// Of the run: products by weight, and factors of cells whose bit 0 is 1.
+    /// Products of the run, by weight.
     products: [C::Vector; 3],
+    /// The sum of factors of cells whose bit 0 is 1.
     factors: C::Vector,
-    /// Of the runs before.
+    /// The sums of the runs before.
     sums: [u128; 2],
 }
 

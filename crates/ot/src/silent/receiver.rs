@@ -54,7 +54,7 @@ pub struct Grown<F: Field> {
     source: Source<F>,
 }
 
-/// Where U and V come from.
+/// The source of U and V.
 enum Source<F: Field> {
     Trees(Strings),
     Packed(F::Values, Secret<u128>),
@@ -79,7 +79,7 @@ pub struct Unverified<F: Field> {
     expected: Option<Expected>,
 }
 
-/// What an answer is checked against.
+/// The values that an answer is checked against.
 struct Expected {
     challenge: Challenge,
     hash: [u8; 32],

@@ -53,7 +53,7 @@ pub struct Planted {
     source: Source,
 }
 
-/// Where W comes from.
+/// The source of W.
 enum Source {
     Trees(Cells),
     Packed(Secret<u128>),
