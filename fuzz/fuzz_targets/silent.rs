@@ -44,7 +44,7 @@ fuzz_target!(|input: (bool, Messages)| {
 type Outputs<F> = ((silent::Sent<F>, u128), silent::Received<F>);
 
 fn run<F: Field>(silent: Silent<F>, messages: &Messages) -> Option<Outputs<F>> {
-    let [trees, challenge, check, answer, _] = messages;
+    let [trees, challenges, check, answer, _] = messages;
     let session =
         |protocol| Session::new(Sid::from_bytes([1; 32])).sub(protocol, 0, Default::default());
     let seed = |byte| Seed::from_bytes([byte; 32]);
@@ -69,7 +69,7 @@ fn run<F: Field>(silent: Silent<F>, messages: &Messages) -> Option<Outputs<F>> {
 
     let (planted, message) = sender.plant(M, vec![sent]).unwrap();
     let (grown, message) = receiver.grow(M, vec![received], &changed(&message, trees)).ok()?;
-    let encoded = sender.encode(planted, &changed(&message, challenge)).ok()?;
+    let encoded = sender.encode(planted, &changed(&message, challenges)).ok()?;
     let (unverified, message) = receiver.encode(grown).ok()?;
     let (sent, message) = sender.answer(encoded, &changed(&message, check)).ok()?;
     let received = receiver.verify(unverified, &changed(&message, answer)).ok()?;

@@ -194,7 +194,7 @@ fn checked(backend: Backend, key: &Block, x: &[u128]) -> [u128; 2] {
     };
     let challenge = |l: u128| gf128::mul(backend, encrypted(l >> 8), encrypted(1 << 64 | l & 0xff));
     (0..).map(challenge).zip(x).fold([0; 2], |[sum, bits], (chi, x)| {
-        [sum ^ gf128::mul(backend, chi, *x), bits ^ chi * (x & 1)]
+        [sum ^ gf128::mul(backend, chi, *x), bits ^ (chi * (x & 1))]
     })
 }
 

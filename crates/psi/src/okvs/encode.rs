@@ -72,7 +72,6 @@ impl<const H: usize> Okvs<H> {
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many keys as the store is made for, or slots as it has.
-    #[expect(clippy::type_complexity, reason = "what the next step takes")]
     pub fn begin_words<const W: usize>(
         &self,
         session: &Session,
