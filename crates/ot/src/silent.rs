@@ -103,6 +103,11 @@ fn check_ots(size: &Size, got: usize) -> Result<(), Usage> {
     }
 }
 
+/// Checks that a batch is of this session.
+fn check_ours(session: &Session, of_batch: &Sid) -> Result<(), Usage> {
+    if session.id() == of_batch { Ok(()) } else { Err(Usage::ForeignBatch) }
+}
+
 /// The permutation of that purpose in a batch.
 fn permutation(session: &Session, purpose: &'static str, batch: u64) -> Aes128 {
     let key = session.oracle(purpose).query(batch, 0).finish();
@@ -143,9 +148,7 @@ impl<'a> Outputs<'a> {
         batch: u64,
         coins: Option<&'a Coins>,
     ) -> Result<Self, Usage> {
-        if session.id() != of_batch {
-            return Err(Usage::ForeignBatch);
-        }
+        check_ours(session, of_batch)?;
         let oracle = session.oracle("foxtrot v1 silent output");
         Ok(Self { session, oracle, batch, coins })
     }

@@ -7,7 +7,7 @@ use foxtrot_kernel::{
     Backend,
     aes::Aes128,
     lpn::{
-        Buckets, Check, Layer, Next, Noise, Permutation, accumulate, accumulate_noise, aligned,
+        self, Buckets, Check, Next, Noise, Permutation, accumulate, accumulate_noise, aligned,
         permutation,
     },
     memory::prefer_huge_pages,
@@ -20,16 +20,16 @@ use crate::{base::Block, erase::Secret};
 
 /// The code of one length. It is the same for all sessions.
 pub struct Code {
-    layers: Vec<Behind>,
+    layers: Vec<Layer>,
 }
 
 /// The permutation behind an accumulator.
-struct Behind {
+struct Layer {
     buckets: Buckets,
     table: Vec<u16>,
 }
 
-impl Behind {
+impl Layer {
     fn permutation(&self) -> Permutation<'_> {
         Permutation { buckets: &self.buckets, table: &self.table }
     }
@@ -82,7 +82,7 @@ impl Code {
             let mut table = vec![0; n];
             prefer_huge_pages(&mut table);
             let [buckets, draws] = [0, 1].map(|purpose| cipher(backend, n, layer, purpose));
-            Behind { buckets: permutation(buckets, &draws, &mut table), table }
+            Layer { buckets: permutation(buckets, &draws, &mut table), table }
         };
         Self { layers: (1..=accumulators).map(layer).collect() }
     }
@@ -113,7 +113,7 @@ impl Code {
         &self,
         backend: Backend,
         check: Option<Check<'_>>,
-        mut step: impl FnMut(Layer<'_>) -> [u128; 2],
+        mut step: impl FnMut(lpn::Layer<'_>) -> [u128; 2],
     ) -> Sums {
         let mut sums = Sums::default();
         for (k, layers) in self.layers.windows(2).enumerate() {
@@ -125,7 +125,7 @@ impl Code {
             };
             let check = check.filter(|_| k == 0);
             let factors = F::factors(&d);
-            let layer = Layer { factors, buckets: &layers[0].buckets, next, check };
+            let layer = lpn::Layer { factors, buckets: &layers[0].buckets, next, check };
             let of_layer = Sums::new(step(layer));
             sums.iter_mut().zip(&*of_layer).for_each(|(sum, it)| *sum ^= it);
         }

@@ -266,7 +266,8 @@ impl<F: Field> Receiver<F> {
         grown: Grown<F>,
         work: impl FnOnce() -> R + Send,
     ) -> Result<(Unverified<F>, Vec<u8>, R), Usage> {
-        self.is_ours(&grown.session)?;
+        self.ots()?;
+        super::check_ours(&self.session, &grown.session)?;
         let Grown { session, number, size, challenge, commitment, mut mask, source } = grown;
         let (backend, scratch) = (self.session.backend(), &mut self.scratch);
         let challenges = challenge.map(|key| Challenges::new(backend, &key));
@@ -294,18 +295,13 @@ impl<F: Field> Receiver<F> {
         unverified: Unverified<F>,
         answer: &[u8],
     ) -> Result<Received<F>, Error> {
-        self.is_ours(&unverified.session)?;
+        self.ots()?;
+        super::check_ours(&self.session, &unverified.session)?;
         let Unverified { session, number, u, v, expected } = unverified;
         let answered = self.check(number, expected, answer);
         let coins = answered.inspect_err(|_| self.ots = None)?;
         let flips = super::flips(&self.session, number, coins.as_ref(), v.n());
         Ok(Received { session, number, u, v, coins, flips })
-    }
-
-    /// Checks that a batch is of this session, and that this goes on.
-    fn is_ours(&mut self, session: &Sid) -> Result<(), Usage> {
-        self.ots()?;
-        if session == self.session.id() { Ok(()) } else { Err(Usage::ForeignBatch) }
     }
 
     /// Returns true if the session has more than one thread.

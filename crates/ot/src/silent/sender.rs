@@ -233,7 +233,8 @@ impl<F: Field> Sender<F> {
     /// # Errors
     /// [`Decode`] if it has another length: this ends the session. [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
     pub fn encode(&mut self, planted: Planted, challenge: &[u8]) -> Result<Encoded<F>, Error> {
-        self.is_ours(&planted.session)?;
+        self.ots()?;
+        super::check_ours(&self.session, &planted.session)?;
         self.check_len("Challenge", challenge)?;
         let Planted { session, number, size, delta, mask, source } = planted;
         let backend = self.session.backend();
@@ -272,7 +273,8 @@ impl<F: Field> Sender<F> {
         encoded: Encoded<F>,
         check: &[u8],
     ) -> Result<(Sent<F>, Vec<u8>), Error> {
-        self.is_ours(&encoded.session)?;
+        self.ots()?;
+        super::check_ours(&self.session, &encoded.session)?;
         self.check_len("Check", check)?;
         let Encoded { session, number, delta, mask, w, challenge, sums, .. } = encoded;
         let mut answer = Vec::new();
@@ -287,12 +289,6 @@ impl<F: Field> Sender<F> {
         });
         let flips = super::flips(&self.session, number, coins.as_ref(), w.n());
         Ok((Sent { session, number, delta, w, coins, flips, field: PhantomData }, answer))
-    }
-
-    /// Checks that a batch is of this session, and that this goes on.
-    fn is_ours(&mut self, session: &Sid) -> Result<(), Usage> {
-        self.ots()?;
-        if session == self.session.id() { Ok(()) } else { Err(Usage::ForeignBatch) }
     }
 
     /// Checks the length of a message of the check.

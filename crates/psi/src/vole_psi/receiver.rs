@@ -133,7 +133,7 @@ impl Receiver {
     /// Step 3 as a whole.
     ///
     /// # Errors
-    /// Those of [`plan`](Self::plan) and [`Planned::encode`].
+    /// The errors of [`plan`](Self::plan) and of [`Planned::encode`].
     pub fn encode(self) -> Result<Encoded, Error> {
         self.plan()?.encode()
     }
