@@ -68,12 +68,14 @@ fn set_hash<S: Simd>(simd: S, key: &[u8], text: &[u8], hash: &mut [u8; HASH_LEN]
 /// The sum with that part of the key.
 #[inline(always)]
 fn sum(key: &[u8], text: &[u8]) -> u64 {
-    let mut sums = [0u64; PAIRS];
+    // Independent sums become vectors, where there are any; small machines have no registers for them.
+    const WAYS: usize = if crate::SMALL { 1 } else { PAIRS };
+    let mut sums = [0u64; WAYS];
     let blocks = text.as_chunks::<{ 8 * PAIRS }>().0.iter().zip(key.as_chunks::<{ 8 * PAIRS }>().0);
     for (text, key) in blocks {
         let pairs = text.as_chunks().0.iter().zip(key.as_chunks().0);
-        for (sum, (text, key)) in sums.iter_mut().zip(pairs) {
-            *sum = sum.wrapping_add(product(*text, *key));
+        for (p, (text, key)) in pairs.enumerate() {
+            sums[p % WAYS] = sums[p % WAYS].wrapping_add(product(*text, *key));
         }
     }
     sums.into_iter().fold(0, u64::wrapping_add)

@@ -3,7 +3,7 @@
 use foxtrot_kernel::aes::Aes128;
 use zeroize::Zeroizing;
 
-use crate::{Seed, Session};
+use crate::{Seed, Session, oracle::Purpose};
 
 /// The keystream of AES-128 in counter mode under a key and a nonce that the party's seed gives.
 pub struct Coins {
@@ -14,7 +14,7 @@ pub struct Coins {
 impl Coins {
     /// The stream of the purpose that the context names.
     #[must_use]
-    pub fn new(session: &Session, context: &'static str, seed: &Seed) -> Self {
+    pub fn new(session: &Session, context: impl Into<Purpose>, seed: &Seed) -> Self {
         let mut bytes = Zeroizing::new([0; 24]);
         session.oracle(context).answer(0, 0, &[seed.as_bytes()], bytes.as_mut_slice());
         let (key, nonce) = bytes.split_at(16);

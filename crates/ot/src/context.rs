@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 use crate::{
     Bits, Seed, Session,
     base::{Choice, Functionality, Protocol},
+    oracle::Purpose,
 };
 
 /// The session that a run belongs to, with its backend and threads, and the run's randomness.
@@ -61,7 +62,7 @@ impl<'a> Context<'a> {
     }
 
     fn fill(&mut self, bytes: &mut [u8]) {
-        let oracle = self.session.oracle("foxtrot v1 context");
+        let oracle = self.session.oracle(const { Purpose::new("foxtrot v1 context") });
         self.seed.fill(&oracle, self.seeds, bytes);
         self.seeds += 1;
     }
@@ -91,7 +92,7 @@ mod tests {
         let session = session(1);
         let mut cx = Context::new(&session, Seed::from_bytes([2; 32]));
         for i in 0..3 {
-            let oracle = session.oracle("foxtrot v1 context");
+            let oracle = session.oracle(const { Purpose::new("foxtrot v1 context") });
             let expected: [u8; 32] = oracle.query(i, 0).field(&[2; 32]).finish();
             assert_eq!(cx.seed().as_bytes(), &expected);
         }

@@ -16,7 +16,10 @@ use chacha20poly1305::{AeadInOut, ChaCha20Poly1305, KeyInit, Nonce, Tag};
 use zeroize::Zeroizing;
 
 use crate::{
-    Bits, Decode, Error, Misbehaved, Session, Usage, base::Block, choices::select, oracle::Oracle,
+    Bits, Decode, Error, Misbehaved, Session, Usage,
+    base::Block,
+    choices::select,
+    oracle::{Oracle, Purpose},
 };
 
 /// The longest message in bytes.
@@ -199,7 +202,7 @@ fn fits_a_frame(transfers: usize, message_len: usize) -> Result<(), Usage> {
 
 fn oracle(session: &Session, message_len: usize) -> Result<Oracle, Usage> {
     length(message_len)?;
-    Ok(session.oracle("foxtrot v1 chosen message"))
+    Ok(session.oracle(const { Purpose::new("foxtrot v1 chosen message") }))
 }
 
 /// Checks that messages may have this length.

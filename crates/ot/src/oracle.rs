@@ -7,15 +7,12 @@ use core::{
 };
 
 #[cfg(not(all(not(feature = "std"), any(target_arch = "arm", target_arch = "riscv32"))))]
-use blake3::{
-    Hasher,
-    hazmat::{HasherExt, hash_derive_key_context},
-};
+use blake3::{Hasher, hazmat::HasherExt};
 #[cfg(all(not(feature = "std"), any(target_arch = "arm", target_arch = "riscv32")))]
-use foxtrot_kernel::blake3::small::{Hasher, hash_derive_key_context};
+use foxtrot_kernel::blake3::small::Hasher;
 use foxtrot_kernel::{
     Backend, SMALL,
-    blake3::{Blocks, MAX_INPUT, derive_keys, keyed, lanes},
+    blake3::{Blocks, MAX_INPUT, derive_keys, keyed, lanes, small::hash_derive_key_context},
     counters::{Operation, count},
 };
 
@@ -27,6 +24,28 @@ use crate::erase::erase;
 /// hashed before: after a short field the first sixteen of a long one would go as 1, 1, 2, 4, 8. Shorter
 /// queries have no two whole chunks, and longer ones not much to gain.
 const IN_ONE_PIECE: RangeInclusive<usize> = 2048..=1 << 15;
+
+/// The purpose of an oracle: a string that nothing else in Foxtrot has, hashed.
+#[derive(Clone, Copy, Debug)]
+pub struct Purpose([u8; 32]);
+
+impl Purpose {
+    /// The purpose that the string names. A constant is hashed when the program is compiled, which small machines
+    /// need not do then.
+    ///
+    /// # Panics
+    /// If the string has more than 1024 bytes.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self(hash_derive_key_context(name))
+    }
+}
+
+impl From<&'static str> for Purpose {
+    fn from(name: &'static str) -> Self {
+        Self::new(name)
+    }
+}
 
 /// The oracle of one purpose in one session.
 #[derive(Clone)]
@@ -41,15 +60,15 @@ pub struct Oracle {
 pub struct Query(Hasher);
 
 impl Oracle {
-    pub(crate) fn new(context: &str, id: &[u8; 32]) -> Self {
-        Self { context_key: hash_derive_key_context(context), id: *id }
+    pub(crate) fn new(context: impl Into<Purpose>, id: &[u8; 32]) -> Self {
+        Self { context_key: context.into().0, id: *id }
     }
 
     /// A query about instance `i` and one of its two branches.
     #[inline]
     pub fn query(&self, i: u64, branch: u8) -> Query {
         let mut hasher = Hasher::new_from_context_key(&self.context_key);
-        self.begin(&mut hasher, i, branch);
+        hasher.update(&self.start(i, branch));
         Query(hasher)
     }
 
@@ -59,7 +78,7 @@ impl Oracle {
     pub fn answer(&self, i: u64, branch: u8, fields: &[&[u8]], answer: &mut [u8]) {
         count(Operation::Oracle, 1);
         let mut hasher = Hasher::new_from_context_key(&self.context_key);
-        let len = QUESTION_LEN + fields.iter().map(|field| 8 + field.len()).sum::<usize>();
+        let len = START_LEN + fields.iter().map(|field| 8 + field.len()).sum::<usize>();
         if !SMALL && IN_ONE_PIECE.contains(&len) {
             // All that it will need: a buffer that grows leaves copies behind.
             let mut question = Vec::with_capacity(len);
@@ -68,7 +87,7 @@ impl Oracle {
             hasher.update(&question);
             erase(&mut question);
         } else {
-            self.begin(&mut hasher, i, branch);
+            hasher.update(&self.start(i, branch));
             for field in fields {
                 length_prefixed(&mut hasher, field);
             }
@@ -84,16 +103,19 @@ impl Oracle {
         fields: impl IntoIterator<Item = &'a [u8]>,
         to: &mut Vec<u8>,
     ) {
-        to.extend_from_slice(&self.id);
-        to.extend_from_slice(&position(i, branch));
+        to.extend_from_slice(&self.start(i, branch));
         for field in fields {
             to.extend_from_slice(&(field.len() as u64).to_le_bytes());
             to.extend_from_slice(field);
         }
     }
 
-    fn begin(&self, hasher: &mut Hasher, i: u64, branch: u8) {
-        hasher.update(&self.id).update(&position(i, branch));
+    /// What every query begins with.
+    fn start(&self, i: u64, branch: u8) -> [u8; START_LEN] {
+        let mut start = [0; START_LEN];
+        start[..32].copy_from_slice(&self.id);
+        start[32..].copy_from_slice(&position(i, branch));
+        start
     }
 }
 
@@ -418,8 +440,8 @@ impl Drop for Wide {
 /// Bytes of a position.
 const POSITION_LEN: usize = 9;
 
-/// Bytes of a query without its fields.
-const QUESTION_LEN: usize = 32 + POSITION_LEN;
+/// Bytes that every query begins with.
+const START_LEN: usize = 32 + POSITION_LEN;
 
 fn position(i: u64, branch: u8) -> [u8; POSITION_LEN] {
     let mut position = [0; POSITION_LEN];
@@ -494,7 +516,7 @@ mod tests {
         let text: Vec<u8> = (0..40_000u32).map(|k| (k % 251) as u8).collect();
         // Beside the text there are two lengths and two bytes.
         let (first, last) =
-            (IN_ONE_PIECE.start() - QUESTION_LEN - 18, IN_ONE_PIECE.end() - QUESTION_LEN - 18);
+            (IN_ONE_PIECE.start() - START_LEN - 18, IN_ONE_PIECE.end() - START_LEN - 18);
         for len in [0, first - 1, first, 9000, last, last + 1, text.len()] {
             let (mut answer, fields) = ([0; 48], [&text[..len], &text[..2]]);
             oracle.answer(5, 1, &fields, &mut answer);

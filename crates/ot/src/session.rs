@@ -6,7 +6,7 @@ use core::fmt;
 use foxtrot_kernel::Backend;
 
 use crate::{
-    oracle::{Keyed, Oracle, hash},
+    oracle::{Keyed, Oracle, Purpose, hash},
     tasks::{Executor, InPlace},
 };
 
@@ -100,7 +100,8 @@ impl Session {
     /// direction.
     #[must_use]
     pub fn sub(&self, protocol: &str, counter: u64, direction: Direction) -> Self {
-        let (oracle, mut id) = (Oracle::new("foxtrot v1 sub-session", &self.id.0), [0; 32]);
+        let (oracle, mut id) =
+            (Oracle::new(const { Purpose::new("foxtrot v1 sub-session") }, &self.id.0), [0; 32]);
         oracle.answer(counter, direction as u8, &[protocol.as_bytes()], &mut id);
         Self { id: Sid(id), backend: self.backend, executor: self.executor.clone() }
     }
@@ -125,7 +126,7 @@ impl Session {
 
     /// The random oracle of that purpose for many queries of one form, apart for all `fields`.
     #[must_use]
-    pub fn keyed(&self, context: &'static str, fields: &[&[u8]]) -> Keyed {
+    pub fn keyed(&self, context: impl Into<Purpose>, fields: &[&[u8]]) -> Keyed {
         let mut key = [0; 32];
         self.oracle(context).answer(0, 0, fields, &mut key);
         Keyed::new(self.backend, key)
@@ -133,7 +134,7 @@ impl Session {
 
     /// The random oracle of that purpose in this namespace.
     #[must_use]
-    pub fn oracle(&self, context: &'static str) -> Oracle {
+    pub fn oracle(&self, context: impl Into<Purpose>) -> Oracle {
         Oracle::new(context, &self.id.0)
     }
 }

@@ -49,6 +49,8 @@ struct Machine {
     target: &'static str,
     emulator: &'static str,
     options: &'static str,
+    /// The goal for the instructions of both roles of `roted` for one transfer.
+    most_instructions: u32,
     /// The goal for the RAM of a session with one transfer, in bytes.
     most_memory: u32,
     /// The goal for the flash of an image with one job, in bytes.
@@ -61,6 +63,7 @@ const MACHINES: [Machine; 2] = [
         target: "thumbv7em-none-eabihf",
         emulator: "qemu-system-arm",
         options: "-M mps2-an386",
+        most_instructions: 1_500_000,
         most_memory: 16 << 10,
         most_flash: 64 << 10,
     },
@@ -69,6 +72,7 @@ const MACHINES: [Machine; 2] = [
         target: "riscv32imac-unknown-none-elf",
         emulator: "qemu-system-riscv32",
         options: "-M virt -bios none",
+        most_instructions: 3_000_000,
         most_memory: 17 << 10,
         most_flash: 80 << 10,
     },
@@ -220,7 +224,7 @@ impl Machine {
         println!("| protocol | role | n | instructions | stack | heap | sent |");
         println!("|---|---|---|---|---|---|---|");
         let said = String::from_utf8_lossy(&said.stderr).into_owned();
-        let mut rows = 0;
+        let (mut rows, mut single) = (0, 0);
         for line in said.lines().filter(|line| !line.starts_with('#')) {
             let [protocol, role, n, instructions, _, stack, heap, sent] =
                 line.split(',').collect::<Vec<_>>()[..]
@@ -231,6 +235,13 @@ impl Machine {
                 "| `{protocol}` | {role} | {n} | {instructions} | {stack} | {heap} | {sent} |"
             );
             rows += 1;
+            if (protocol, n) == ("roted", "1") {
+                single += instructions.parse().unwrap_or(self.most_instructions);
+            }
+        }
+        let most = self.most_instructions;
+        if single > most {
+            return tools::failed(format_args!("`roted`: {single} instructions, not {most}"));
         }
         if rows == 8 { Ok(()) } else { tools::failed(format_args!("{rows} rows, not 8")) }
     }

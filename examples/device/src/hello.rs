@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use foxtrot_ot::{Session, Sid};
+use foxtrot_ot::{Session, Sid, oracle::Purpose};
 
 use crate::Fault;
 
@@ -106,7 +106,12 @@ pub(crate) fn greeting(theirs: &[u8], ours: &[u8], exporter: &[u8; 32]) -> Sessi
 #[inline(never)]
 fn confirmation(greeting: &Session, side: u8) -> [u8; 32] {
     let mut confirmation = [0; 32];
-    greeting.oracle("foxtrot v1 confirmation").answer(0, side, &[], &mut confirmation);
+    greeting.oracle(const { Purpose::new("foxtrot v1 confirmation") }).answer(
+        0,
+        side,
+        &[],
+        &mut confirmation,
+    );
     confirmation
 }
 
@@ -142,6 +147,11 @@ pub(crate) fn check_details(greeting: &Session, bytes: &[u8]) -> Result<Option<u
 #[inline(never)]
 pub(crate) fn session(greeting: &Session, theirs: &[u8], ours: &[u8]) -> Session {
     let mut sid = [0; 32];
-    greeting.oracle("foxtrot v1 session id").answer(0, 0, &[theirs, ours], &mut sid);
+    greeting.oracle(const { Purpose::new("foxtrot v1 session id") }).answer(
+        0,
+        0,
+        &[theirs, ours],
+        &mut sid,
+    );
     Session::new(Sid::from_bytes(sid))
 }

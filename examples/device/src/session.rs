@@ -12,7 +12,7 @@ use foxtrot_ot::{
     convert,
     engine::{Engine, Progress},
     line::{CONFIRMATION_LEN, Key, MAGIC, OPENING_LEN, Responder},
-    oracle::Query,
+    oracle::{Purpose, Query},
 };
 use zeroize::Zeroizing;
 
@@ -108,7 +108,7 @@ impl Tally {
     // Never inlined: a query takes 2 KB of the stack.
     #[inline(never)]
     fn frame(&mut self, session: &Session, payload: &[u8]) {
-        let oracle = session.oracle("foxtrot v1 frames");
+        let oracle = session.oracle(const { Purpose::new("foxtrot v1 frames") });
         self.left -= 1;
         self.state = match (core::mem::replace(&mut self.state, Frames::None), self.left) {
             // A single frame needs no state, which is large.
@@ -138,7 +138,12 @@ impl Tally {
 #[inline(never)]
 fn empty(session: &Session, lane: u8, side: u8) -> [u8; 32] {
     let mut hash = [0; 32];
-    session.oracle("foxtrot v1 frames").answer(lane.into(), side, &[], &mut hash);
+    session.oracle(const { Purpose::new("foxtrot v1 frames") }).answer(
+        lane.into(),
+        side,
+        &[],
+        &mut hash,
+    );
     hash
 }
 
@@ -346,7 +351,7 @@ impl Talk<'_> {
             pause(&self.wire.port).await;
         }
         let mut transcript = [0; 32];
-        let oracle = self.session.oracle("foxtrot v1 transcript");
+        let oracle = self.session.oracle(const { Purpose::new("foxtrot v1 transcript") });
         oracle.answer(0, 0, &[hashes.as_flattened()], &mut transcript);
         self.step(0, &transcript).await?;
         self.await_step(0, &transcript).await?;

@@ -11,6 +11,14 @@ const BLOCK: usize = 64;
 #[derive(Clone, Copy)]
 #[repr(align(4))]
 struct Block([u8; BLOCK]);
+
+impl Block {
+    #[inline(always)]
+    const fn word(&self, k: usize) -> u32 {
+        u32::from_le_bytes(self.0.as_chunks().0[k])
+    }
+}
+
 /// Blocks of a chunk.
 const BLOCKS: u8 = 16;
 /// The most chaining values that wait for a neighbour: inputs have less than 2¹² chunks.
@@ -48,11 +56,29 @@ struct Last {
 }
 
 /// The key of a context, for [`Hasher::new_from_context_key`].
+///
+/// # Panics
+/// If the context has more than one chunk, 1024 bytes.
+#[expect(clippy::cast_possible_truncation, reason = "a length of one block")]
 #[must_use]
-pub fn hash_derive_key_context(context: &str) -> [u8; 32] {
-    let mut key = [0; 32];
-    Hasher::new(IV, DERIVE_KEY_CONTEXT).update(context.as_bytes()).fill(&mut key);
-    key
+pub const fn hash_derive_key_context(context: &str) -> [u8; 32] {
+    let mut bytes = context.as_bytes();
+    assert!(bytes.len() <= BLOCK * BLOCKS as usize, "a context of one chunk");
+    let (mut chaining, mut flags) = (IV, DERIVE_KEY_CONTEXT | CHUNK_START);
+    loop {
+        let (now, later): (&[u8], &[u8]) =
+            if bytes.len() > BLOCK { bytes.split_at(BLOCK) } else { (bytes, &[]) };
+        let mut block = Block([0; BLOCK]);
+        block.0.split_at_mut(now.len()).0.copy_from_slice(now);
+        if later.is_empty() {
+            flags |= CHUNK_END | ROOT;
+        }
+        chaining = folded(&compress(&chaining, &block, [0, now.len() as u32, flags]));
+        if later.is_empty() {
+            return bytes_of(&chaining);
+        }
+        (bytes, flags) = (later, DERIVE_KEY_CONTEXT);
+    }
 }
 
 impl Hasher {
@@ -179,8 +205,22 @@ impl Last {
 }
 
 /// The chaining value of a state.
-fn folded(state: &[u32; 16]) -> Words {
-    core::array::from_fn(|k| state[k] ^ state[k + 8])
+const fn folded(state: &[u32; 16]) -> Words {
+    let (mut chaining, mut k) = ([0; 8], 0);
+    while k < 8 {
+        chaining[k] = state[k] ^ state[k + 8];
+        k += 1;
+    }
+    chaining
+}
+
+const fn bytes_of(words: &Words) -> [u8; 32] {
+    let (mut bytes, mut k) = ([0; 32], 0);
+    while k < 8 {
+        bytes.as_chunks_mut().0[k] = words[k].to_le_bytes();
+        k += 1;
+    }
+    bytes
 }
 
 /// The block of a parent.
@@ -194,11 +234,10 @@ fn children(left: &Words, right: &Words) -> Block {
 
 /// The state after seven rounds, of a counter, a length and flags.
 #[inline(never)]
-fn compress(chaining: &Words, block: &Block, [counter, len, flags]: [u32; 3]) -> [u32; 16] {
-    let mut state = [0; 16];
-    state[..8].copy_from_slice(chaining);
-    state[8..12].copy_from_slice(&IV[..4]);
-    state[12..].copy_from_slice(&[counter, 0, len, flags]);
+const fn compress(chaining: &Words, block: &Block, [counter, len, flags]: [u32; 3]) -> [u32; 16] {
+    let [a, b, c, d, e, f, g, h] = *chaining;
+    let [i, j, k, l, ..] = IV;
+    let mut state = [a, b, c, d, e, f, g, h, i, j, k, l, counter, 0, len, flags];
     round::<0>(&mut state, block);
     round::<1>(&mut state, block);
     round::<2>(&mut state, block);
@@ -210,20 +249,21 @@ fn compress(chaining: &Words, block: &Block, [counter, len, flags]: [u32; 3]) ->
 }
 
 #[inline(always)]
-fn round<const ROUND: usize>(state: &mut [u32; 16], Block(block): &Block) {
-    let m = |k: usize| u32::from_le_bytes(block.as_chunks().0[SCHEDULE[ROUND][k]]);
-    mix(state, [0, 4, 8, 12], m(0), m(1));
-    mix(state, [1, 5, 9, 13], m(2), m(3));
-    mix(state, [2, 6, 10, 14], m(4), m(5));
-    mix(state, [3, 7, 11, 15], m(6), m(7));
-    mix(state, [0, 5, 10, 15], m(8), m(9));
-    mix(state, [1, 6, 11, 12], m(10), m(11));
-    mix(state, [2, 7, 8, 13], m(12), m(13));
-    mix(state, [3, 4, 9, 14], m(14), m(15));
+const fn round<const ROUND: usize>(state: &mut [u32; 16], block: &Block) {
+    let m = &SCHEDULE[ROUND];
+    mix(state, [0, 4, 8, 12], block.word(m[0]), block.word(m[1]));
+    mix(state, [1, 5, 9, 13], block.word(m[2]), block.word(m[3]));
+    mix(state, [2, 6, 10, 14], block.word(m[4]), block.word(m[5]));
+    mix(state, [3, 7, 11, 15], block.word(m[6]), block.word(m[7]));
+    // In this order Cortex-M4 keeps most words in registers.
+    mix(state, [1, 6, 11, 12], block.word(m[10]), block.word(m[11]));
+    mix(state, [3, 4, 9, 14], block.word(m[14]), block.word(m[15]));
+    mix(state, [2, 7, 8, 13], block.word(m[12]), block.word(m[13]));
+    mix(state, [0, 5, 10, 15], block.word(m[8]), block.word(m[9]));
 }
 
 #[inline(always)]
-fn mix(state: &mut [u32; 16], [a, b, c, d]: [usize; 4], x: u32, y: u32) {
+const fn mix(state: &mut [u32; 16], [a, b, c, d]: [usize; 4], x: u32, y: u32) {
     state[a] = state[a].wrapping_add(state[b]).wrapping_add(x);
     state[d] = (state[d] ^ state[a]).rotate_right(16);
     state[c] = state[c].wrapping_add(state[d]);

@@ -174,11 +174,15 @@ pub(super) fn uniform_public_from<const N: usize, const Q: u16, const BITS: usiz
 ) -> Option<usize> {
     let (mut filled, mut skipped, mut at) = (0, candidate % 8, candidate / 8 * 8);
     for group in bytes.chunks_exact(BITS).skip(candidate / 8) {
+        // Unpacked in either case, so that they stay in registers in the first.
         let mut candidates = [0; 8];
-        unpack::<BITS>(group, &mut candidates);
         match poly.get_mut(filled..).and_then(<[u16]>::first_chunk_mut::<8>) {
-            Some(window) if skipped == 0 => filled += keep::<Q>(candidates, window),
+            Some(window) if skipped == 0 => {
+                unpack::<BITS>(group, &mut candidates);
+                filled += keep::<Q>(candidates, window);
+            }
             _ => {
+                unpack::<BITS>(group, &mut candidates);
                 for (k, &x) in candidates.iter().enumerate().skip(skipped) {
                     if filled == N {
                         return Some(at + k);

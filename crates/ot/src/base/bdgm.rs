@@ -51,16 +51,19 @@ use super::{
     },
 };
 use crate::{
-    Bits, Error, Misbehaved, Seed, Session, Usage, choices::verdict, engine::Io, oracle::Oracle,
+    Bits, Error, Misbehaved, Seed, Session, Usage,
+    choices::verdict,
+    engine::Io,
+    oracle::{Oracle, Purpose},
 };
 use messages::{CHALLENGE_BRANCH, CHALLENGE_LEN, CIPHERTEXT_BRANCH};
 
 const CONTEXTS: Contexts = Contexts {
-    a: "foxtrot v1 bdgm A",
-    h1: "foxtrot v1 bdgm H1",
-    digest: "foxtrot v1 bdgm T",
-    h_prime: "foxtrot v1 bdgm H'",
-    receiver_coins: "foxtrot v1 bdgm receiver coins",
+    a: Purpose::new("foxtrot v1 bdgm A"),
+    h1: Purpose::new("foxtrot v1 bdgm H1"),
+    digest: Purpose::new("foxtrot v1 bdgm T"),
+    h_prime: Purpose::new("foxtrot v1 bdgm H'"),
+    receiver_coins: Purpose::new("foxtrot v1 bdgm receiver coins"),
     spares_memory: false,
 };
 

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Bits, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
-    oracle::Keyed,
+    oracle::{Keyed, Purpose},
 };
 
 /// The receiver, waiting for the [`Reply`].
@@ -127,14 +127,15 @@ pub(super) fn respond_to(
 
 /// The hash of both messages, of the digest of the `Blinded` and a `Reply`.
 fn transcript(session: &Session, digest: &[u8; 32], reply: View<'_>) -> [u8; 32] {
-    let (oracle, mut transcript) = (session.oracle("foxtrot v1 roted transcript"), [0; 32]);
+    let (oracle, mut transcript) =
+        (session.oracle(const { Purpose::new("foxtrot v1 roted transcript") }), [0; 32]);
     oracle.answer(0, 0, &[digest, reply.bytes()], &mut transcript);
     transcript
 }
 
 /// The oracle for keys, apart for both messages.
 fn output(session: &Session, transcript: &[u8; 32]) -> Keyed {
-    session.keyed("foxtrot v1 roted endemic output", &[transcript])
+    session.keyed(const { Purpose::new("foxtrot v1 roted endemic output") }, &[transcript])
 }
 
 foxtrot_kernel::redacted! {

@@ -19,7 +19,7 @@ use crate::{
     choices::select,
     coins::Coins,
     erase::Secrets,
-    oracle::Oracle,
+    oracle::{Oracle, Purpose},
     popf::{Digests, Feistel2, GROUP, Group, Hashed, Room, S_LEN},
     tasks,
 };
@@ -127,22 +127,22 @@ impl Group for Module {
 /// The oracle contexts of the protocol that the instances belong to.
 #[derive(Debug)]
 pub(in crate::base) struct Contexts {
-    pub(in crate::base) a: &'static str,
-    pub(in crate::base) h1: &'static str,
-    pub(in crate::base) digest: &'static str,
-    pub(in crate::base) h_prime: &'static str,
-    pub(in crate::base) receiver_coins: &'static str,
+    pub(in crate::base) a: Purpose,
+    pub(in crate::base) h1: Purpose,
+    pub(in crate::base) digest: Purpose,
+    pub(in crate::base) h_prime: Purpose,
+    pub(in crate::base) receiver_coins: Purpose,
     /// True if a single instance makes A by rows.
     pub(in crate::base) spares_memory: bool,
 }
 
 /// Contexts of `roted`, in either mode.
 pub(super) const ROTED: Contexts = Contexts {
-    a: "foxtrot v1 roted A",
-    h1: "foxtrot v1 roted H1",
-    digest: "foxtrot v1 roted T",
-    h_prime: "foxtrot v1 roted H'",
-    receiver_coins: "foxtrot v1 roted receiver coins",
+    a: Purpose::new("foxtrot v1 roted A"),
+    h1: Purpose::new("foxtrot v1 roted H1"),
+    digest: Purpose::new("foxtrot v1 roted T"),
+    h_prime: Purpose::new("foxtrot v1 roted H'"),
+    receiver_coins: Purpose::new("foxtrot v1 roted receiver coins"),
     spares_memory: true,
 };
 
@@ -399,7 +399,7 @@ pub(super) fn reply(
 ) -> (Secrets, Vec<u8>) {
     let n = phis.len() / PHI_LEN;
     let batch = Batch::new(session, &ROTED, n);
-    let coins = Coins::new(session, "foxtrot v1 roted sender coins", seed);
+    let coins = Coins::new(session, const { Purpose::new("foxtrot v1 roted sender coins") }, seed);
     let mut strings = Secrets::zeroed(2 * n);
     let mut digests = vec![0; n * DIGEST_LEN];
     let len = piece_len(session, n);

@@ -8,7 +8,7 @@ use super::{
     Endemic, Rot, check_batch,
     instances::{PHI_LEN, REPLY_LEN, check_phis},
 };
-use crate::{Bits, Decode, Error, Session, Usage};
+use crate::{Bits, Decode, Error, Session, Usage, oracle::Purpose};
 
 /// The bytes that each of the two modes puts before the instances.
 pub trait Mode: sealed::Sealed {
@@ -92,7 +92,7 @@ impl<'a> View<'a> {
     /// The digest of a `Blinded`, from what the transcript has of each instance.
     pub(super) fn digest(self, session: &Session, condensed: &[u8]) -> [u8; 32] {
         let mut digest = [0; 32];
-        let oracle = session.oracle("foxtrot v1 roted Blinded");
+        let oracle = session.oracle(const { Purpose::new("foxtrot v1 roted Blinded") });
         oracle.answer(0, 0, &[self.head(), condensed], &mut digest);
         digest
     }

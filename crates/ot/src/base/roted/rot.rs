@@ -16,7 +16,7 @@ use crate::{
     base::{ReceiverKeys, SenderKeys},
     choices::verdict,
     erase::{SecretBytes, Secrets},
-    oracle::Keyed,
+    oracle::{Keyed, Purpose},
 };
 
 /// The receiver, waiting for the [`Reply`].
@@ -94,7 +94,12 @@ impl Receiver {
     /// [`Usage::BatchTooLarge`].
     pub fn start(session: Session, n: usize, seed: Seed) -> Result<(Self, Blinded<Rot>), Usage> {
         check_batch(n)?;
-        let (t, choices) = batch_coins(&session, "foxtrot v1 roted receiver batch", &seed, n);
+        let (t, choices) = batch_coins(
+            &session,
+            const { Purpose::new("foxtrot v1 roted receiver batch") },
+            &seed,
+            n,
+        );
 
         let mut blinded = Blinded::blank(n);
         blinded.head_mut().copy_from_slice(&commit(&session, &t));
@@ -139,7 +144,12 @@ impl Sender {
         seed: Seed,
     ) -> (Self, Reply<Rot>) {
         let n = blinded.instances();
-        let (u, mut a) = batch_coins(&session, "foxtrot v1 roted sender batch", &seed, n);
+        let (u, mut a) = batch_coins(
+            &session,
+            const { Purpose::new("foxtrot v1 roted sender batch") },
+            &seed,
+            n,
+        );
         // The sender will go by these bits.
         a.make_public();
 
@@ -180,12 +190,7 @@ impl Sender {
 }
 
 /// 32 bytes and n bits for the whole batch.
-fn batch_coins(
-    session: &Session,
-    context: &'static str,
-    seed: &Seed,
-    n: usize,
-) -> ([u8; 32], Bits) {
+fn batch_coins(session: &Session, context: Purpose, seed: &Seed, n: usize) -> ([u8; 32], Bits) {
     let mut coins = Zeroizing::new(vec![0; 32 + n.div_ceil(8)]);
     session.oracle(context).answer(0, 0, &[seed.as_bytes()], &mut coins);
     let (string, bits) = coins.split_at(32);
@@ -195,7 +200,7 @@ fn batch_coins(
 /// The key, from t, under which replies are hashed: see [`transcript`].
 fn nh_key(session: &Session, t: &[u8; 32]) -> SecretBytes {
     let mut key = SecretBytes::zeroed(nh::key_len(REPLY_LEN));
-    session.oracle("foxtrot v1 roted NH key").answer(0, 0, &[t], &mut key);
+    session.oracle(const { Purpose::new("foxtrot v1 roted NH key") }).answer(0, 0, &[t], &mut key);
     key
 }
 
@@ -205,19 +210,25 @@ fn nh_key(session: &Session, t: &[u8; 32]) -> SecretBytes {
 fn transcript(session: &Session, t: &[u8; 32], digest: &[u8; 32], reply: View<'_>) -> [u8; 32] {
     let mut hashes = vec![[0; nh::HASH_LEN]; reply.instances()];
     nh::hash(session.backend(), &nh_key(session, t), reply.instances_bytes(), &mut hashes);
-    let (oracle, mut transcript) = (session.oracle("foxtrot v1 roted rot transcript"), [0; 32]);
+    let (oracle, mut transcript) =
+        (session.oracle(const { Purpose::new("foxtrot v1 roted rot transcript") }), [0; 32]);
     oracle.answer(0, 0, &[digest, reply.head(), hashes.as_flattened()], &mut transcript);
     transcript
 }
 
 /// The oracle for keys, apart for everything that both parties have added.
 fn output(session: &Session, t: &[u8; 32], u: &[u8], transcript: &[u8; 32]) -> Keyed {
-    session.keyed("foxtrot v1 roted rot output", &[t, u, transcript])
+    session.keyed(const { Purpose::new("foxtrot v1 roted rot output") }, &[t, u, transcript])
 }
 
 fn commit(session: &Session, t: &[u8; 32]) -> [u8; 32] {
     let mut commitment = [0; 32];
-    session.oracle("foxtrot v1 roted commitment").answer(0, 0, &[t], &mut commitment);
+    session.oracle(const { Purpose::new("foxtrot v1 roted commitment") }).answer(
+        0,
+        0,
+        &[t],
+        &mut commitment,
+    );
     commitment
 }
 

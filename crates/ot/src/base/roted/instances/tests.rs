@@ -184,16 +184,16 @@ fn single_rows_match_whole_answers() {
 fn coins_of_different_instances_branches_and_parties_share_no_block() {
     let seed = Seed::from_bytes([7; 32]);
     let mut blocks = alloc::collections::BTreeSet::new();
-    for (context, len, pieces) in [
+    for (purpose, len, pieces) in [
         (ROTED.receiver_coins, RECEIVER_COINS_LEN, 40),
-        ("foxtrot v1 roted sender coins", SENDER_COINS_LEN, 80),
+        (Purpose::new("foxtrot v1 roted sender coins"), SENDER_COINS_LEN, 80),
     ] {
-        let coins = Coins::new(&session(), context, &seed);
+        let coins = Coins::new(&session(), purpose, &seed);
         let mut piece = vec![0; len];
         for number in 0..pieces {
             coins.fill(number * len / 16, &mut piece);
             for block in piece.as_chunks::<16>().0 {
-                assert!(blocks.insert(*block), "{context}, piece {number}");
+                assert!(blocks.insert(*block), "{purpose:?}, piece {number}");
             }
         }
     }
