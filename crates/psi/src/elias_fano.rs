@@ -99,40 +99,57 @@ impl Coding {
         tags: &'a [u128],
         longest: usize,
     ) -> impl Iterator<Item = Vec<u8>> + use<'a> {
-        let (coding, rest) = (*self, self.rest() as usize);
+        let (written, frames) = (self.write(tags), self.frame_lens(longest).enumerate());
+        frames.map(move |(k, len)| written.part(k * longest, len))
+    }
+
+    /// Prepares to write tags, ascending. Tags that are too many or too long are cut.
+    pub(crate) fn write<'a>(&self, tags: &'a [u128]) -> Written<'a> {
         let mut marks = vec![0; self.marks()];
         for (i, tag) in tags.iter().take(self.tags).enumerate() {
-            let at = i + (above(*tag, coding.rest()) & ((1 << coding.first()) - 1)) as usize;
+            let at = i + (above(*tag, self.rest()) & ((1 << self.first()) - 1)) as usize;
             if let Some(byte) = marks.get_mut(at / 8) {
                 *byte |= 1 << (at % 8);
             }
         }
-        let mut at = 0;
-        self.frame_lens(longest).map(move |len| {
-            // With room for what of a tag belongs to the next frame.
-            let mut frame = vec![0; len + WINDOW];
-            let of_marks = &marks[at.min(marks.len())..(at + len).min(marks.len())];
-            frame[..of_marks.len()].copy_from_slice(of_marks);
-            // Bits of the rests, from the first of this frame on.
-            let first = 8 * (at + of_marks.len() - marks.len().min(at + of_marks.len()));
-            let last = 8 * (at + len).saturating_sub(marks.len());
-            let begin = first / rest;
-            let end = last.div_ceil(rest).min(coding.tags);
-            for (i, &tag) in tags.iter().enumerate().take(end).skip(begin) {
-                let rest_of = tag & below(coding.rest());
-                match (i * rest).checked_sub(first) {
-                    Some(bit) => put(&mut frame, 8 * of_marks.len() + bit, rest_of),
-                    None => put(
-                        &mut frame,
-                        8 * of_marks.len(),
-                        above(rest_of, u32::try_from(first - i * rest).unwrap_or(128)),
-                    ),
-                }
+        Written { coding: *self, tags, marks }
+    }
+}
+
+/// Tags, of which each part can be written by itself.
+pub(crate) struct Written<'a> {
+    coding: Coding,
+    tags: &'a [u128],
+    marks: Vec<u8>,
+}
+
+impl Written<'_> {
+    /// The bytes from `at` on.
+    pub(crate) fn part(&self, at: usize, len: usize) -> Vec<u8> {
+        let Self { coding, tags, marks } = self;
+        let rest = coding.rest() as usize;
+        // With room for what of a tag belongs to the next part.
+        let mut part = vec![0; len + WINDOW];
+        let of_marks = &marks[at.min(marks.len())..(at + len).min(marks.len())];
+        part[..of_marks.len()].copy_from_slice(of_marks);
+        // Bits of the rests, from the first of this part on.
+        let first = 8 * (at + of_marks.len() - marks.len().min(at + of_marks.len()));
+        let last = 8 * (at + len).saturating_sub(marks.len());
+        let begin = first / rest;
+        let end = last.div_ceil(rest).min(coding.tags);
+        for (i, &tag) in tags.iter().enumerate().take(end).skip(begin) {
+            let rest_of = tag & below(coding.rest());
+            match (i * rest).checked_sub(first) {
+                Some(bit) => put(&mut part, 8 * of_marks.len() + bit, rest_of),
+                None => put(
+                    &mut part,
+                    8 * of_marks.len(),
+                    above(rest_of, u32::try_from(first - i * rest).unwrap_or(128)),
+                ),
             }
-            frame.truncate(len);
-            at += len;
-            frame
-        })
+        }
+        part.truncate(len);
+        part
     }
 }
 

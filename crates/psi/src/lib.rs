@@ -16,6 +16,7 @@ pub mod paxos;
 pub mod shards;
 pub mod vole_psi;
 
+mod ranges;
 mod sizes;
 mod store;
 mod tags;

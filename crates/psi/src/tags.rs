@@ -1,7 +1,6 @@
 //! Tags of both parties: gathered bucket after bucket, sent sorted and coded, and looked up by the receiver.
 
 use alloc::{vec, vec::Vec};
-use core::mem;
 
 use foxtrot_kernel::{memcheck, memory::prefetch};
 use foxtrot_ot::{
@@ -15,6 +14,7 @@ use crate::{
     elias_fano::{Coding, Tags},
     join::{ItemKey, Keys, Matches},
     paxos::{Error, buckets::Items},
+    ranges::Ranges,
     sizes::SIGMA,
 };
 
@@ -73,6 +73,7 @@ pub struct Received {
 
 /// The sender's tags, sorted.
 pub struct Sent {
+    session: Session,
     coding: Coding,
     tags: Secret<u128>,
     keys: Option<Keys>,
@@ -263,7 +264,7 @@ impl Sent {
     /// # Errors
     /// [`Usage::RepeatedItem`], which the peer would take for a sender that cheats. Against semi-honest peers, where that does
     /// no harm, tags are too short to tell.
-    pub(crate) fn new(session: &Session, coding: Coding, ours: Ours) -> Result<Self, Usage> {
+    pub(crate) fn new(session: Session, coding: Coding, ours: Ours) -> Result<Self, Usage> {
         let Ours { mut tags, owners, keys } = ours;
         // How they are sorted says whose they are, but only to a neighbour on the processor.
         memcheck::public(&mut tags);
@@ -282,7 +283,7 @@ impl Sent {
         if !coding.repeats() && repeated > 0 {
             return Err(Usage::RepeatedItem);
         }
-        Ok(Self { coding, tags, keys })
+        Ok(Self { session, coding, tags, keys })
     }
 
     /// The keys of all items in the order of the tags.
@@ -301,9 +302,18 @@ impl Sent {
 
     /// Sends all tags to the peer; counts them.
     pub(crate) async fn send_all(&self, io: &Io, mut count: impl FnMut(usize)) {
-        for (frame, tags) in self.frames().zip(self.coding.of_frames()) {
-            io.send(frame).await;
-            count(tags);
+        let (written, executor) = (self.coding.write(&self.tags), self.session.executor());
+        let lens: Vec<_> = self.coding.frame_lens(FRAME).enumerate().collect();
+        let mut counts = self.coding.of_frames();
+        for lens in lens.chunks(executor.threads().max(1)) {
+            let mut frames = vec![Vec::new(); lens.len()];
+            for_each(executor, lens.iter().zip(&mut frames), |(&(k, len), frame)| {
+                *frame = written.part(k * FRAME, len);
+            });
+            for (frame, tags) in frames.into_iter().zip(&mut counts) {
+                io.send(frame).await;
+                count(tags);
+            }
         }
     }
 }
@@ -317,26 +327,13 @@ fn sort(executor: &dyn Executor, tags: &mut Secret<u128>, bits: u32) {
         return tags.sort_unstable();
     }
     let range = |tag: &u128| (tag >> (bits - few)) as usize;
-    let mut next = vec![0; (1 << few) + 1];
-    tags.iter().for_each(|tag| next[range(tag) + 1] += 1);
-    for k in 1..next.len() {
-        next[k] += next[k - 1];
-    }
+    let ranges = Ranges::count(executor, 1 << few, tags, range);
     let mut sorted = Secret::zeroed(tags.len());
-    for tag in &**tags {
-        let place = &mut next[range(tag)];
-        sorted[*place] = *tag;
-        *place += 1;
-    }
-    *tags = sorted;
-    // By now each range's place is its end.
-    let (mut rest, mut start) = (&mut tags[..], 0);
-    let ranges = next.into_iter().map(|end| {
-        let (range, others) = mem::take(&mut rest).split_at_mut(end - start);
-        (rest, start) = (others, end);
-        range
+    for_each(executor, ranges.parts(tags).zip(ranges.places(&mut sorted)), |(tags, mut places)| {
+        tags.iter().for_each(|tag| places.put(range(tag), *tag));
     });
-    for_each(executor, ranges, <[_]>::sort_unstable);
+    for_each(executor, ranges.split(&mut sorted), <[_]>::sort_unstable);
+    *tags = sorted;
 }
 
 /// Looks our tags up, by their index, among these, which ascend; all have `bits` bits. In ascending order of the index that is the

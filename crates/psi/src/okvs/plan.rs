@@ -1,9 +1,9 @@
 //! A set's rows in the order in which they are worked on.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::ops::Range;
 
-use foxtrot_ot::{Session, Usage};
+use foxtrot_ot::{Session, Usage, tasks::for_each};
 
 use super::{
     Digest, Okvs, RowSeed,
@@ -12,7 +12,7 @@ use super::{
     peel::{Peeled, peel},
     rows::{Row, RowHash},
 };
-use crate::erase::Secret;
+use crate::{erase::Secret, ranges::Ranges};
 
 /// The rows of some keys, sorted by where they start, so that what works through them moves
 /// through the slots once. Erased when dropped.
@@ -64,24 +64,30 @@ impl<const H: usize> Okvs<H> {
             let order = Secret((0..number).collect());
             return Ok((Plan { okvs: *self, rows, order }, words));
         }
-        // Counting sort.
-        let mut next = Secret(vec![0_usize; self.starts() + 1]);
-        for row in &rows.0 {
-            next.0[self.start(row) + 1] += 1;
-        }
-        for k in 1..next.0.len() {
-            next.0[k] += next.0[k - 1];
-        }
         let mut sorted = Secret::<Row<H>>::zeroed(rows.0.len());
         let mut sorted_words = Secret::<[u8; W]>::zeroed(rows.0.len());
         let mut order = Secret::zeroed(rows.0.len());
-        for (index, (row, word)) in (0..number).zip(rows.0.iter().zip(&words.0)) {
-            let place = &mut next.0[self.start(row)];
-            sorted.0[*place] = *row;
-            sorted_words.0[*place] = *word;
-            order.0[*place] = index;
-            *place += 1;
-        }
+        let (executor, start) = (session.executor(), |row: &Row<H>| self.start(row));
+        let ranges = Ranges::count(executor, self.starts(), &rows, start);
+        let places = (ranges.places(&mut sorted).zip(ranges.places(&mut sorted_words)))
+            .zip(ranges.places(&mut order));
+        let things = ranges
+            .parts(&rows)
+            .zip(ranges.parts(&words))
+            .zip((0..number).step_by(ranges.part_len()));
+        for_each(
+            executor,
+            things.zip(places),
+            |(things, ((mut sorted, mut of_words), mut order))| {
+                let ((rows, words), first) = things;
+                for (index, (row, word)) in (first..).zip(rows.iter().zip(words)) {
+                    let start = start(row);
+                    sorted.put(start, *row);
+                    of_words.put(start, *word);
+                    order.put(start, index);
+                }
+            },
+        );
         Ok((Plan { okvs: *self, rows: sorted, order }, sorted_words))
     }
 }

@@ -172,7 +172,7 @@ impl Absorbing {
             return Ok(Next::Bucket(sender));
         }
         // Step 6.
-        Ok(Next::Done(Sent::new(&sender.session, parameters.coding(), sender.tags)?))
+        Ok(Next::Done(Sent::new(sender.session, parameters.coding(), sender.tags)?))
     }
 }
 

@@ -112,7 +112,7 @@ impl Opened {
             return Ok(Next::Bucket(sender));
         }
         // Step 7.
-        Ok(Next::Done(Sent::new(&sender.session, parameters.coding(), sender.tags)?))
+        Ok(Next::Done(Sent::new(sender.session, parameters.coding(), sender.tags)?))
     }
 
     /// The tags and keys of the only bucket, which are not sorted.
