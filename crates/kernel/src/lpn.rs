@@ -11,17 +11,21 @@
 
 use core::ops::Range;
 
+use accumulate::Work;
+
 use crate::{Backend, Block, aes::Aes128, halves};
 
 mod accumulate;
 mod blocks;
 mod check;
 mod noise;
+mod parts;
 mod permutation;
 mod prefix;
 
 pub use check::{Challenges, Check};
 pub use noise::{Noise, accumulate_noise, mark};
+pub use parts::{Part, Parts};
 pub use permutation::{Buckets, Permutation, permutation};
 pub use prefix::Prefix;
 
@@ -128,7 +132,8 @@ impl Layer<'_> {
 /// If there are not as many cells of `x` and of `to` as numbers in the buckets and in those of what comes next.
 pub fn accumulate(backend: Backend, layer: Layer<'_>, x: &[Block], to: &mut [Block]) -> [u128; 2] {
     layer.check_cells([x.len(), to.len()]);
-    dispatch!(wide backend, simd => accumulate::accumulate(simd, simd.single(), layer, x, to))
+    let work = Work::new(layer, to);
+    dispatch!(wide backend, simd => work.run(simd, simd.single(), x)).0
 }
 
 /// Takes as z_j the cell of `x` at the place of entry j, and writes y_{32g + i} = z_{64g + i} ⊕ Σ_k c_k·z_{64g + 32 + (i + k) mod 32},

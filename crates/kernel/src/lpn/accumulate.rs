@@ -1,14 +1,19 @@
 //! Products and prefix sums, some cells at a time.
 
-use super::{CHUNK, Factors, LINE, Layer, Next, check::Sums, prefetch};
+use core::{ops::Range, slice};
+
+use super::{
+    Buckets, CHUNK, Factors, LINE, Layer, Next,
+    check::Sums,
+    permutation::{BUCKETS, Entries, Names, Places},
+    prefetch,
+};
 use crate::{
     Block,
     aes::Aes128,
     blocks::{Blocks, Clmul},
     erase, halves,
 };
-
-use super::permutation::{BUCKETS, Entries, Places};
 
 /// Cells to be added up, by their places.
 pub(super) trait Source<S: Blocks> {
@@ -30,93 +35,132 @@ impl<S: Blocks> Source<S> for &[Block] {
     }
 }
 
-/// Cells in the order of the buckets, times factors, are added up, and the sums go on to their places. Returns the sums that the check
-/// wants.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn accumulate<C: Clmul, S: Blocks>(
-    c: C,
-    s: S,
-    layer: Layer<'_>,
-    x: impl Source<S>,
-    to: &mut [Block],
-) -> [u128; 2] {
-    let Layer { factors, buckets, next, check } = layer;
-    let (mut source, mut target) = (buckets.places(), Target::new(next));
-    let mut checked = Sums::new(c, check);
-    let mut cells = [[0; 16]; CHUNK];
-    let mut d = [[0; 16]; CHUNK];
-    let mut sum = s.zero();
-    let n = buckets.n();
-    for first in (0..n).step_by(CHUNK) {
-        let count = CHUNK.min(n - first);
-        source.for_each(
-            count,
-            inlined!(|i, place| {
-                x.ask(place);
-                s.store(x.cell(s, place), &mut cells[i]);
-            }),
-        );
-        checked.add(c, first, &cells[..count]);
-        match factors {
-            Factors::Ones => {}
-            Factors::Gf128(pi) => {
-                of_gf128(pi, first, &mut d);
-                multiply(c, &mut cells, &d, inlined!(|x, d| c.multiply(x, d)));
-            }
-            Factors::Gf64(pi) => {
-                of_gf64(pi, first, &mut d);
-                multiply(c, &mut cells, &d, inlined!(|x, d| c.scale(x, d)));
-            }
-        }
-        target.for_each(
-            first,
-            count,
-            inlined!(|i, place, ahead| {
-                prefetch::<false, _>(to, ahead);
-                sum = s.xor(sum, s.splat(&cells[i]));
-                s.store(sum, &mut to[place]);
-            }),
-            LINE,
-        );
-    }
-    erase(&mut cells, [0; 16]);
-    checked.finish(c, n)
+/// The numbers of a layer, or a part of them, which begins at a multiple of 4096, and the cells that their sums go to.
+pub(super) struct Work<'a> {
+    layer: Layer<'a>,
+    numbers: Range<usize>,
+    source: Places<'a>,
+    target: Target<'a>,
 }
 
-/// Places of sums, one after another.
+/// Cells for sums, one after another.
 #[expect(clippy::large_enum_variant, reason = "there is one, on the stack")]
 enum Target<'a> {
-    /// Entries, and how far ahead memory is asked for.
-    Table(Entries<'a>, usize),
-    Buckets(Places<'a>),
+    /// By a table: how far ahead memory is asked for, and all cells.
+    Table(Entries<'a>, usize, &'a mut [Block]),
+    /// By buckets: all cells.
+    Buckets(Places<'a>, &'a mut [Block]),
+    /// By buckets: the cells of each that the part's sums go to.
+    Part(Names<'a>, Cells<'a>),
 }
 
-impl<'a> Target<'a> {
-    fn new(next: Next<'a>) -> Self {
-        match next {
+/// The cells of every bucket that sums of a part go to.
+pub(super) type Cells<'a> = [slice::IterMut<'a, Block>; BUCKETS];
+
+impl<'a> Work<'a> {
+    /// All numbers.
+    pub(super) fn new(layer: Layer<'a>, to: &'a mut [Block]) -> Self {
+        let target = match layer.next {
             Next::Sum(permutation) => {
-                Self::Table(permutation.entries(0), permutation.n() / BUCKETS)
+                Target::Table(permutation.entries(0), permutation.n() / BUCKETS, to)
             }
-            Next::Encode(buckets) => Self::Buckets(buckets.places()),
-        }
+            Next::Encode(buckets) => Target::Buckets(buckets.places(0, 1), to),
+        };
+        let Layer { buckets, .. } = layer;
+        Self { layer, numbers: 0..buckets.n(), source: buckets.places(0, 1), target }
     }
 
-    /// Calls f with the places of the next `n` sums, and those for which memory is to be asked.
+    /// Part k of so many, of which the last step is to come.
+    pub(super) fn part(
+        (layer, next): (Layer<'a>, &'a Buckets),
+        (k, of): (usize, usize),
+        cells: Cells<'a>,
+    ) -> Self {
+        let Layer { buckets, .. } = layer;
+        let numbers = buckets.first(k, of)..buckets.first(k + 1, of);
+        let target = Target::Part(next.names(k, of), cells);
+        Self { layer, numbers, source: buckets.places(k, of), target }
+    }
+
+    /// Cells in the order of the buckets, times factors, are added up, and the sums go on to their places. Returns the sums that the check
+    /// wants, and the last sum.
+    #[cfg_attr(not(unoptimized), inline(always))]
+    pub(super) fn run<C: Clmul, S: Blocks>(
+        self,
+        c: C,
+        s: S,
+        x: impl Source<S>,
+    ) -> ([u128; 2], Block) {
+        let Self { layer: Layer { factors, check, .. }, numbers, mut source, mut target } = self;
+        let mut checked = Sums::new(c, check);
+        let mut cells = [[0; 16]; CHUNK];
+        let mut d = [[0; 16]; CHUNK];
+        let mut sum = s.zero();
+        for first in numbers.clone().step_by(CHUNK) {
+            let count = CHUNK.min(numbers.end - first);
+            source.for_each(
+                count,
+                inlined!(|i, place| {
+                    x.ask(place);
+                    s.store(x.cell(s, place), &mut cells[i]);
+                }),
+            );
+            checked.add(c, first, &cells[..count]);
+            match factors {
+                Factors::Ones => {}
+                Factors::Gf128(pi) => {
+                    of_gf128(pi, first, &mut d);
+                    multiply(c, &mut cells, &d, inlined!(|x, d| c.multiply(x, d)));
+                }
+                Factors::Gf64(pi) => {
+                    of_gf64(pi, first, &mut d);
+                    multiply(c, &mut cells, &d, inlined!(|x, d| c.scale(x, d)));
+                }
+            }
+            target.for_each(
+                first,
+                count,
+                inlined!(|i, cell| {
+                    sum = s.xor(sum, s.splat(&cells[i]));
+                    s.store(sum, cell);
+                }),
+            );
+        }
+        erase(&mut cells, [0; 16]);
+        let mut last = [0; 16];
+        s.store(sum, &mut last);
+        (checked.finish(c, numbers.end), last)
+    }
+}
+
+impl Target<'_> {
+    /// Calls f with the cells of the next `n` sums, of which that number is the first.
     #[inline(always)]
-    fn for_each(
-        &mut self,
-        first: usize,
-        n: usize,
-        mut f: impl FnMut(usize, usize, usize),
-        line: usize,
-    ) {
+    fn for_each(&mut self, first: usize, n: usize, mut f: impl FnMut(usize, &mut Block)) {
         match self {
-            Self::Table(entries, window) => {
-                entries.for_each(n, inlined!(|i, place| f(i, place, first + i + *window)));
-            }
-            Self::Buckets(buckets) => {
-                buckets.for_each(n, inlined!(|i, place| f(i, place, place + line)));
-            }
+            Self::Table(entries, window, to) => entries.for_each(
+                n,
+                inlined!(|i, place| {
+                    prefetch::<false, _>(to, first + i + *window);
+                    f(i, &mut to[place]);
+                }),
+            ),
+            Self::Buckets(places, to) => places.for_each(
+                n,
+                inlined!(|i, place| {
+                    prefetch::<false, _>(to, place + LINE);
+                    f(i, &mut to[place]);
+                }),
+            ),
+            Self::Part(names, cells) => names.for_each(
+                n,
+                inlined!(|i, bucket| {
+                    prefetch::<false, _>(cells[bucket].as_slice(), LINE);
+                    if let Some(cell) = cells[bucket].next() {
+                        f(i, cell);
+                    }
+                }),
+            ),
         }
     }
 }

@@ -57,7 +57,8 @@ pub fn accumulate_noise(
     to: &mut [Block],
 ) -> [u128; 2] {
     layer.check_cells([noise.marks.len(), to.len()]);
-    dispatch!(wide backend, simd => accumulate::accumulate(simd, simd.single(), layer, noise, to))
+    let work = accumulate::Work::new(layer, to);
+    dispatch!(wide backend, simd => work.run(simd, simd.single(), noise)).0
 }
 
 impl<S: Blocks> accumulate::Source<S> for Noise<'_> {

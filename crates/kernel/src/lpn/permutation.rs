@@ -10,6 +10,9 @@ pub(super) const BUCKETS: usize = 256;
 /// Bytes of keystream at a time.
 const BUFFER: usize = 4096;
 
+/// The most parts that numbers are divided into.
+const PARTS: usize = 8;
+
 /// The most numbers of a bucket.
 const LONGEST: usize = 1 << 16;
 
@@ -21,6 +24,8 @@ type Starts = [u32; BUCKETS + 1];
 pub struct Buckets {
     pi: Aes128,
     starts: Starts,
+    /// For each part, how many numbers before it each bucket has.
+    before: [[u32; BUCKETS]; PARTS],
 }
 
 /// A [`permutation`] by its two steps. Public.
@@ -50,9 +55,14 @@ pub struct Permutation<'a> {
 #[must_use]
 pub fn permutation(buckets: Aes128, draws: &Aes128, table: &mut [u16]) -> Buckets {
     assert!(u32::try_from(table.len()).is_ok(), "numbers of 32 bits");
-    let mut counts = [0u32; BUCKETS];
+    let (mut counts, mut before) = ([0u32; BUCKETS], [[0; BUCKETS]; PARTS]);
     let mut bytes = [0; BUFFER];
     for first in (0..table.len()).step_by(BUFFER) {
+        for (k, before) in before.iter_mut().enumerate() {
+            if first_of_part(table.len(), k) == first {
+                *before = counts;
+            }
+        }
         buckets.ctr((first / 16) as u128, &mut bytes);
         for &bucket in &bytes[..BUFFER.min(table.len() - first)] {
             counts[usize::from(bucket)] += 1;
@@ -70,7 +80,12 @@ pub fn permutation(buckets: Aes128, draws: &Aes128, table: &mut [u16]) -> Bucket
         starts[k + 1] = starts[k] + count;
         rest = others;
     }
-    Buckets { pi: buckets, starts }
+    Buckets { pi: buckets, starts, before }
+}
+
+/// The first of the numbers below n that is in part k.
+const fn first_of_part(n: usize, k: usize) -> usize {
+    if k == PARTS { n } else { n / BUFFER * k / PARTS * BUFFER }
 }
 
 /// [Lemire, *Fast random integer generation in an interval*, 2019](https://doi.org/10.1145/3230636).
@@ -125,10 +140,31 @@ impl Buckets {
         self.starts[BUCKETS * k / of] as usize
     }
 
-    /// The places of the numbers 0, 1, … in their buckets.
-    pub(super) fn places(&self) -> Places<'_> {
-        let next = core::array::from_fn(|bucket| self.starts[bucket]);
-        Places { pi: &self.pi, at: 0, next, bytes: [0; 8 * CHUNK] }
+    /// The first number of part k of so many, [`PARTS`] at most: a multiple of 4096, but for the end.
+    pub(super) fn first(&self, k: usize, of: usize) -> usize {
+        first_of_part(self.n(), PARTS * k / of)
+    }
+
+    /// The buckets of the numbers of part k of so many, and of those behind them.
+    pub(super) fn names(&self, k: usize, of: usize) -> Names<'_> {
+        Names { pi: &self.pi, at: self.first(k, of), bytes: [0; 8 * CHUNK] }
+    }
+
+    /// The places of the numbers of part k of so many, and of those behind them, in their buckets.
+    pub(super) fn places(&self, k: usize, of: usize) -> Places<'_> {
+        let next = core::array::from_fn(|bucket| self.place(bucket, k, of));
+        Places { names: self.names(k, of), next }
+    }
+
+    /// The place of the first number in a bucket that is not before part k of so many.
+    fn place(&self, bucket: usize, k: usize, of: usize) -> u32 {
+        let before = self.before.get(PARTS * k / of);
+        before.map_or(self.starts[bucket + 1], |before| self.starts[bucket] + before[bucket])
+    }
+
+    /// The number of numbers that a bucket has of part k of so many.
+    pub(super) fn of_part(&self, bucket: usize, k: usize, of: usize) -> usize {
+        (self.place(bucket, k + 1, of) - self.place(bucket, k, of)) as usize
     }
 }
 
@@ -181,16 +217,15 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Places of numbers one after another.
-pub(super) struct Places<'a> {
+/// Buckets of numbers one after another.
+pub(super) struct Names<'a> {
     pi: &'a Aes128,
     at: usize,
-    next: [u32; BUCKETS],
     bytes: [u8; 8 * CHUNK],
 }
 
-impl Places<'_> {
-    /// Calls f with the places of the next `n` numbers. All calls but the last are for [`CHUNK`] of them.
+impl Names<'_> {
+    /// Calls f with the buckets of the next `n` numbers. All calls but the last are for [`CHUNK`] of them.
     #[inline(always)]
     pub(super) fn for_each(&mut self, n: usize, mut f: impl FnMut(usize, usize)) {
         let at = self.at % self.bytes.len();
@@ -198,11 +233,31 @@ impl Places<'_> {
             self.pi.ctr((self.at / 16) as u128, &mut self.bytes);
         }
         for (i, &bucket) in self.bytes[at..][..n].iter().enumerate() {
-            let next = &mut self.next[usize::from(bucket)];
-            let place = *next;
-            *next = place.wrapping_add(1);
-            f(i, place as usize);
+            f(i, usize::from(bucket));
         }
         self.at += CHUNK;
+    }
+}
+
+/// Places of numbers one after another.
+pub(super) struct Places<'a> {
+    names: Names<'a>,
+    next: [u32; BUCKETS],
+}
+
+impl Places<'_> {
+    /// Calls f with the places of the next `n` numbers. All calls but the last are for [`CHUNK`] of them.
+    #[inline(always)]
+    pub(super) fn for_each(&mut self, n: usize, mut f: impl FnMut(usize, usize)) {
+        let Self { names, next } = self;
+        names.for_each(
+            n,
+            inlined!(|i, bucket| {
+                let next = &mut next[bucket];
+                let place = *next;
+                *next = place.wrapping_add(1);
+                f(i, place as usize);
+            }),
+        );
     }
 }

@@ -274,6 +274,61 @@ fn accumulation(backend: Backend) {
     }
 }
 
+/// The last accumulator in parts does what it does as a whole.
+fn in_parts(backend: Backend) {
+    let mut random = Stream(4);
+    let pi = Aes128::new(backend, &random.blocks(1)[0]);
+    let challenges = Challenges::new(backend, &random.blocks(1)[0]);
+    let check = Some(Check { challenges: &challenges, bits: true });
+    let own = random.blocks(9);
+    let noise_sums: Vec<_> = own.iter().map(|own| [own.map(|byte| !byte), *own]).collect();
+    for n in [0, 64, 4096, 40_000] {
+        let [layer, then] = [6, 7].map(|seed| Permuted::new(backend, seed, n));
+        let (x, next) = (random.blocks(n), Next::Encode(&then.buckets));
+        let marks: Vec<_> = x.iter().map(|x| u16::from(x[0]) % 18).collect();
+        let noise = Noise { marks: &marks, sums: &noise_sums };
+        for factors in [Factors::Ones, Factors::Gf128(&pi), Factors::Gf64(&pi)] {
+            let step = Layer { factors, buckets: &layer.buckets, next, check };
+            let whole = |of_noise| {
+                let mut to = vec![[0; 16]; n];
+                let sums = if of_noise {
+                    accumulate_noise(backend, step, noise, &mut to)
+                } else {
+                    accumulate(backend, step, &x, &mut to)
+                };
+                (to, sums)
+            };
+            for of in [1, 2, 3, 5, 8] {
+                for of_noise in [false, true] {
+                    let (mut to, mut sums, mut before) = (vec![[0; 16]; n], [0; 2], vec![0]);
+                    for part in step.parts(&mut to, of).unwrap() {
+                        let (of_part, last) = if of_noise {
+                            part.accumulate_noise(backend, noise)
+                        } else {
+                            part.accumulate(backend, &x)
+                        };
+                        sums.iter_mut().zip(of_part).for_each(|(sum, it)| *sum ^= it);
+                        before.push(before[before.len() - 1] ^ last);
+                    }
+                    assert_eq!(before.len(), of + 1);
+                    step.parts(&mut to, of)
+                        .unwrap()
+                        .zip(before)
+                        .for_each(|(part, before)| part.add(backend, before));
+                    assert!((to, sums) == whole(of_noise), "{n}, {of} parts, {factors:?}");
+                }
+            }
+        }
+        let step = Layer {
+            factors: Factors::Ones,
+            buckets: &layer.buckets,
+            next: Next::Sum(then.permutation()),
+            check,
+        };
+        assert!(step.parts(&mut vec![[0; 16]; n], 2).is_none());
+    }
+}
+
 /// All steps of the code with two and with three accumulators.
 fn whole_code(backend: Backend) {
     let mut random = Stream(8);
@@ -370,6 +425,7 @@ on_every_backend! {
     permutations_follow_the_definition => permutations;
     sums_of_leaves_go_to_their_places => prefix_sums;
     cells_are_multiplied_and_added_up => accumulation;
+    parts_add_up_to_the_whole => in_parts;
     blocks_are_encoded_by_the_rows_of_the_matrix => encoding;
     all_steps_make_the_code_of_the_definition => whole_code;
 }
@@ -419,7 +475,8 @@ fn vectors_of_one_block_and_of_two_give_the_same() {
     for factors in [Factors::Gf128(&pi), Factors::Gf64(&pi)] {
         let step = Layer { factors, buckets: &layer.buckets, next, check };
         let sums = accumulate(backend, step, &x, &mut y);
-        let of_one = one.run(|| accumulate::accumulate(one, one, step, &x[..], &mut expected));
+        let work = Work::new(step, &mut expected);
+        let of_one = one.run(|| work.run(one, one, &x[..]).0);
         assert_eq!((&y, sums), (&expected, of_one));
     }
     let mut out = vec![[0; 16]; n / 2];

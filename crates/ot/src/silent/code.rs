@@ -7,8 +7,8 @@ use foxtrot_kernel::{
     Backend,
     aes::Aes128,
     lpn::{
-        self, Buckets, Check, Next, Noise, Permutation, accumulate, accumulate_noise, aligned,
-        permutation,
+        self, Buckets, Check, Element, Next, Noise, Permutation, accumulate, accumulate_noise,
+        aligned, encode, permutation,
     },
     memory::prefer_huge_pages,
 };
@@ -16,7 +16,12 @@ use spin::Mutex;
 use zeroize::Zeroizing;
 
 use super::{field::sealed::Field, parameters::Size};
-use crate::{base::Block, erase::Secret};
+use crate::{
+    Session,
+    base::Block,
+    erase::Secret,
+    tasks::{Executor, for_each},
+};
 
 /// The code of one length. It is the same for all sessions.
 pub struct Code {
@@ -113,7 +118,7 @@ impl Code {
         &self,
         backend: Backend,
         check: Option<Check<'_>>,
-        mut step: impl FnMut(lpn::Layer<'_>) -> [u128; 2],
+        mut step: impl FnMut(lpn::Layer<'_>) -> Sums,
     ) -> Sums {
         let mut sums = Sums::default();
         for (k, layers) in self.layers.windows(2).enumerate() {
@@ -125,9 +130,7 @@ impl Code {
             };
             let check = check.filter(|_| k == 0);
             let factors = F::factors(&d);
-            let layer = lpn::Layer { factors, buckets: &layers[0].buckets, next, check };
-            let of_layer = Sums::new(step(layer));
-            sums.iter_mut().zip(&*of_layer).for_each(|(sum, it)| *sum ^= it);
+            add(&mut sums, &step(lpn::Layer { factors, buckets: &layers[0].buckets, next, check }));
         }
         sums
     }
@@ -136,13 +139,13 @@ impl Code {
     /// wants.
     pub(super) fn accumulate<F: Field>(
         &self,
-        backend: Backend,
+        machine: Machine<'_>,
         mut cells: Cells,
         mut other: Cells,
         check: Option<Check<'_>>,
     ) -> ([Cells; 2], Sums) {
-        let sums = self.steps::<F>(backend, check, |layer| {
-            let sums = accumulate(backend, layer, cells.get(), other.get_mut());
+        let sums = self.steps::<F>(machine.backend, check, |layer| {
+            let sums = machine.accumulate(layer, String::Cells(cells.get()), other.get_mut());
             mem::swap(&mut cells, &mut other);
             sums
         });
@@ -152,22 +155,91 @@ impl Code {
     /// The accumulators from the second one on, of noise.
     pub(super) fn accumulate_noise<F: Field>(
         &self,
-        backend: Backend,
+        machine: Machine<'_>,
         noise: Noise<'_>,
         cells: &mut Cells,
         check: Option<Check<'_>>,
     ) -> Sums {
         let (mut noise, mut other) = (Some(noise), None);
-        self.steps::<F>(backend, check, |layer| {
+        self.steps::<F>(machine.backend, check, |layer| {
             if let Some(noise) = noise.take() {
-                return accumulate_noise(backend, layer, noise, cells.get_mut());
+                return machine.accumulate(layer, String::Noise(noise), cells.get_mut());
             }
             let to = other.get_or_insert_with(|| Cells::zeroed(self.len()));
-            let sums = accumulate(backend, layer, cells.get(), to.get_mut());
+            let sums = machine.accumulate(layer, String::Cells(cells.get()), to.get_mut());
             mem::swap(cells, to);
             sums
         })
     }
+
+    /// The first outputs, from what the accumulators have made.
+    pub(super) fn encode<T: Element + Send>(
+        &self,
+        Machine { backend, executor }: Machine<'_>,
+        cells: &Cells,
+        outputs: &mut [T],
+    ) {
+        /// Outputs that are encoded together.
+        const PART: usize = 1 << 14;
+        for_each(executor, outputs.chunks_mut(PART).enumerate(), |(part, outputs)| {
+            encode(backend, self.last(), cells.get(), part * PART, outputs);
+        });
+    }
+}
+
+/// The backend and the threads that a batch is computed with.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine<'a> {
+    pub(super) backend: Backend,
+    pub(super) executor: &'a dyn Executor,
+}
+
+/// A string that comes to an accumulator.
+#[derive(Clone, Copy)]
+enum String<'a> {
+    Cells(&'a [Block]),
+    Noise(Noise<'a>),
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn of(session: &'a Session) -> Self {
+        Self { backend: session.backend(), executor: session.executor() }
+    }
+
+    /// The last accumulator is shared by the threads.
+    fn accumulate(self, layer: lpn::Layer<'_>, x: String<'_>, to: &mut [Block]) -> Sums {
+        let Self { backend, executor } = self;
+        let threads = executor.threads();
+        if threads > 1
+            && let Some(parts) = layer.parts(to, threads)
+        {
+            let parts: Vec<_> = parts.collect();
+            let mut done = Secret::<([u128; 2], u128)>::zeroed(parts.len());
+            for_each(executor, parts.into_iter().zip(done.iter_mut()), |(part, done)| {
+                *done = match x {
+                    String::Cells(x) => part.accumulate(backend, x),
+                    String::Noise(noise) => part.accumulate_noise(backend, noise),
+                };
+            });
+            let mut sums = Sums::default();
+            let mut before = 0;
+            for (of_part, last) in done.iter_mut() {
+                add(&mut sums, of_part);
+                before ^= mem::replace(last, before);
+            }
+            let parts = layer.parts(to, threads).into_iter().flatten().zip(done.iter()).skip(1);
+            for_each(executor, parts, |(part, (_, before))| part.add(backend, *before));
+            return sums;
+        }
+        Sums::new(match x {
+            String::Cells(x) => accumulate(backend, layer, x, to),
+            String::Noise(noise) => accumulate_noise(backend, layer, noise, to),
+        })
+    }
+}
+
+fn add(sums: &mut Sums, more: &[u128; 2]) {
+    sums.iter_mut().zip(more).for_each(|(sum, it)| *sum ^= it);
 }
 
 /// The sums of a check: of a string, and of bit 0 of its elements if that is wanted.

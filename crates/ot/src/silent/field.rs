@@ -6,10 +6,10 @@ use foxtrot_kernel::{
     Backend,
     aes::Aes128,
     gf::{gf128, tower},
-    lpn::{Check, Element, Factors, Noise, encode},
+    lpn::{Check, Element, Factors, Noise},
 };
 
-use super::code::{Cells, Code, Sums};
+use super::code::{Cells, Code, Machine, Sums};
 use crate::{
     Bits,
     base::Block,
@@ -76,7 +76,7 @@ pub(super) mod sealed {
 
         /// U from noise, and what the check wants; the cells are overwritten. Not for a U that is a bit of V.
         fn encode(
-            code: (&Code, Backend),
+            code: (&Code, Machine<'_>),
             noise: Noise<'_>,
             check: Option<Check<'_>>,
             cells: &mut Cells,
@@ -102,16 +102,16 @@ pub(super) mod sealed {
 use sealed::Field as Arithmetic;
 
 /// U of a large field.
-fn encode_noise<F: Arithmetic, T: Element + Zero>(
-    (code, backend): (&Code, Backend),
+fn encode_noise<F: Arithmetic, T: Element + Zero + Send>(
+    (code, machine): (&Code, Machine<'_>),
     noise: Noise<'_>,
     check: Option<Check<'_>>,
     cells: &mut Cells,
     m: usize,
 ) -> (Secret<T>, Sums) {
-    let sums = code.accumulate_noise::<F>(backend, noise, cells, check);
+    let sums = code.accumulate_noise::<F>(machine, noise, cells, check);
     let mut u = Secret::zeroed(m);
-    encode(backend, code.last(), cells.get(), 0, &mut u);
+    code.encode(machine, cells, &mut u);
     (u, sums)
 }
 
@@ -137,7 +137,7 @@ impl Arithmetic for Gf128 {
     }
 
     fn encode(
-        code: (&Code, Backend),
+        code: (&Code, Machine<'_>),
         noise: Noise<'_>,
         check: Option<Check<'_>>,
         cells: &mut Cells,
@@ -164,7 +164,7 @@ impl Arithmetic for Gf64 {
     }
 
     fn encode(
-        code: (&Code, Backend),
+        code: (&Code, Machine<'_>),
         noise: Noise<'_>,
         check: Option<Check<'_>>,
         cells: &mut Cells,
@@ -190,7 +190,7 @@ impl Arithmetic for Gf2 {
     }
 
     fn encode(
-        _: (&Code, Backend),
+        _: (&Code, Machine<'_>),
         _: Noise<'_>,
         _: Option<Check<'_>>,
         _: &mut Cells,

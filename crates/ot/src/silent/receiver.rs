@@ -3,17 +3,16 @@
 use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
-    Backend,
     aes::tmmo,
     ggm,
-    lpn::{Challenges, Check, Noise, encode},
+    lpn::{Challenges, Check, Noise},
 };
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
-    code::{CODES, Cells, Scratch, Sums},
+    code::{CODES, Cells, Machine, Scratch, Sums},
     field::{Field, Gf2, pack_bits, pack_noise, pack_rows},
     parameters::{MASK, Silent, Size},
     permutation,
@@ -26,7 +25,7 @@ use crate::{
     choices::verdict,
     erase::{Secret, SecretBytes},
     extension::{self, protocol::Receiver as Ots},
-    tasks::{InPlace, both},
+    tasks::{Executor, InPlace, both},
 };
 
 /// The receiver of a silent protocol, which makes batch after batch from one extension.
@@ -257,10 +256,13 @@ impl<F: Field> Receiver<F> {
     /// # Errors
     /// [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
     pub fn encode(&mut self, grown: Grown<F>) -> Result<(Unverified<F>, Vec<u8>), Usage> {
-        self.encode_beside(grown, || ()).map(|(unverified, check, ())| (unverified, check))
+        self.ots()?;
+        super::check_ours(&self.session, &grown.session)?;
+        let executor = self.session.executor();
+        Ok(grown.encode(&self.session, executor, &mut self.scratch))
     }
 
-    /// Encodes as [`encode`](Self::encode) does, and runs `work` on another thread meanwhile.
+    /// Encodes as [`encode`](Self::encode) does, on one thread, and runs `work` on another one meanwhile.
     pub(super) fn encode_beside<R: Send>(
         &mut self,
         grown: Grown<F>,
@@ -268,21 +270,12 @@ impl<F: Field> Receiver<F> {
     ) -> Result<(Unverified<F>, Vec<u8>, R), Usage> {
         self.ots()?;
         super::check_ours(&self.session, &grown.session)?;
-        let Grown { session, number, size, challenge, commitment, mut mask, source } = grown;
-        let (backend, scratch) = (self.session.backend(), &mut self.scratch);
-        let challenges = challenge.map(|key| Challenges::new(backend, &key));
+        let (session, scratch) = (&self.session, &mut self.scratch);
         let mut encoded = None;
-        let encode = || encoded = Some(source.encode(backend, scratch, &size, challenges.as_ref()));
-        let result = both(self.session.executor(), encode, work);
-        let (u, v, sums) = encoded.expect("both have run");
-        mask.iter_mut().zip(&*sums).for_each(|(mask, sum)| *mask ^= sum);
-        let [x, sum] = &*mask;
-        let mut check = Vec::new();
-        let expected = challenge.map(|challenge| {
-            check.extend_from_slice(&x.to_le_bytes());
-            Expected { challenge, hash: check_hash(&self.session, number, sum), commitment }
-        });
-        Ok((Unverified { session, number, u, v, expected }, check, result))
+        let encode = || encoded = Some(grown.encode(session, &InPlace, scratch));
+        let result = both(session.executor(), encode, work);
+        let (unverified, check) = encoded.expect("both have run");
+        Ok((unverified, check, result))
     }
 
     /// Section 20.4: takes the sender's `Answer`, which is empty where there is none, and returns the output.
@@ -341,11 +334,33 @@ impl<F: Field> Receiver<F> {
     }
 }
 
+impl<F: Field> Grown<F> {
+    fn encode(
+        self,
+        of: &Session,
+        executor: &dyn Executor,
+        scratch: &mut Scratch,
+    ) -> (Unverified<F>, Vec<u8>) {
+        let Self { session, number, size, challenge, commitment, mut mask, source } = self;
+        let machine = Machine { backend: of.backend(), executor };
+        let challenges = challenge.map(|key| Challenges::new(machine.backend, &key));
+        let (u, v, sums) = source.encode(machine, scratch, &size, challenges.as_ref());
+        mask.iter_mut().zip(&*sums).for_each(|(mask, sum)| *mask ^= sum);
+        let [x, sum] = &*mask;
+        let mut check = Vec::new();
+        let expected = challenge.map(|challenge| {
+            check.extend_from_slice(&x.to_le_bytes());
+            Expected { challenge, hash: check_hash(of, number, sum), commitment }
+        });
+        (Unverified { session, number, u, v, expected }, check)
+    }
+}
+
 impl<F: Field> Source<F> {
     /// U and V, and what they add to x* and V_R.
     fn encode(
         self,
-        backend: Backend,
+        machine: Machine<'_>,
         scratch: &mut Scratch,
         size: &Size,
         challenges: Option<&Challenges>,
@@ -355,11 +370,11 @@ impl<F: Field> Source<F> {
             Self::Packed(u, v) => return (u, Rows::List(v), Sums::default()),
         };
         let n = size.outputs;
-        let code = CODES.get(backend, size);
+        let (backend, code) = (machine.backend, CODES.get(machine.backend, size));
         let check = |bits| challenges.map(|challenges| Check { challenges, bits });
         let other = scratch.take(code.len());
         let ([mut cells, other], of_cells) =
-            code.accumulate::<F>(backend, cells, other, check(F::LATER));
+            code.accumulate::<F>(machine, cells, other, check(F::LATER));
         if F::LATER {
             scratch.put(other);
             let [sum, bits] = *of_cells;
@@ -369,9 +384,9 @@ impl<F: Field> Source<F> {
         // Before there is memory for V.
         drop(other);
         let mut v = Secret::zeroed(n);
-        encode(backend, code.last(), cells.get(), 0, &mut v);
+        code.encode(machine, &cells, &mut v);
         let noise = Noise { marks: &marks, sums: &sums };
-        let (u, of_noise) = F::encode((&code, backend), noise, check(false), &mut cells, n);
+        let (u, of_noise) = F::encode((&code, machine), noise, check(false), &mut cells, n);
         scratch.put(cells);
         (u, Rows::List(v), Zeroizing::new([of_noise[0], of_cells[0]]))
     }

@@ -6,13 +6,13 @@ use foxtrot_kernel::{Backend, lpn::encode};
 
 use super::{
     TILE,
-    code::{Cells, Code},
+    code::{Cells, Code, Machine},
 };
 use crate::{
     Bits,
     base::Block,
     erase::{Secret, SecretBytes},
-    tasks::{Executor, for_each},
+    tasks::Executor,
 };
 
 /// Rows of a batch.
@@ -63,16 +63,11 @@ impl Rows {
 
     /// All rows, and the string that they were encoded from.
     pub(super) fn into_list(self, executor: &dyn Executor) -> (Secret<u128>, Option<Cells>) {
-        /// Rows that are encoded together.
-        const PART: usize = 1 << 14;
-
         match self {
             Self::List(list) => (list, None),
             Self::Sums { code, backend, cells, n } => {
                 let mut list = Secret::zeroed(n);
-                for_each(executor, list.chunks_mut(PART).enumerate(), |(part, rows)| {
-                    encode(backend, code.last(), cells.get(), part * PART, rows);
-                });
+                code.encode(Machine { backend, executor }, &cells, &mut list);
                 (list, Some(cells))
             }
         }

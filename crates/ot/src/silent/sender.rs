@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
-    code::{CODES, Cells, Scratch, Sums},
+    code::{CODES, Cells, Machine, Scratch, Sums},
     field::{Field, Gf2, pack_noise, pack_rows},
     parameters::{Silent, Size},
     permutation,
@@ -246,7 +246,8 @@ impl<F: Field> Sender<F> {
                 let challenges = challenge.map(|key| Challenges::new(backend, &key));
                 let check = challenges.as_ref().map(|it| Check { challenges: it, bits: false });
                 let other = self.scratch.take(code.len());
-                let ([cells, other], sums) = code.accumulate::<F>(backend, cells, other, check);
+                let machine = Machine::of(&self.session);
+                let ([cells, other], sums) = code.accumulate::<F>(machine, cells, other, check);
                 let mut w = Rows::Sums { code, backend, cells, n: size.outputs };
                 if F::LATER {
                     self.scratch.put(other);

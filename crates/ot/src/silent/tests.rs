@@ -297,7 +297,8 @@ fn a_wrong_correction_of_a_leaf_passes_only_if_the_place_is_guessed() {
             Prefix::new(backend).add(&leaves, code.first(), cells.get_mut());
             let challenges = Challenges::new(backend, challenge);
             let check = Check { challenges: &challenges, bits: false };
-            code.accumulate::<F>(backend, cells, other, Some(check)).1[0]
+            let machine = code::Machine { backend, executor: &crate::tasks::InPlace };
+            code.accumulate::<F>(machine, cells, other, Some(check)).1[0]
         };
         let passed = accepted(silent, RUNS, change, guessed);
         assert!((5..=70).contains(&passed), "{passed} of {RUNS}");
