@@ -44,6 +44,9 @@ pub use transcript::Transcript;
 pub(crate) use transcript::{Scope, Tally};
 use transmit::Outbox;
 
+/// Batches that protocols send ahead at first.
+const NARROW: usize = 2;
+
 /// The most bytes that one lane holds back in either direction, for a peer or a thread that is not
 /// ready to take them: 64 MiB; of what comes in, less where a protocol says so.
 pub const QUEUE_BYTES: usize = 64 << 20;
@@ -91,6 +94,8 @@ struct Shared {
     lanes: AtomicU8,
     /// The most bytes that a lane holds back before they are asked for, if that is less than [`QUEUE_BYTES`].
     inbound_bytes: AtomicUsize,
+    /// Batches that protocols send ahead.
+    window: AtomicUsize,
     hook: Hook,
     /// Buffers of frames that have been written, and of messages that have been read.
     spares: Spares,
@@ -147,6 +152,7 @@ impl Channel {
             limit: Mutex::default(),
             lanes: AtomicU8::new(Lane::COUNT),
             inbound_bytes: AtomicUsize::new(UNBOUNDED),
+            window: AtomicUsize::new(NARROW),
             hook,
             spares: Spares::default(),
             scope: Mutex::default(),
@@ -197,9 +203,29 @@ impl Channel {
     /// # Errors
     /// As for [`Channel::recv`].
     pub fn recv_first(&self, expected: &[(Lane, usize)]) -> Result<(Lane, Vec<u8>), Error> {
+        let ended = ChannelError::NothingReceived(self.shared.timeout);
+        self.recv_first_within(expected, None)?.ok_or_else(|| ended.into())
+    }
+
+    /// The first message that comes, as [`recv_first`](Self::recv_first) does; `None` if the peer sends nothing for so long.
+    pub(crate) fn recv_first_within(
+        &self,
+        expected: &[(Lane, usize)],
+        patience: Option<Duration>,
+    ) -> Result<Option<(Lane, Vec<u8>)>, Error> {
         let wanted: Vec<_> =
             expected.iter().map(|(lane, len)| (*lane, receive::Want::Exactly(*len))).collect();
-        self.shared.recv_first(&wanted, self.deadline())
+        self.shared.recv_first(&wanted, self.deadline(), patience.map(Deadline::after))
+    }
+
+    /// Returns the number of batches that protocols send ahead: few, until waiting shows that the peer is far.
+    pub(crate) fn window(&self) -> usize {
+        self.shared.window.load(Ordering::SeqCst)
+    }
+
+    /// Sets that number.
+    pub(crate) fn set_window(&self, batches: usize) {
+        self.shared.window.store(batches, Ordering::SeqCst);
     }
 
     /// The next message, which has at most `max` bytes and is on that lane: for a time when no

@@ -6,6 +6,7 @@ mod tests;
 use std::{
     future::Future,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use foxtrot_ot::{
@@ -18,6 +19,9 @@ use crate::{Channel, ChannelError, Error, HelloError, Lane, channel::held_back};
 
 /// The lane of a protocol's stream 0.
 const FIRST: Lane = Lane::PROTOCOL;
+
+/// Time without a message after which more batches are sent ahead: longer than a batch is computed, shorter than a distance that matters.
+const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Runs the protocol to its end; its streams are the lanes from [`Lane::PROTOCOL`] on.
 ///
@@ -34,6 +38,7 @@ where
 {
     let mut limits = Limits::default();
     engine.share(channel.spares());
+    engine.set_window(channel.window());
     loop {
         let progress = engine.advance().map_err(|e| give_up(channel, e.into()))?;
         if limits != engine.limits() {
@@ -51,8 +56,13 @@ where
                 let awaited = engine.awaited().into_iter();
                 let awaited: Vec<_> =
                     awaited.map(|(stream, len)| (FIRST.offset(stream), len)).collect();
-                let (lane, message) = channel.recv_first(&awaited)?;
-                engine.deliver(lane.index() - FIRST.index(), message);
+                let patience = engine.is_narrow().then_some(PATIENCE);
+                match channel.recv_first_within(&awaited, patience)? {
+                    Some((lane, message)) => {
+                        engine.deliver(lane.index() - FIRST.index(), message);
+                    }
+                    None => channel.set_window(engine.widen()),
+                }
             }
         }
     }

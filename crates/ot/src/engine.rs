@@ -79,6 +79,19 @@ struct Mailbox {
     awaited: Vec<(Stream, usize)>,
     limits: Limits,
     spares: Spares,
+    /// Batches that may be on their way.
+    window: Window,
+    /// The number of waits that a wider window would end.
+    impatient: usize,
+}
+
+/// A number of batches.
+struct Window(usize);
+
+impl Default for Window {
+    fn default() -> Self {
+        Self(batches::WINDOW)
+    }
 }
 
 /// Buffers of messages that have been read or written, for later messages. What a party sends and receives is no secret,
@@ -204,6 +217,32 @@ impl Io {
                     Poll::Pending
                 }
             }
+        })
+        .await
+    }
+
+    /// Waits until the oldest of so many batches that are under way has to go on: true if its message is there, false if another batch may be
+    /// begun instead. `least` batches may be under way however narrow the window is. The message is still to be received.
+    pub async fn is_due(&self, under_way: usize, least: usize, len: usize) -> bool {
+        let awaited = (self.stream, len);
+        let mut waits = false;
+        poll_fn(move |_| {
+            let mut mailbox = self.mailbox.lock();
+            let full = under_way >= mailbox.window.0.max(least).min(batches::WINDOW);
+            let here = mailbox.incoming.iter().any(|(stream, _)| *stream == self.stream);
+            if full && !here {
+                if !waits {
+                    mailbox.awaited.push(awaited);
+                    mailbox.impatient += 1;
+                    waits = true;
+                }
+                return Poll::Pending;
+            }
+            if waits {
+                mailbox.stop_waiting(&awaited);
+                mailbox.impatient -= 1;
+            }
+            Poll::Ready(full)
         })
         .await
     }
@@ -336,6 +375,27 @@ impl<'a, Out, E: From<Usage>> Engine<'a, Out, E> {
     /// Hands over a message of the peer. [`Engine::advance`] continues the protocol.
     pub fn deliver(&mut self, stream: Stream, message: Vec<u8>) {
         self.mailbox.lock().incoming.push_back((stream, message));
+    }
+
+    /// Sets how many batches may be on their way, at most [`WINDOW`](batches::WINDOW), which hides the latency of any link. Fewer stay in the
+    /// processor's caches. The peer may wait for all of [`WINDOW`](batches::WINDOW): a driver that sets fewer must
+    /// [widen](Self::widen) the window when nothing comes.
+    pub fn set_window(&mut self, batches: usize) {
+        self.mailbox.lock().window = Window(batches.clamp(1, batches::WINDOW));
+    }
+
+    /// Returns true if the protocol waits and would go on if the window were [wider](Self::widen).
+    #[must_use]
+    pub fn is_narrow(&self) -> bool {
+        let mailbox = self.mailbox.lock();
+        mailbox.impatient > 0 && mailbox.window.0 < batches::WINDOW
+    }
+
+    /// Doubles the window, and returns it. [`Engine::advance`] continues the protocol.
+    pub fn widen(&mut self) -> usize {
+        let window = &mut self.mailbox.lock().window;
+        window.0 = (2 * window.0).min(batches::WINDOW);
+        window.0
     }
 
     /// Takes buffers from those of the driver, and gives them back to it.

@@ -1,6 +1,9 @@
 //! Buffers that grow with use: a channel on which little has been said takes little memory.
 
-use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::{
+    io::{self, ErrorKind, IoSlice, Read, Write},
+    time::Instant,
+};
 
 use super::ReadHalf;
 
@@ -30,6 +33,17 @@ impl Reader {
 
     pub(super) fn half(&mut self) -> &mut dyn ReadHalf {
         &mut *self.half
+    }
+
+    /// Returns false if until then no byte comes, nor an end or an error, which the next read tells.
+    pub(super) fn is_ready(&mut self, until: Instant) -> bool {
+        if self.next == self.end {
+            self.half.set_deadline(until);
+            return !self
+                .fill()
+                .is_err_and(|e| matches!(e.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock));
+        }
+        true
     }
 
     /// Reads ahead. A buffer that the last read filled is doubled.
@@ -92,8 +106,6 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
 
     /// Gives at most so many bytes at a time.
@@ -144,6 +156,33 @@ mod tests {
             reader.read_exact(&mut [0; 5]).unwrap();
         }
         assert_eq!(reader.bytes.len(), MOST);
+    }
+
+    #[test]
+    fn a_reader_that_is_not_ready_has_lost_nothing() {
+        /// Says that time is over before it gives its bytes.
+        struct Late(bool, io::Cursor<Vec<u8>>);
+
+        impl Read for Late {
+            fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+                self.0 = !self.0;
+                if self.0 { Err(ErrorKind::TimedOut.into()) } else { self.1.read(out) }
+            }
+        }
+
+        impl ReadHalf for Late {
+            fn set_deadline(&mut self, _: Instant) {}
+        }
+
+        let mut reader = Reader::new(Box::new(Late(false, io::Cursor::new(bytes(9)))));
+        assert!(!reader.is_ready(Instant::now()));
+        assert!(reader.is_ready(Instant::now()));
+        let mut read = [0; 9];
+        reader.read_exact(&mut read).unwrap();
+        assert_eq!(read[..], bytes(9));
+        assert!(!reader.is_ready(Instant::now()));
+        assert!(reader.is_ready(Instant::now()), "an end is for the next read");
+        assert_eq!(reader.read_exact(&mut read).unwrap_err().kind(), ErrorKind::TimedOut);
     }
 
     #[test]

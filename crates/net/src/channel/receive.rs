@@ -146,15 +146,19 @@ impl Shared {
         want: Want,
         deadline: Deadline,
     ) -> Result<Vec<u8>, Error> {
-        self.recv_first(&[(lane, want)], deadline).map(|(_, frame)| frame)
+        let (_, frame) = self
+            .recv_first(&[(lane, want)], deadline, None)?
+            .ok_or(ChannelError::NothingReceived(self.timeout))?;
+        Ok(frame)
     }
 
-    /// The first of these messages that comes.
+    /// The first of these messages that comes; `None` if until then nothing has begun to come.
     pub(super) fn recv_first(
         &self,
         wanted: &[(Lane, Want)],
         deadline: Deadline,
-    ) -> Result<(Lane, Vec<u8>), Error> {
+        patience: Option<Deadline>,
+    ) -> Result<Option<(Lane, Vec<u8>)>, Error> {
         let mut state = self.lock();
         loop {
             state.check()?;
@@ -170,7 +174,7 @@ impl Shared {
                 }
                 // There may be room now for the frame that the others wait behind.
                 self.inbound.notify_all();
-                return Ok((lane, frame));
+                return Ok(Some((lane, frame)));
             }
             let missing = wanted.first().filter(|(lane, _)| *lane != Lane::HELLO);
             if let Some((lane, _)) = missing
@@ -186,16 +190,25 @@ impl Shared {
                 Err(e) => return Err(self.fail(&mut state, e)),
             };
             let done = match turn {
+                Turn::Wait if patience.is_some_and(|until| until.remaining().is_none()) => {
+                    return Ok(None);
+                }
                 Turn::Wait => {
-                    let (guard, done) = deadline.wait(&self.inbound, state);
+                    let until = patience.unwrap_or(deadline);
+                    let (guard, done) = until.wait(&self.inbound, state);
                     state = guard;
                     done.map_err(|e| self.read_error(&e))
                 }
                 Turn::ReadHeader(mut reader) => {
                     drop(state);
-                    let header = self.read_header(&mut reader, deadline);
+                    let comes = patience.is_none_or(|until| reader.is_ready(until.instant()));
+                    let header = comes.then(|| self.read_header(&mut reader, deadline));
                     state = self.lock();
                     state.inbox.reader = Some(reader);
+                    let Some(header) = header else {
+                        self.inbound.notify_all();
+                        return Ok(None);
+                    };
                     header.map(|header| state.inbox.header = Some(header))
                 }
                 Turn::ReadPayload(mut reader, header) => {

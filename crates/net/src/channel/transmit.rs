@@ -71,6 +71,8 @@ impl Shared {
         }
         state.outbox.held[lane] += cost(len);
         state.outbox.frames.push_back((lane, message));
+        // Who is woken would wait for the lock.
+        drop(state);
         self.outbound.notify_all();
         Ok(())
     }

@@ -43,6 +43,41 @@ fn two_parties_run_to_the_end() {
     assert_eq!(b.counters(), Counters { sent: 2, received: 4, flows: 4 });
 }
 
+/// A sender with many threads waits for many batches before it answers the first.
+#[test]
+fn a_peer_that_waits_for_many_batches_gets_them() {
+    const BATCHES: usize = 16;
+    let (a, b) = memory::pair(LONG);
+    assert_eq!(a.window(), 2);
+    thread::scope(|scope| {
+        let answers = scope.spawn(|| {
+            play::<_, foxtrot_ot::Error, _>(&b, |io| async move {
+                for _ in 0..BATCHES / 8 {
+                    io.recv_all(vec![1; 8]).await;
+                    io.send_all(vec![vec![7]; 8]).await;
+                }
+                Ok(())
+            })
+        });
+        let asked = play::<_, foxtrot_ot::Error, _>(&a, |io| async move {
+            let (mut begun, mut answered) = (0, 0);
+            while answered < BATCHES {
+                if begun == BATCHES || io.is_due(begun - answered, 2, 1).await {
+                    io.recv(1).await;
+                    answered += 1;
+                } else {
+                    io.send(vec![1]).await;
+                    begun += 1;
+                }
+            }
+            Ok(())
+        });
+        asked.unwrap();
+        answers.join().unwrap().unwrap();
+    });
+    assert_eq!(a.window(), 8);
+}
+
 #[test]
 fn a_wrong_message_length_blames_the_peer() {
     let (a, b) = memory::pair(LONG);

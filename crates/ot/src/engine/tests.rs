@@ -137,3 +137,60 @@ fn a_run_that_has_ended_stays_ended() {
     assert_eq!(failed.advance(), Err(Misbehaved::CommitmentMismatch.into()));
     assert_eq!(failed.advance(), Err(Usage::SessionEnded.into()));
 }
+
+/// Sends a byte for each of 20 batches, two ahead or as many as the window admits, and gathers the answers.
+fn batches<'a>() -> Engine<'a, Vec<u8>> {
+    Engine::new(|io| async move {
+        let (mut begun, mut answers) = (0, vec![]);
+        while answers.len() < 20 {
+            let under_way = usize::from(begun) - answers.len();
+            if begun == 20 || io.is_due(under_way, 2, 1).await {
+                answers.extend(io.recv(1).await);
+            } else {
+                io.send(vec![begun]).await;
+                begun += 1;
+            }
+        }
+        Ok(answers)
+    })
+}
+
+/// The bytes that a run sends before it waits.
+fn sent<Out>(engine: &mut Engine<'_, Out>) -> Vec<u8> {
+    let mut all = vec![];
+    while let Ok(Progress::Sending) = engine.advance() {
+        all.extend(core::iter::from_fn(|| engine.outgoing()).flat_map(|(_, message)| message));
+    }
+    all
+}
+
+#[test]
+fn a_run_sends_a_window_ahead_and_more_when_it_is_widened() {
+    let mut engine = batches();
+    assert_eq!(sent(&mut engine), (0..8).collect::<Vec<_>>());
+    assert!(!engine.is_narrow(), "as wide as it may be");
+
+    let mut engine = batches();
+    engine.set_window(1);
+    assert!(!engine.is_narrow(), "it does not wait yet");
+    assert_eq!(sent(&mut engine), [0, 1]);
+    assert!(engine.is_narrow());
+    assert_eq!(engine.widen(), 2);
+    assert!(sent(&mut engine).is_empty());
+    assert_eq!(engine.widen(), 4);
+    assert_eq!(sent(&mut engine), [2, 3]);
+    assert_eq!(engine.awaited(), [(0, 1)]);
+    engine.deliver(0, vec![70]);
+    assert_eq!(sent(&mut engine), [4]);
+    assert_eq!([engine.widen(), engine.widen()], [8, 8]);
+    assert_eq!(sent(&mut engine), [5, 6, 7, 8]);
+    assert!(!engine.is_narrow());
+    for answer in 71..90 {
+        assert_eq!(engine.awaited(), [(0, 1)]);
+        engine.deliver(0, vec![answer]);
+        if answer < 89 {
+            sent(&mut engine);
+        }
+    }
+    assert_eq!(engine.advance(), Ok(Progress::Done((70..90).collect())));
+}

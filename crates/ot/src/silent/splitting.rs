@@ -23,8 +23,12 @@ fn product<F: Field>(code: &Code, e: &[u128]) -> Vec<u128> {
     let [mut cells, other] = [(); 2].map(|()| Cells::zeroed(N));
     let leaves: Vec<_> = e.iter().map(|value| value.to_le_bytes()).collect();
     Prefix::new(backend).add(&leaves, code.first(), cells.get_mut());
-    let ([cells, _], _) =
-        code.accumulate::<F>(Machine { backend, executor: &crate::tasks::InPlace }, cells, other, None);
+    let ([cells, _], _) = code.accumulate::<F>(
+        Machine { backend, executor: &crate::tasks::InPlace },
+        cells,
+        other,
+        None,
+    );
     let mut u = vec![0; N / 2];
     encode::<u128>(backend, code.last(), cells.get(), 0, &mut u);
     u

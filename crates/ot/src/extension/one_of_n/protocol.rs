@@ -128,7 +128,8 @@ impl Sender {
         let mut pending = VecDeque::with_capacity(WINDOW);
         for n in shape.batches(&self.extension) {
             pending.push_back((self.absorb(io, n).await?, n));
-            if pending.len() >= window(&self.extension)
+            let proof = (io.on(PROOFS), self.extension.proof_len());
+            if is_due(proof, &self.extension, pending.len()).await
                 && let Some((batch, n)) = pending.pop_front()
             {
                 self.finish(io, batch, n, shape.choices, &mut keys).await?;
@@ -202,7 +203,8 @@ impl Receiver {
         let mut keys = Zeroizing::new(Vec::new());
         let mut pending = VecDeque::with_capacity(WINDOW);
         for n in shape.batches(&self.extension) {
-            if pending.len() >= window(&self.extension)
+            let challenge = (io.clone(), self.extension.challenge_len());
+            if is_due(challenge, &self.extension, pending.len()).await
                 && let Some((batch, n)) = pending.pop_front()
             {
                 self.finish(io, batch, n, &mut keys).await?;
@@ -239,9 +241,10 @@ impl Receiver {
     }
 }
 
-/// Returns the number of batches under way before the oldest is finished.
-fn window(extension: &Extension) -> usize {
-    if extension.challenge_len() == 0 { 1 } else { WINDOW }
+/// Waits until the oldest of so many batches has to be finished, which waits for a message of this length, or another one may be begun.
+async fn is_due((io, len): (Io, usize), extension: &Extension, under_way: usize) -> bool {
+    let checked = extension.challenge_len() > 0;
+    if checked { io.is_due(under_way, 2, len).await } else { under_way > 0 }
 }
 
 /// The bounds of what is on its way to a party: batches of a window.
