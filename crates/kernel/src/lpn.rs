@@ -133,7 +133,7 @@ impl Layer<'_> {
 pub fn accumulate(backend: Backend, layer: Layer<'_>, x: &[Block], to: &mut [Block]) -> [u128; 2] {
     layer.check_cells([x.len(), to.len()]);
     let work = Work::new(layer, to);
-    dispatch!(wide backend, simd => work.run(simd, simd.single(), x)).0
+    dispatch!(wide backend, simd => work.run(simd, simd.single(), x, None))
 }
 
 /// Takes as z_j the cell of `x` at the place of entry j, and writes y_{32g + i} = z_{64g + i} ⊕ Σ_k c_k·z_{64g + 32 + (i + k) mod 32},

@@ -29,7 +29,10 @@ use std::{
     time::Instant,
 };
 
-use foxtrot_ot::{Sid, engine::Spares};
+use foxtrot_ot::{
+    Sid,
+    engine::{Spares, batches::WINDOW},
+};
 
 use crate::{ChannelError, Error, HelloError, deadline::Deadline};
 
@@ -44,8 +47,8 @@ pub use transcript::Transcript;
 pub(crate) use transcript::{Scope, Tally};
 use transmit::Outbox;
 
-/// Batches that protocols send ahead at first.
-const NARROW: usize = 2;
+/// Batches that protocols send ahead at first. On Windows a read that has timed out may have lost bytes, so none is cut short there.
+const NARROW: usize = if cfg!(windows) { WINDOW } else { 2 };
 
 /// The most bytes that one lane holds back in either direction, for a peer or a thread that is not
 /// ready to take them: 64 MiB; of what comes in, less where a protocol says so.
@@ -65,7 +68,7 @@ const WRITER_STACK: usize = 256 << 10;
 
 /// The reading half of a byte stream.
 pub trait ReadHalf: Read + Send {
-    /// Reads from now on fail at this instant with kind `TimedOut` or `WouldBlock`.
+    /// Reads from now on fail at this instant with kind `TimedOut` or `WouldBlock`. Such a read has lost nothing: a later one goes on.
     fn set_deadline(&mut self, deadline: Instant);
 }
 
@@ -207,7 +210,7 @@ impl Channel {
         self.recv_first_within(expected, None)?.ok_or_else(|| ended.into())
     }
 
-    /// The first message that comes, as [`recv_first`](Self::recv_first) does; `None` if the peer sends nothing for so long.
+    /// The first message that comes, as [`recv_first`](Self::recv_first) does; `None` if after so long there is none of them, and no frame is coming.
     pub(crate) fn recv_first_within(
         &self,
         expected: &[(Lane, usize)],

@@ -20,7 +20,8 @@ use crate::{Channel, ChannelError, Error, HelloError, Lane, channel::held_back};
 /// The lane of a protocol's stream 0.
 const FIRST: Lane = Lane::PROTOCOL;
 
-/// Time without a message after which more batches are sent ahead: longer than a batch is computed, shorter than a distance that matters.
+/// Time without a frame after which more batches are sent ahead. A batch of an extension takes about as long, and a longer way to the peer would leave
+/// both parties waiting.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Runs the protocol to its end; its streams are the lanes from [`Lane::PROTOCOL`] on.

@@ -8,6 +8,7 @@ use std::{
     time::Instant,
 };
 
+use foxtrot_ot::engine::batches::WINDOW;
 use foxtrot_ot::line::{
     self, ANSWER_LEN, Broken, HEAD_LEN, Initiator, Key, MAGIC, OPENING_LEN, OVERHEAD, Opener,
     Responder, Sealer,
@@ -124,10 +125,10 @@ fn open(
         hook(how);
     });
     let writer = Box::new(Writer { inner: writer, sealer });
-    Ok(Secured {
-        channel: Channel::new(Box::new(Shared(reader)), writer, hook, timeout)?,
-        exporter,
-    })
+    let channel = Channel::new(Box::new(Shared(reader)), writer, hook, timeout)?;
+    // No read is cut short, as it would lose the beginning of a record.
+    channel.set_window(WINDOW);
+    Ok(Secured { channel, exporter })
 }
 
 /// Keeps the line open until the other end has said its last word, and so has all of ours: an emulator drops what it has

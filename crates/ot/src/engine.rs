@@ -79,19 +79,10 @@ struct Mailbox {
     awaited: Vec<(Stream, usize)>,
     limits: Limits,
     spares: Spares,
-    /// Batches that may be on their way.
-    window: Window,
+    /// By how many batches the window is narrower than it may be.
+    narrower: usize,
     /// The number of waits that a wider window would end.
     impatient: usize,
-}
-
-/// A number of batches.
-struct Window(usize);
-
-impl Default for Window {
-    fn default() -> Self {
-        Self(batches::WINDOW)
-    }
 }
 
 /// Buffers of messages that have been read or written, for later messages. What a party sends and receives is no secret,
@@ -221,26 +212,33 @@ impl Io {
         .await
     }
 
-    /// Waits until the oldest of so many batches that are under way has to go on: true if its message is there, false if another batch may be
-    /// begun instead. `least` batches may be under way however narrow the window is. The message is still to be received.
-    pub async fn is_due(&self, under_way: usize, least: usize, len: usize) -> bool {
+    /// Waits until the oldest of so many batches that are under way has to go on: returns true then, and false if another batch may be begun
+    /// before. A batch goes on by a message of `len` bytes, which is still to be received; without bytes it is not waited for, and the
+    /// oldest batch is due at once. `least` batches may be under way however narrow the window is. While there is room in the window,
+    /// another batch comes first, even if the message is there.
+    pub async fn wait_until_due(&self, under_way: usize, least: usize, len: usize) -> bool {
+        if len == 0 {
+            return under_way > 0;
+        }
         let awaited = (self.stream, len);
+        // A wider window ends no other wait.
+        let narrow = usize::from(under_way < batches::WINDOW);
         let mut waits = false;
         poll_fn(move |_| {
             let mut mailbox = self.mailbox.lock();
-            let full = under_way >= mailbox.window.0.max(least).min(batches::WINDOW);
+            let full = under_way >= mailbox.window().max(least).min(batches::WINDOW);
             let here = mailbox.incoming.iter().any(|(stream, _)| *stream == self.stream);
             if full && !here {
                 if !waits {
                     mailbox.awaited.push(awaited);
-                    mailbox.impatient += 1;
+                    mailbox.impatient += narrow;
                     waits = true;
                 }
                 return Poll::Pending;
             }
             if waits {
                 mailbox.stop_waiting(&awaited);
-                mailbox.impatient -= 1;
+                mailbox.impatient -= narrow;
             }
             Poll::Ready(full)
         })
@@ -317,6 +315,11 @@ impl Io {
 }
 
 impl Mailbox {
+    /// Batches that may be on their way.
+    const fn window(&self) -> usize {
+        batches::WINDOW - self.narrower
+    }
+
     fn take(&mut self, stream: Stream) -> Option<Vec<u8>> {
         let at = self.incoming.iter().position(|(of, _)| *of == stream)?;
         self.incoming.remove(at).map(|(_, message)| message)
@@ -381,21 +384,22 @@ impl<'a, Out, E: From<Usage>> Engine<'a, Out, E> {
     /// processor's caches. The peer may wait for all of [`WINDOW`](batches::WINDOW): a driver that sets fewer must
     /// [widen](Self::widen) the window when nothing comes.
     pub fn set_window(&mut self, batches: usize) {
-        self.mailbox.lock().window = Window(batches.clamp(1, batches::WINDOW));
+        self.mailbox.lock().narrower = batches::WINDOW - batches.clamp(1, batches::WINDOW);
     }
 
     /// Returns true if the protocol waits and would go on if the window were [wider](Self::widen).
     #[must_use]
     pub fn is_narrow(&self) -> bool {
         let mailbox = self.mailbox.lock();
-        mailbox.impatient > 0 && mailbox.window.0 < batches::WINDOW
+        mailbox.impatient > 0 && mailbox.narrower > 0
     }
 
     /// Doubles the window, and returns it. [`Engine::advance`] continues the protocol.
     pub fn widen(&mut self) -> usize {
-        let window = &mut self.mailbox.lock().window;
-        window.0 = (2 * window.0).min(batches::WINDOW);
-        window.0
+        let mut mailbox = self.mailbox.lock();
+        let window = (2 * mailbox.window()).min(batches::WINDOW);
+        mailbox.narrower = batches::WINDOW - window;
+        window
     }
 
     /// Takes buffers from those of the driver, and gives them back to it.

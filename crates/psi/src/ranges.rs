@@ -14,7 +14,8 @@ pub(crate) struct Ranges {
     len: usize,
 }
 
-/// The places of a part's things, by ranges, that have not been taken.
+/// The places of a part's things, by ranges, that have not been taken. They are not erased: they tell how many things a range has, as the addresses of
+/// the sort do.
 pub(crate) struct Places<'a, T>(Vec<slice::IterMut<'a, T>>);
 
 impl Ranges {
@@ -49,8 +50,10 @@ impl Ranges {
         &self,
         mut list: &'a mut [T],
     ) -> impl Iterator<Item = Places<'a, T>> {
-        let mut places: Vec<_> = self.parts.iter().map(|_| Places(Vec::new())).collect();
-        for range in 0..self.parts.first().map_or(0, |counts| counts.len()) {
+        let ranges = self.parts.first().map_or(0, |counts| counts.len());
+        let none = || Places(Vec::with_capacity(ranges));
+        let mut places: Vec<_> = self.parts.iter().map(|_| none()).collect();
+        for range in 0..ranges {
             for (counts, Places(places)) in self.parts.iter().zip(&mut places) {
                 places.push(cut(&mut list, counts[range]).iter_mut());
             }

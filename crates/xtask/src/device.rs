@@ -236,7 +236,8 @@ impl Machine {
             );
             rows += 1;
             if (protocol, n) == ("roted", "1") {
-                single += instructions.parse().unwrap_or(self.most_instructions);
+                // A number that is none fails below.
+                single += instructions.parse().unwrap_or(u32::MAX / 4);
             }
         }
         let most = self.most_instructions;

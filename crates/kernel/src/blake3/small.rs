@@ -292,6 +292,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn contexts_of_every_length_have_the_keys_of_blake3() {
+        let text: std::string::String = ('a'..='z').cycle().take(1024).collect();
+        for len in (0..=130).chain([511, 512, 513, 1023, 1024]) {
+            let context = &text[..len];
+            let expected = blake3::hazmat::hash_derive_key_context(context);
+            assert_eq!(hash_derive_key_context(context), expected, "{len} bytes");
+        }
+    }
+
+    #[test]
     fn the_small_hasher_hashes_as_blake3_does() {
         let input: Vec<u8> = (0..9000).map(|k| u8::try_from(k * k % 251).unwrap()).collect();
         let context = hash_derive_key_context("foxtrot v1 test of a small hash");

@@ -5,7 +5,7 @@ use core::{ops::Range, slice};
 use super::{
     Buckets, CHUNK, Factors, LINE, Layer, Next,
     check::Sums,
-    permutation::{BUCKETS, Entries, Names, Places},
+    permutation::{BUCKETS, BucketsOf, Entries, Places},
     prefetch,
 };
 use crate::{
@@ -51,7 +51,7 @@ enum Target<'a> {
     /// By buckets: all cells.
     Buckets(Places<'a>, &'a mut [Block]),
     /// By buckets: the cells of each that the part's sums go to.
-    Part(Names<'a>, Cells<'a>),
+    Part(BucketsOf<'a>, Cells<'a>),
 }
 
 /// The cells of every bucket that sums of a part go to.
@@ -77,20 +77,21 @@ impl<'a> Work<'a> {
         cells: Cells<'a>,
     ) -> Self {
         let Layer { buckets, .. } = layer;
-        let numbers = buckets.first(k, of)..buckets.first(k + 1, of);
-        let target = Target::Part(next.names(k, of), cells);
+        let numbers = buckets.first_number(k, of)..buckets.first_number(k + 1, of);
+        let target = Target::Part(next.buckets_of(k, of), cells);
         Self { layer, numbers, source: buckets.places(k, of), target }
     }
 
-    /// Cells in the order of the buckets, times factors, are added up, and the sums go on to their places. Returns the sums that the check
-    /// wants, and the last sum.
+    /// Cells in the order of the buckets, times factors, are added up, and the sums go on to their places; the last one also to `last`.
+    /// Returns the sums that the check wants.
     #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn run<C: Clmul, S: Blocks>(
         self,
         c: C,
         s: S,
         x: impl Source<S>,
-    ) -> ([u128; 2], Block) {
+        last: Option<&mut Block>,
+    ) -> [u128; 2] {
         let Self { layer: Layer { factors, check, .. }, numbers, mut source, mut target } = self;
         let mut checked = Sums::new(c, check);
         let mut cells = [[0; 16]; CHUNK];
@@ -127,9 +128,10 @@ impl<'a> Work<'a> {
             );
         }
         erase(&mut cells, [0; 16]);
-        let mut last = [0; 16];
-        s.store(sum, &mut last);
-        (checked.finish(c, numbers.end), last)
+        if let Some(last) = last {
+            s.store(sum, last);
+        }
+        checked.finish(c, numbers.end)
     }
 }
 
@@ -152,7 +154,7 @@ impl Target<'_> {
                     f(i, &mut to[place]);
                 }),
             ),
-            Self::Part(names, cells) => names.for_each(
+            Self::Part(buckets, cells) => buckets.for_each(
                 n,
                 inlined!(|i, bucket| {
                     prefetch::<false, _>(cells[bucket].as_slice(), LINE);

@@ -58,7 +58,7 @@ pub fn accumulate_noise(
 ) -> [u128; 2] {
     layer.check_cells([noise.marks.len(), to.len()]);
     let work = accumulate::Work::new(layer, to);
-    dispatch!(wide backend, simd => work.run(simd, simd.single(), noise)).0
+    dispatch!(wide backend, simd => work.run(simd, simd.single(), noise, None))
 }
 
 impl<S: Blocks> accumulate::Source<S> for Noise<'_> {

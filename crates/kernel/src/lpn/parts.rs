@@ -1,6 +1,6 @@
 //! The last accumulator in parts, which threads can take.
 
-use core::slice;
+use core::{mem, slice};
 
 use super::{
     Buckets, Layer, Next, Noise,
@@ -8,18 +8,8 @@ use super::{
 };
 use crate::{Backend, Block};
 
-/// Parts of the work of a layer: of its numbers, and of the cells that their sums go to. Every part begins with 0, and lacks what those
-/// before it add up to.
-pub struct Parts<'a> {
-    layer: Layer<'a>,
-    next: &'a Buckets,
-    k: usize,
-    of: usize,
-    /// The cells of every bucket that are left.
-    cells: Cells<'a>,
-}
-
-/// One of the [`Parts`].
+/// A part of the work of a layer: of its numbers, and the cells that their sums go to. Every part begins with 0, and lacks what those before
+/// it add up to.
 pub struct Part<'a> {
     layer: Layer<'a>,
     next: &'a Buckets,
@@ -28,9 +18,12 @@ pub struct Part<'a> {
     cells: Cells<'a>,
 }
 
+/// The parts of a layer's work: part k, and those behind it.
+pub struct Parts<'a>(Part<'a>);
+
 redacted! {
-    Parts<'_>, parts => "{} of {}", parts.k, parts.of;
     Part<'_>, part => "{} of {}", part.k, part.of;
+    Parts<'_>, parts => "from {} of {}", parts.0.k, parts.0.of;
 }
 
 impl<'a> Layer<'a> {
@@ -44,12 +37,11 @@ impl<'a> Layer<'a> {
         self.check_cells([self.buckets.n(), to.len()]);
         let mut rest = to;
         let cells = core::array::from_fn(|bucket| {
-            let (cells, others) =
-                core::mem::take(&mut rest).split_at_mut(next.of_part(bucket, 0, 1));
+            let (cells, others) = mem::take(&mut rest).split_at_mut(next.numbers_in(bucket, 0, 1));
             rest = others;
             cells.iter_mut()
         });
-        Some(Parts { layer: self, next, k: 0, of: of.clamp(1, 8), cells })
+        Some(Parts(Part { layer: self, next, k: 0, of: of.clamp(1, 8), cells }))
     }
 }
 
@@ -57,14 +49,14 @@ impl<'a> Iterator for Parts<'a> {
     type Item = Part<'a>;
 
     fn next(&mut self) -> Option<Part<'a>> {
-        let Self { layer, next, k, of, ref mut cells } = *self;
+        let Part { layer, next, k, of, ref mut cells } = self.0;
         if k == of {
             return None;
         }
-        self.k += 1;
+        self.0.k += 1;
         let cells = core::array::from_fn(|bucket| {
-            let all = core::mem::replace(&mut cells[bucket], [].iter_mut()).into_slice();
-            let (own, rest) = all.split_at_mut(next.of_part(bucket, k, of));
+            let all = mem::take(&mut cells[bucket]).into_slice();
+            let (own, rest) = all.split_at_mut(next.numbers_in(bucket, k, of));
             cells[bucket] = rest.iter_mut();
             own.iter_mut()
         });
@@ -72,48 +64,45 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
-impl Part<'_> {
-    /// Does with the part what [`accumulate`](super::accumulate) does with all. Returns the part of what that returns, and the part's last sum.
+impl<'a> Part<'a> {
+    /// Does with the part what [`accumulate`](super::accumulate) does with all, and writes the part's last sum. Returns the part of what
+    /// that returns.
     ///
     /// # Panics
     /// If there are not as many cells of `x` as numbers.
     #[must_use]
-    pub fn accumulate(self, backend: Backend, x: &[Block]) -> ([u128; 2], u128) {
-        self.check(x.len());
-        let work = self.work();
-        let (sums, last) = dispatch!(wide backend, simd => work.run(simd, simd.single(), x));
-        (sums, u128::from_le_bytes(last))
+    pub fn accumulate(self, backend: Backend, x: &[Block], last: &mut Block) -> [u128; 2] {
+        let work = self.work(x.len());
+        dispatch!(wide backend, simd => work.run(simd, simd.single(), x, Some(last)))
     }
 
-    /// Does with the part what [`accumulate_noise`](super::accumulate_noise) does with all, and returns the same as
-    /// [`accumulate`](Self::accumulate).
+    /// Does with the part what [`accumulate_noise`](super::accumulate_noise) does with all, as [`accumulate`](Self::accumulate) does.
     ///
     /// # Panics
     /// If there are not as many marks as numbers.
     #[must_use]
-    pub fn accumulate_noise(self, backend: Backend, noise: Noise<'_>) -> ([u128; 2], u128) {
-        self.check(noise.marks.len());
-        let work = self.work();
-        let (sums, last) = dispatch!(wide backend, simd => work.run(simd, simd.single(), noise));
-        (sums, u128::from_le_bytes(last))
+    pub fn accumulate_noise(
+        self,
+        backend: Backend,
+        noise: Noise<'_>,
+        last: &mut Block,
+    ) -> [u128; 2] {
+        let work = self.work(noise.marks.len());
+        dispatch!(wide backend, simd => work.run(simd, simd.single(), noise, Some(last)))
     }
 
     /// Adds a number to all cells of the part: what the parts before add up to.
-    pub fn add(self, backend: Backend, before: u128) {
+    pub fn add(self, backend: Backend, before: &Block) {
         backend.run(inlined!(|| {
+            let before = u128::from_le_bytes(*before);
             for cell in self.cells.into_iter().flat_map(slice::IterMut::into_slice) {
                 *cell = (u128::from_le_bytes(*cell) ^ before).to_le_bytes();
             }
         }));
     }
 
-    fn check(&self, cells: usize) {
+    fn work(self, cells: usize) -> Work<'a> {
         assert!(cells == self.layer.buckets.n(), "a cell for every number");
-    }
-}
-
-impl<'a> Part<'a> {
-    fn work(self) -> Work<'a> {
         Work::part((self.layer, self.next), (self.k, self.of), self.cells)
     }
 }

@@ -10,7 +10,7 @@ pub(super) const BUCKETS: usize = 256;
 /// Bytes of keystream at a time.
 const BUFFER: usize = 4096;
 
-/// The most parts that numbers are divided into.
+/// The most parts that numbers are divided into, in their order. (A [part](Buckets::part) of the places is another thing.)
 const PARTS: usize = 8;
 
 /// The most numbers of a bucket.
@@ -141,30 +141,30 @@ impl Buckets {
     }
 
     /// The first number of part k of so many, [`PARTS`] at most: a multiple of 4096, but for the end.
-    pub(super) fn first(&self, k: usize, of: usize) -> usize {
+    pub(super) fn first_number(&self, k: usize, of: usize) -> usize {
         first_of_part(self.n(), PARTS * k / of)
     }
 
     /// The buckets of the numbers of part k of so many, and of those behind them.
-    pub(super) fn names(&self, k: usize, of: usize) -> Names<'_> {
-        Names { pi: &self.pi, at: self.first(k, of), bytes: [0; 8 * CHUNK] }
+    pub(super) fn buckets_of(&self, k: usize, of: usize) -> BucketsOf<'_> {
+        BucketsOf { pi: &self.pi, at: self.first_number(k, of), bytes: [0; 8 * CHUNK] }
     }
 
     /// The places of the numbers of part k of so many, and of those behind them, in their buckets.
     pub(super) fn places(&self, k: usize, of: usize) -> Places<'_> {
-        let next = core::array::from_fn(|bucket| self.place(bucket, k, of));
-        Places { names: self.names(k, of), next }
+        let next = core::array::from_fn(|bucket| self.first_place(bucket, k, of));
+        Places { buckets: self.buckets_of(k, of), next }
     }
 
     /// The place of the first number in a bucket that is not before part k of so many.
-    fn place(&self, bucket: usize, k: usize, of: usize) -> u32 {
+    fn first_place(&self, bucket: usize, k: usize, of: usize) -> u32 {
         let before = self.before.get(PARTS * k / of);
         before.map_or(self.starts[bucket + 1], |before| self.starts[bucket] + before[bucket])
     }
 
     /// The number of numbers that a bucket has of part k of so many.
-    pub(super) fn of_part(&self, bucket: usize, k: usize, of: usize) -> usize {
-        (self.place(bucket, k + 1, of) - self.place(bucket, k, of)) as usize
+    pub(super) fn numbers_in(&self, bucket: usize, k: usize, of: usize) -> usize {
+        (self.first_place(bucket, k + 1, of) - self.first_place(bucket, k, of)) as usize
     }
 }
 
@@ -218,13 +218,13 @@ impl<'a> Entries<'a> {
 }
 
 /// Buckets of numbers one after another.
-pub(super) struct Names<'a> {
+pub(super) struct BucketsOf<'a> {
     pi: &'a Aes128,
     at: usize,
     bytes: [u8; 8 * CHUNK],
 }
 
-impl Names<'_> {
+impl BucketsOf<'_> {
     /// Calls f with the buckets of the next `n` numbers. All calls but the last are for [`CHUNK`] of them.
     #[inline(always)]
     pub(super) fn for_each(&mut self, n: usize, mut f: impl FnMut(usize, usize)) {
@@ -241,7 +241,7 @@ impl Names<'_> {
 
 /// Places of numbers one after another.
 pub(super) struct Places<'a> {
-    names: Names<'a>,
+    buckets: BucketsOf<'a>,
     next: [u32; BUCKETS],
 }
 
@@ -249,8 +249,8 @@ impl Places<'_> {
     /// Calls f with the places of the next `n` numbers. All calls but the last are for [`CHUNK`] of them.
     #[inline(always)]
     pub(super) fn for_each(&mut self, n: usize, mut f: impl FnMut(usize, usize)) {
-        let Self { names, next } = self;
-        names.for_each(
+        let Self { buckets, next } = self;
+        buckets.for_each(
             n,
             inlined!(|i, bucket| {
                 let next = &mut next[bucket];

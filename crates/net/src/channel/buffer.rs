@@ -35,15 +35,21 @@ impl Reader {
         &mut *self.half
     }
 
-    /// Returns false if until then no byte comes, nor an end or an error, which the next read tells.
-    pub(super) fn is_ready(&mut self, until: Instant) -> bool {
-        if self.next == self.end {
-            self.half.set_deadline(until);
-            return !self
-                .fill()
-                .is_err_and(|e| matches!(e.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock));
+    /// Returns false if until then no byte comes, nor an end.
+    pub(super) fn is_ready(&mut self, until: Instant) -> io::Result<bool> {
+        self.half.set_deadline(until);
+        while self.next == self.end {
+            match self.fill() {
+                // There are bytes, or there is the end, which the next read finds again.
+                Ok(()) => break,
+                Err(e) => match e.kind() {
+                    ErrorKind::TimedOut | ErrorKind::WouldBlock => return Ok(false),
+                    ErrorKind::Interrupted => {}
+                    _ => return Err(e),
+                },
+            }
         }
-        true
+        Ok(true)
     }
 
     /// Reads ahead. A buffer that the last read filled is doubled.
@@ -159,30 +165,39 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_is_not_ready_has_lost_nothing() {
-        /// Says that time is over before it gives its bytes.
-        struct Late(bool, io::Cursor<Vec<u8>>);
+    fn a_reader_that_is_not_ready_has_lost_nothing_and_tells_errors_at_once() {
+        /// Fails with these kinds, the last first, and then gives its bytes.
+        struct Failing(Vec<ErrorKind>, io::Cursor<Vec<u8>>);
 
-        impl Read for Late {
+        impl Read for Failing {
             fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-                self.0 = !self.0;
-                if self.0 { Err(ErrorKind::TimedOut.into()) } else { self.1.read(out) }
+                match self.0.pop() {
+                    Some(kind) => Err(kind.into()),
+                    None => self.1.read(out),
+                }
             }
         }
 
-        impl ReadHalf for Late {
+        impl ReadHalf for Failing {
             fn set_deadline(&mut self, _: Instant) {}
         }
 
-        let mut reader = Reader::new(Box::new(Late(false, io::Cursor::new(bytes(9)))));
-        assert!(!reader.is_ready(Instant::now()));
-        assert!(reader.is_ready(Instant::now()));
-        let mut read = [0; 9];
-        reader.read_exact(&mut read).unwrap();
-        assert_eq!(read[..], bytes(9));
-        assert!(!reader.is_ready(Instant::now()));
-        assert!(reader.is_ready(Instant::now()), "an end is for the next read");
-        assert_eq!(reader.read_exact(&mut read).unwrap_err().kind(), ErrorKind::TimedOut);
+        let reader = |kinds: &[ErrorKind]| {
+            Reader::new(Box::new(Failing(kinds.to_vec(), io::Cursor::new(bytes(9)))))
+        };
+        for late in [ErrorKind::TimedOut, ErrorKind::WouldBlock] {
+            let mut reader = reader(&[ErrorKind::Interrupted, late]);
+            assert!(!reader.is_ready(Instant::now()).unwrap());
+            assert!(reader.is_ready(Instant::now()).unwrap());
+            let mut read = [0; 9];
+            reader.read_exact(&mut read).unwrap();
+            assert_eq!(read[..], bytes(9));
+            assert!(reader.is_ready(Instant::now()).unwrap(), "the end is ready");
+            assert_eq!(reader.read(&mut read).unwrap(), 0);
+        }
+        let failed =
+            reader(&[ErrorKind::TimedOut, ErrorKind::InvalidData]).is_ready(Instant::now());
+        assert_eq!(failed.unwrap_err().kind(), ErrorKind::InvalidData);
     }
 
     #[test]

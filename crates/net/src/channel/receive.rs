@@ -152,7 +152,7 @@ impl Shared {
         Ok(frame)
     }
 
-    /// The first of these messages that comes; `None` if until then nothing has begun to come.
+    /// The first of these messages that comes; `None` if by then there is none of them, and no frame is coming.
     pub(super) fn recv_first(
         &self,
         wanted: &[(Lane, Want)],
@@ -194,15 +194,19 @@ impl Shared {
                     return Ok(None);
                 }
                 Turn::Wait => {
-                    let until = patience.unwrap_or(deadline);
-                    let (guard, done) = until.wait(&self.inbound, state);
+                    let (guard, done) = patience.unwrap_or(deadline).wait(&self.inbound, state);
                     state = guard;
-                    done.map_err(|e| self.read_error(&e))
+                    // That patience is over is seen above.
+                    if patience.is_some() { Ok(()) } else { done.map_err(|e| self.read_error(&e)) }
                 }
                 Turn::ReadHeader(mut reader) => {
                     drop(state);
-                    let comes = patience.is_none_or(|until| reader.is_ready(until.instant()));
-                    let header = comes.then(|| self.read_header(&mut reader, deadline));
+                    let comes = patience.map_or(Ok(true), |until| reader.is_ready(until.instant()));
+                    let header = match comes {
+                        Ok(true) => Some(self.read_header(&mut reader, deadline)),
+                        Ok(false) => None,
+                        Err(e) => Some(Err(self.read_error(&e))),
+                    };
                     state = self.lock();
                     state.inbox.reader = Some(reader);
                     let Some(header) = header else {

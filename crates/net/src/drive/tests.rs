@@ -62,7 +62,7 @@ fn a_peer_that_waits_for_many_batches_gets_them() {
         let asked = play::<_, foxtrot_ot::Error, _>(&a, |io| async move {
             let (mut begun, mut answered) = (0, 0);
             while answered < BATCHES {
-                if begun == BATCHES || io.is_due(begun - answered, 2, 1).await {
+                if begun == BATCHES || io.wait_until_due(begun - answered, 2, 1).await {
                     io.recv(1).await;
                     answered += 1;
                 } else {

@@ -72,6 +72,7 @@ fn session(faults: [Option<Fault>; 2], timeout: Duration) -> [Result<(), Error>;
     let (here, there) = ends(faults);
     let talk = |secured: Secured, initiator, role| {
         let Secured { channel, exporter } = secured;
+        assert_eq!(channel.window(), WINDOW, "a wait that is cut short would lose bytes");
         hello::exchange(&channel, initiator, &Hello::new(role).bound_by(exporter))?;
         channel.send(Lane::PROTOCOL, vec![7; 700])?;
         assert_eq!(channel.recv(Lane::PROTOCOL, 700)?, [7; 700], "what came is what was sent");

@@ -144,7 +144,7 @@ fn batches<'a>() -> Engine<'a, Vec<u8>> {
         let (mut begun, mut answers) = (0, vec![]);
         while answers.len() < 20 {
             let under_way = usize::from(begun) - answers.len();
-            if begun == 20 || io.is_due(under_way, 2, 1).await {
+            if begun == 20 || io.wait_until_due(under_way, 2, 1).await {
                 answers.extend(io.recv(1).await);
             } else {
                 io.send(vec![begun]).await;

@@ -169,8 +169,10 @@ impl Sender {
             if let Some(shapes) = begun {
                 pending.push_back(self.absorb(io, shapes).await?);
             }
-            let due = (io.on(PROOFS), self.extension.proof_len());
-            if !more || is_due(due, self.extension, pending.len(), self.group).await {
+            let (proofs, len) = (io.on(PROOFS), self.extension.proof_len());
+            // One group can be computed while another is on its way.
+            if !more || proofs.wait_until_due(pending.len() * self.group, 2 * self.group, len).await
+            {
                 let Some((batches, sizes)) = pending.pop_front() else { break };
                 self.finish(io, batches, sized(&mut buffers, &sizes).map(places)).await?;
                 for output in sized(&mut buffers, &sizes) {
@@ -277,8 +279,9 @@ impl Receiver {
                 pending
                     .push_back((batches, shapes.iter().map(|shape| shape.n()).collect::<Vec<_>>()));
             }
-            let due = (io.clone(), self.extension.challenge_len());
-            if !more || is_due(due, self.extension, pending.len(), self.group).await {
+            let len = self.extension.challenge_len();
+            // As there.
+            if !more || io.wait_until_due(pending.len() * self.group, 2 * self.group, len).await {
                 let Some((batches, sizes)) = pending.pop_front() else { break };
                 let places = sized(&mut buffers, &sizes);
                 let choices = self.finish(io, kind, batches, places).await?;
@@ -319,12 +322,6 @@ impl Receiver {
         }
         Ok(choices)
     }
-}
-
-/// Waits until the oldest of so many groups of batches have to be finished, which wait for a message of this length, or another one may be
-/// begun. One group can be computed while another is on its way.
-async fn is_due((io, len): (Io, usize), extension: Extension, groups: usize, group: usize) -> bool {
-    extension.challenge_len() == 0 || io.is_due(groups * group, 2 * group, len).await
 }
 
 /// A message of each of n batches; one without bytes is not sent.

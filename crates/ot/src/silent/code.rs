@@ -214,21 +214,22 @@ impl<'a> Machine<'a> {
             && let Some(parts) = layer.parts(to, threads)
         {
             let parts: Vec<_> = parts.collect();
-            let mut done = Secret::<([u128; 2], u128)>::zeroed(parts.len());
-            for_each(executor, parts.into_iter().zip(done.iter_mut()), |(part, done)| {
-                *done = match x {
-                    String::Cells(x) => part.accumulate(backend, x),
-                    String::Noise(noise) => part.accumulate_noise(backend, noise),
+            let mut done = Secret::<([u128; 2], Block)>::zeroed(parts.len());
+            for_each(executor, parts.into_iter().zip(done.iter_mut()), |(part, (sums, last))| {
+                *sums = match x {
+                    String::Cells(x) => part.accumulate(backend, x, last),
+                    String::Noise(noise) => part.accumulate_noise(backend, noise, last),
                 };
             });
             let mut sums = Sums::default();
-            let mut before = 0;
-            for (of_part, last) in done.iter_mut() {
-                add(&mut sums, of_part);
-                before ^= mem::replace(last, before);
+            done.iter().for_each(|(of_part, _)| add(&mut sums, of_part));
+            // Each part lacks the last sums of those before it.
+            for k in 1..done.len() {
+                let before = u128::from_le_bytes(done[k - 1].1);
+                done[k].1 = (u128::from_le_bytes(done[k].1) ^ before).to_le_bytes();
             }
-            let parts = layer.parts(to, threads).into_iter().flatten().zip(done.iter()).skip(1);
-            for_each(executor, parts, |(part, (_, before))| part.add(backend, *before));
+            let later = layer.parts(to, threads).into_iter().flatten().skip(1).zip(done.iter());
+            for_each(executor, later, |(part, (_, before))| part.add(backend, before));
             return sums;
         }
         Sums::new(match x {

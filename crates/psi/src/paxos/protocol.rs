@@ -197,8 +197,8 @@ async fn absorb(
             io.send(challenge.to_vec()).await;
         }
         pending.push_back((batch, n));
-        let proof = (io.on(PROOFS), parameters.extension().proof_len());
-        if is_due(proof, parameters, pending.len()).await
+        let len = parameters.extension().proof_len();
+        if io.on(PROOFS).wait_until_due(pending.len(), 2, len).await
             && let Some((batch, n)) = pending.pop_front()
         {
             verify(io, parameters, bucket, batch).await?;
@@ -314,8 +314,8 @@ async fn extend(
 ) -> Result<(), Error> {
     let mut pending = VecDeque::with_capacity(WINDOW);
     for n in parameters.batches() {
-        let challenge = (io.clone(), parameters.extension().challenge_len());
-        if is_due(challenge, parameters, pending.len()).await
+        let len = parameters.extension().challenge_len();
+        if io.wait_until_due(pending.len(), 2, len).await
             && let Some((batch, n)) = pending.pop_front()
         {
             answer(io, parameters, bucket, batch).await?;
@@ -365,12 +365,6 @@ pub(crate) async fn receivers_coin(
     let (joint, opening) = committed.open(&io.recv(commitment.len()).await)?;
     io.send(opening.to_vec()).await;
     Ok(joint)
-}
-
-/// Waits until the oldest of so many batches has to be finished, which waits for a message of this length, or another one may be begun.
-async fn is_due((io, len): (Io, usize), parameters: &Parameters, under_way: usize) -> bool {
-    let checked = parameters.extension().challenge_len() > 0;
-    if checked { io.is_due(under_way, 2, len).await } else { under_way > 0 }
 }
 
 /// The bounds of what is on its way to a party: batches of a window.

@@ -128,8 +128,8 @@ impl Sender {
         let mut pending = VecDeque::with_capacity(WINDOW);
         for n in shape.batches(&self.extension) {
             pending.push_back((self.absorb(io, n).await?, n));
-            let proof = (io.on(PROOFS), self.extension.proof_len());
-            if is_due(proof, &self.extension, pending.len()).await
+            let len = self.extension.proof_len();
+            if io.on(PROOFS).wait_until_due(pending.len(), 2, len).await
                 && let Some((batch, n)) = pending.pop_front()
             {
                 self.finish(io, batch, n, shape.choices, &mut keys).await?;
@@ -203,8 +203,8 @@ impl Receiver {
         let mut keys = Zeroizing::new(Vec::new());
         let mut pending = VecDeque::with_capacity(WINDOW);
         for n in shape.batches(&self.extension) {
-            let challenge = (io.clone(), self.extension.challenge_len());
-            if is_due(challenge, &self.extension, pending.len()).await
+            let len = self.extension.challenge_len();
+            if io.wait_until_due(pending.len(), 2, len).await
                 && let Some((batch, n)) = pending.pop_front()
             {
                 self.finish(io, batch, n, &mut keys).await?;
@@ -239,12 +239,6 @@ impl Receiver {
         io.on(PROOFS).send_any(proof).await;
         Ok(())
     }
-}
-
-/// Waits until the oldest of so many batches has to be finished, which waits for a message of this length, or another one may be begun.
-async fn is_due((io, len): (Io, usize), extension: &Extension, under_way: usize) -> bool {
-    let checked = extension.challenge_len() > 0;
-    if checked { io.is_due(under_way, 2, len).await } else { under_way > 0 }
 }
 
 /// The bounds of what is on its way to a party: batches of a window.
