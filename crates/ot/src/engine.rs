@@ -79,7 +79,7 @@ struct Mailbox {
     awaited: Vec<(Stream, usize)>,
     limits: Limits,
     spares: Spares,
-    /// By how many batches the window is narrower than it may be.
+    /// Batches that the window lacks of the widest one.
     narrower: usize,
     /// The number of waits that a wider window would end.
     impatient: usize,

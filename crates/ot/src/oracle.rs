@@ -110,7 +110,7 @@ impl Oracle {
         }
     }
 
-    /// What every query begins with.
+    /// The bytes that every query begins with.
     fn start(&self, i: u64, branch: u8) -> [u8; START_LEN] {
         let mut start = [0; START_LEN];
         start[..32].copy_from_slice(&self.id);

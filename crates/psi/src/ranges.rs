@@ -7,7 +7,7 @@ use foxtrot_ot::tasks::{Executor, for_each};
 
 use crate::erase::Secret;
 
-/// How many things each part has of each range.
+/// Numbers of things that each part has of each range.
 pub(crate) struct Ranges {
     parts: Vec<Secret<usize>>,
     /// Things of a part.

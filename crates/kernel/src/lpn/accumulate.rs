@@ -46,11 +46,11 @@ pub(super) struct Work<'a> {
 /// Cells for sums, one after another.
 #[expect(clippy::large_enum_variant, reason = "there is one, on the stack")]
 enum Target<'a> {
-    /// By a table: how far ahead memory is asked for, and all cells.
+    /// Places by a table: how far ahead memory is asked for, and all cells.
     Table(Entries<'a>, usize, &'a mut [Block]),
-    /// By buckets: all cells.
+    /// Places in buckets: all cells.
     Buckets(Places<'a>, &'a mut [Block]),
-    /// By buckets: the cells of each that the part's sums go to.
+    /// Places in buckets: the cells of each that the part's sums go to.
     Part(BucketsOf<'a>, Cells<'a>),
 }
 
