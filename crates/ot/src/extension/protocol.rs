@@ -280,7 +280,7 @@ impl Receiver {
                     .push_back((batches, shapes.iter().map(|shape| shape.n()).collect::<Vec<_>>()));
             }
             let len = self.extension.challenge_len();
-            // As there.
+            // As at the sender.
             if !more || io.wait_until_due(pending.len() * self.group, 2 * self.group, len).await {
                 let Some((batches, sizes)) = pending.pop_front() else { break };
                 let places = sized(&mut buffers, &sizes);
