@@ -3,7 +3,7 @@
 //! The input is the string of N leaves of all trees of a batch ([`ggm`](crate::ggm)), N a multiple of 64. [`Prefix`]
 //! adds them up, tree after tree, and puts the sums to the places of a [`permutation`]. [`accumulate`] multiplies by public
 //! factors and adds up again, with [`Next::Sum`] as often as there are layers. A layer also makes the sums of a [`Check`], if it has
-//! one. [`encode`] takes the sums in the order of another permutation and encodes blocks. Two parties do this with their
+//! one. Threads share the last layer by its [`Parts`]. [`encode`] takes the sums in the order of another permutation and encodes blocks. Two parties do this with their
 //! strings. The receiver's second string, that of its noise, begins as [`Noise`], with a [`mark`] per leaf.
 //!
 //! Large buffers should begin at a multiple of 64 bytes: see [`aligned`]. Permutations and factors are public. Time depends

@@ -47,8 +47,8 @@ pub use transcript::Transcript;
 pub(crate) use transcript::{Scope, Tally};
 use transmit::Outbox;
 
-/// Batches that protocols send ahead at first. On Windows a read that has timed out may have lost bytes, so none is cut short there.
-const NARROW: usize = if cfg!(windows) { WINDOW } else { 2 };
+/// Batches that protocols send ahead at first. Windows does not promise that a read which has timed out has lost nothing, so no read is cut short there.
+pub(crate) const NARROW: usize = if cfg!(windows) { WINDOW } else { 2 };
 
 /// The most bytes that one lane holds back in either direction, for a peer or a thread that is not
 /// ready to take them: 64 MiB; of what comes in, less where a protocol says so.

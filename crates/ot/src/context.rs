@@ -92,7 +92,7 @@ mod tests {
         let session = session(1);
         let mut cx = Context::new(&session, Seed::from_bytes([2; 32]));
         for i in 0..3 {
-            let oracle = session.oracle(const { Purpose::new("foxtrot v1 context") });
+            let oracle = session.oracle("foxtrot v1 context");
             let expected: [u8; 32] = oracle.query(i, 0).field(&[2; 32]).finish();
             assert_eq!(cx.seed().as_bytes(), &expected);
         }

@@ -212,10 +212,11 @@ impl Io {
         .await
     }
 
-    /// Waits until the oldest of so many batches that are under way has to go on: returns true then, and false if another batch may be begun
-    /// before. A batch goes on by a message of `len` bytes, which is still to be received; without bytes it is not waited for, and the
-    /// oldest batch is due at once. `least` batches may be under way however narrow the window is. While there is room in the window,
-    /// another batch comes first, even if the message is there.
+    /// Returns true when the oldest batch under way is due, and false as soon as another batch may be begun.
+    ///
+    /// While fewer batches than the window, or than `least`, are under way, another one may be begun at once. Else the call waits: until the
+    /// oldest batch's message of `len` bytes is there, which the caller then receives, or until the window is wider. Without bytes nothing is
+    /// waited for, and any batch under way is due.
     pub async fn wait_until_due(&self, under_way: usize, least: usize, len: usize) -> bool {
         if len == 0 {
             return under_way > 0;

@@ -236,8 +236,10 @@ impl Machine {
             );
             rows += 1;
             if (protocol, n) == ("roted", "1") {
-                // A number that is none fails below.
-                single += instructions.parse().unwrap_or(u32::MAX / 4);
+                let Ok(number) = instructions.parse::<u32>() else {
+                    return tools::failed(format_args!("the image says {line:?}"));
+                };
+                single += number;
             }
         }
         let most = self.most_instructions;

@@ -48,7 +48,7 @@ fn two_parties_run_to_the_end() {
 fn a_peer_that_waits_for_many_batches_gets_them() {
     const BATCHES: usize = 16;
     let (a, b) = memory::pair(LONG);
-    assert_eq!(a.window(), 2);
+    assert_eq!(a.window(), crate::channel::NARROW);
     thread::scope(|scope| {
         let answers = scope.spawn(|| {
             play::<_, foxtrot_ot::Error, _>(&b, |io| async move {

@@ -17,7 +17,6 @@ use zeroize::Zeroizing;
 
 use super::{field::sealed::Field, parameters::Size};
 use crate::{
-    Session,
     base::Block,
     erase::Secret,
     tasks::{Executor, for_each},
@@ -145,7 +144,7 @@ impl Code {
         check: Option<Check<'_>>,
     ) -> ([Cells; 2], Sums) {
         let sums = self.steps::<F>(machine.backend, check, |layer| {
-            let sums = machine.accumulate(layer, String::Cells(cells.get()), other.get_mut());
+            let sums = machine.accumulate(layer, Input::Cells(cells.get()), other.get_mut());
             mem::swap(&mut cells, &mut other);
             sums
         });
@@ -163,10 +162,10 @@ impl Code {
         let (mut noise, mut other) = (Some(noise), None);
         self.steps::<F>(machine.backend, check, |layer| {
             if let Some(noise) = noise.take() {
-                return machine.accumulate(layer, String::Noise(noise), cells.get_mut());
+                return machine.accumulate(layer, Input::Noise(noise), cells.get_mut());
             }
             let to = other.get_or_insert_with(|| Cells::zeroed(self.len()));
-            let sums = machine.accumulate(layer, String::Cells(cells.get()), to.get_mut());
+            let sums = machine.accumulate(layer, Input::Cells(cells.get()), to.get_mut());
             mem::swap(cells, to);
             sums
         })
@@ -194,20 +193,16 @@ pub struct Machine<'a> {
     pub(super) executor: &'a dyn Executor,
 }
 
-/// A string that comes to an accumulator.
+/// The string that comes to an accumulator.
 #[derive(Clone, Copy)]
-enum String<'a> {
+enum Input<'a> {
     Cells(&'a [Block]),
     Noise(Noise<'a>),
 }
 
-impl<'a> Machine<'a> {
-    pub(super) fn of(session: &'a Session) -> Self {
-        Self { backend: session.backend(), executor: session.executor() }
-    }
-
+impl Machine<'_> {
     /// The last accumulator is shared by the threads.
-    fn accumulate(self, layer: lpn::Layer<'_>, x: String<'_>, to: &mut [Block]) -> Sums {
+    fn accumulate(self, layer: lpn::Layer<'_>, x: Input<'_>, to: &mut [Block]) -> Sums {
         let Self { backend, executor } = self;
         let threads = executor.threads();
         if threads > 1
@@ -217,8 +212,8 @@ impl<'a> Machine<'a> {
             let mut done = Secret::<([u128; 2], Block)>::zeroed(parts.len());
             for_each(executor, parts.into_iter().zip(done.iter_mut()), |(part, (sums, last))| {
                 *sums = match x {
-                    String::Cells(x) => part.accumulate(backend, x, last),
-                    String::Noise(noise) => part.accumulate_noise(backend, noise, last),
+                    Input::Cells(x) => part.accumulate(backend, x, last),
+                    Input::Noise(noise) => part.accumulate_noise(backend, noise, last),
                 };
             });
             let mut sums = Sums::default();
@@ -233,8 +228,8 @@ impl<'a> Machine<'a> {
             return sums;
         }
         Sums::new(match x {
-            String::Cells(x) => accumulate(backend, layer, x, to),
-            String::Noise(noise) => accumulate_noise(backend, layer, noise, to),
+            Input::Cells(x) => accumulate(backend, layer, x, to),
+            Input::Noise(noise) => accumulate_noise(backend, layer, noise, to),
         })
     }
 }

@@ -246,7 +246,7 @@ impl<F: Field> Sender<F> {
                 let challenges = challenge.map(|key| Challenges::new(backend, &key));
                 let check = challenges.as_ref().map(|it| Check { challenges: it, bits: false });
                 let other = self.scratch.take(code.len());
-                let machine = Machine::of(&self.session);
+                let machine = Machine { backend, executor: self.session.executor() };
                 let ([cells, other], sums) = code.accumulate::<F>(machine, cells, other, check);
                 let mut w = Rows::Sums { code, backend, cells, n: size.outputs };
                 if F::LATER {
