@@ -2,9 +2,11 @@
 
 use alloc::{boxed::Box, vec::Vec};
 use core::{
-    fmt,
+    fmt, mem,
     sync::atomic::{AtomicUsize, Ordering},
 };
+
+use crate::erase::{Secret, Zero, erase};
 
 /// A part of the work.
 pub type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
@@ -48,6 +50,15 @@ pub fn for_each<T: Send>(
     let parts: Vec<T> = parts.collect();
     let at_once = parts.len().div_ceil(threads).max(1);
     side_by_side(executor, parts, at_once, work);
+}
+
+/// Erases a list with all threads, and frees it.
+pub fn erase_with<T: Zero + Send>(executor: &dyn Executor, mut list: Secret<T>) {
+    /// Elements that a thread erases at a time.
+    const PART: usize = 1 << 14;
+    for_each(executor, list.chunks_mut(PART), erase);
+    // What it held is not erased again.
+    drop(mem::take(&mut list.0));
 }
 
 /// Runs `one`, and `other` beside it on another thread or after it. Returns what `other` returns.

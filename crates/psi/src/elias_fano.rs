@@ -23,8 +23,13 @@
 //! ```
 
 use alloc::{vec, vec::Vec};
+use core::iter;
 
-use foxtrot_ot::{Decode, Error, Misbehaved, Usage};
+use foxtrot_kernel::memory::prefer_huge_pages;
+use foxtrot_ot::{
+    Decode, Error, Misbehaved, Usage,
+    tasks::{Executor, InPlace, for_each},
+};
 
 /// A list's public shape: how many tags, of how many bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,8 +166,6 @@ pub struct Tags {
     marks: Vec<u8>,
     /// The end of the last frame that the next tag began in.
     begun: Vec<u8>,
-    /// The place of the mark after that of the last tag.
-    place: usize,
     tags: Vec<u128>,
 }
 
@@ -170,7 +173,7 @@ impl Tags {
     /// Begins a list.
     #[must_use]
     pub const fn new(coding: Coding) -> Self {
-        Self { coding, marks: Vec::new(), begun: Vec::new(), place: 0, tags: Vec::new() }
+        Self { coding, marks: Vec::new(), begun: Vec::new(), tags: Vec::new() }
     }
 
     /// Takes the next frame. What it does depends on nothing but the bytes.
@@ -180,13 +183,18 @@ impl Tags {
     /// zero; [`Misbehaved::Tags`] if marks are too few or too many, or tags do not ascend. After an error the list is not to
     /// be used.
     pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
+        self.take_with(&InPlace, frame)
+    }
+
+    /// Does what [`take`](Self::take) does, with the threads of an executor.
+    pub(crate) fn take_with(&mut self, executor: &dyn Executor, frame: &[u8]) -> Result<(), Error> {
         let left = self.coding.marks() - self.marks.len();
         let (marks, rests) = frame.split_at(left.min(frame.len()));
         self.marks.extend_from_slice(marks);
         if left > 0 && self.marks.len() == self.coding.marks() {
             self.check_marks()?;
         }
-        self.take_rests(rests)
+        self.take_rests(executor, rests)
     }
 
     /// Refuses any other number of marks, and bits behind them.
@@ -200,7 +208,7 @@ impl Tags {
         if marks == self.coding.tags { Ok(()) } else { Err(Misbehaved::Tags.into()) }
     }
 
-    fn take_rests(&mut self, rests: &[u8]) -> Result<(), Error> {
+    fn take_rests(&mut self, executor: &dyn Executor, rests: &[u8]) -> Result<(), Error> {
         if rests.is_empty() {
             return Ok(());
         }
@@ -216,10 +224,26 @@ impl Tags {
             return Err(Usage::SessionEnded.into());
         }
         self.begun.resize(have + WINDOW, 0);
-        self.tags.reserve(end - self.tags.len());
-        for i in self.tags.len()..end {
-            let tag = get(&self.begun, i * rest - skipped) & below(self.coding.rest());
-            self.push(tag)?;
+        if self.tags.is_empty() {
+            self.tags = Vec::with_capacity(self.coding.tags);
+            prefer_huge_pages(self.tags.spare_capacity_mut());
+        }
+        let first = self.tags.len();
+        self.tags.resize(end, 0);
+        let len = (end - first).div_ceil(executor.threads().max(1)).max(1);
+        let parts = (first..).step_by(len).zip(self.tags[first..].chunks_mut(len));
+        for_each(executor, parts, |(first, tags)| {
+            for ((i, tag), place) in (first..).zip(tags).zip(places(&self.marks, first)) {
+                // The number of steps before the mark.
+                let steps = (place - i) as u128;
+                let rest_of = get(&self.begun, i * rest - skipped) & below(self.coding.rest());
+                *tag = steps.checked_shl(self.coding.rest()).unwrap_or(0) | rest_of;
+            }
+        });
+        let repeats = self.coding.repeats;
+        let ascend = |pair: &[u128]| pair[0] < pair[1] || pair[0] == pair[1] && repeats;
+        if !self.tags[first.saturating_sub(1)..].windows(2).all(ascend) {
+            return Err(Misbehaved::Tags.into());
         }
         self.begun.truncate(have);
         if skipped + 8 * have == all {
@@ -233,32 +257,36 @@ impl Tags {
         Ok(())
     }
 
-    /// Adds the tag with this rest.
-    fn push(&mut self, rest: u128) -> Result<(), Error> {
-        while let Some(byte) = self.marks.get(self.place / 8) {
-            let ahead = byte >> (self.place % 8);
-            if ahead != 0 {
-                self.place += ahead.trailing_zeros() as usize + 1;
-                break;
-            }
-            self.place = self.place / 8 * 8 + 8;
-        }
-        // The number of steps before the mark.
-        let first = (self.place - 1 - self.tags.len()) as u128;
-        let tag = first.checked_shl(self.coding.rest()).unwrap_or(0) | rest;
-        let last = self.tags.last();
-        if last.is_some_and(|&last| tag < last || tag == last && !self.coding.repeats) {
-            return Err(Misbehaved::Tags.into());
-        }
-        self.tags.push(tag);
-        Ok(())
-    }
-
     /// All tags, ascending, if they have come.
     #[must_use]
     pub fn all(&self) -> Option<&[u128]> {
         (self.tags.len() == self.coding.tags).then_some(&*self.tags)
     }
+}
+
+/// The places of marks, but for the first `skip`.
+fn places(marks: &[u8], mut skip: usize) -> impl Iterator<Item = usize> {
+    let mut words = (0..).step_by(64).zip(marks.chunks(8).map(|bytes| {
+        let word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        (word, word.count_ones() as usize)
+    }));
+    let (mut first, mut word) = (0, 0);
+    for (at, (next, marks)) in &mut words {
+        if marks > skip {
+            (first, word) = (at, next);
+            break;
+        }
+        skip -= marks;
+    }
+    (0..skip).for_each(|_| word &= word.wrapping_sub(1));
+    iter::from_fn(move || {
+        while word == 0 {
+            (first, (word, _)) = words.next()?;
+        }
+        let place = first + word.trailing_zeros() as usize;
+        word &= word - 1;
+        Some(place)
+    })
 }
 
 /// Bytes that hold 128 bits from any bit of the first on.

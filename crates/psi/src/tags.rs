@@ -1,13 +1,17 @@
 //! Tags of both parties: gathered bucket after bucket, sent sorted and coded, and looked up by the receiver.
 
 use alloc::{vec, vec::Vec};
+use core::{
+    mem,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use foxtrot_kernel::{memcheck, memory::prefetch};
 use foxtrot_ot::{
     Decode, Session, Usage,
     engine::Io,
     erase::Secret,
-    tasks::{Executor, for_each},
+    tasks::{Executor, erase_with, for_each},
 };
 
 use crate::{
@@ -187,7 +191,7 @@ impl Received {
             return Err(Decode::Length { message: "Tags", expected, got: frame.len() }.into());
         }
         self.bytes += frame.len();
-        Ok(self.theirs.take(frame)?)
+        Ok(self.theirs.take_with(self.session.executor(), frame)?)
     }
 
     /// Takes all tags from the peer; counts them.
@@ -268,18 +272,14 @@ impl Sent {
         let Ours { mut tags, owners, keys } = ours;
         // How they are sorted says whose they are, but only to a neighbour on the processor.
         memcheck::public(&mut tags);
-        let keys = match keys.zip(owners) {
+        let (keys, repeated) = match keys.zip(owners) {
             Some((keys, owners)) => {
                 let mut keys = Keys { keys, owners };
                 keys.sort(&mut tags);
-                Some(keys)
+                (Some(keys), repeated(&tags))
             }
-            None => {
-                sort(session.executor(), &mut tags, coding.bits());
-                None
-            }
+            None => (None, sort(session.executor(), &mut tags, coding.bits())),
         };
-        let repeated = tags.windows(2).filter(|pair| pair[0] == pair[1]).count();
         if !coding.repeats() && repeated > 0 {
             return Err(Usage::RepeatedItem);
         }
@@ -318,13 +318,15 @@ impl Sent {
     }
 }
 
-/// Sorts tags of `bits` bits, which are as good as random: into ranges by their first bits, then each range.
-fn sort(executor: &dyn Executor, tags: &mut Secret<u128>, bits: u32) {
+/// Sorts tags of `bits` bits, which are as good as random: into ranges by their first bits, then each range. Returns the number of
+/// tags that are the same as the one before.
+fn sort(executor: &dyn Executor, tags: &mut Secret<u128>, bits: u32) -> usize {
     /// Tags of a range, about, of up to 2²⁰ tags.
     const RANGE: usize = 256;
     let few = (tags.len() / RANGE).max(1).ilog2().min(12).min(bits);
     if few == 0 {
-        return tags.sort_unstable();
+        tags.sort_unstable();
+        return repeated(tags);
     }
     let range = |tag: &u128| (tag >> (bits - few)) as usize;
     let ranges = Ranges::count(executor, 1 << few, tags, range);
@@ -332,8 +334,18 @@ fn sort(executor: &dyn Executor, tags: &mut Secret<u128>, bits: u32) {
     for_each(executor, ranges.parts(tags).zip(ranges.places(&mut sorted)), |(tags, mut places)| {
         tags.iter().for_each(|tag| places.put(range(tag), *tag));
     });
-    for_each(executor, ranges.split(&mut sorted), <[_]>::sort_unstable);
-    *tags = sorted;
+    let all = AtomicUsize::new(0);
+    for_each(executor, ranges.split(&mut sorted), |tags| {
+        tags.sort_unstable();
+        all.fetch_add(repeated(tags), Ordering::Relaxed);
+    });
+    erase_with(executor, mem::replace(tags, sorted));
+    all.into_inner()
+}
+
+/// The number of tags, of ascending ones, that are the same as the one before.
+fn repeated(tags: &[u128]) -> usize {
+    tags.windows(2).filter(|pair| pair[0] == pair[1]).count()
 }
 
 /// Looks our tags up, by their index, among these, which ascend; all have `bits` bits. In ascending order of the index that is the
@@ -393,7 +405,10 @@ mod tests {
                     let mut tags = Secret((0..n).map(tag).collect());
                     let mut expected = tags.0.clone();
                     expected.sort_unstable();
-                    sort(&InPlace, &mut tags, bits);
+                    let repeated = sort(&InPlace, &mut tags, bits);
+                    let mut distinct = expected.clone();
+                    distinct.dedup();
+                    assert_eq!(repeated, expected.len() - distinct.len());
                     assert_eq!(tags.0, expected, "{n} tags of {bits} bits");
                 }
             }

@@ -1,6 +1,22 @@
 extern crate std;
 
+use foxtrot_ot::tasks::Task;
+
 use super::*;
+
+/// The parts of three threads, one after another.
+#[derive(Debug)]
+struct Parts;
+
+impl Executor for Parts {
+    fn threads(&self) -> usize {
+        3
+    }
+
+    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
+        tasks.into_iter().for_each(|task| task());
+    }
+}
 
 /// Bits that look random.
 struct Random(u64);
@@ -22,8 +38,12 @@ impl Random {
 }
 
 fn decode(coding: Coding, bytes: &[u8], longest: usize) -> Result<Vec<u128>, Error> {
-    let mut tags = Tags::new(coding);
-    bytes.chunks(longest).try_for_each(|frame| tags.take(frame))?;
+    let [mut tags, mut in_parts] = [(); 2].map(|()| Tags::new(coding));
+    let taken = bytes.chunks(longest).try_for_each(|frame| tags.take(frame));
+    let mut frames = bytes.chunks(longest);
+    assert_eq!(frames.try_for_each(|frame| in_parts.take_with(&Parts, frame)), taken);
+    taken?;
+    assert_eq!(in_parts.all(), tags.all());
     Ok(tags.all().map_or_else(Vec::new, <[u128]>::to_vec))
 }
 

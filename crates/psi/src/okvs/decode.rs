@@ -41,8 +41,8 @@ impl<const H: usize> Okvs<H> {
 impl<const H: usize, const W: usize> Decoder<'_, H, W> {
     /// Gives the values of rows, in order.
     #[inline]
-    pub(super) fn values(&self, rows: &[Row<H>], mut take: impl FnMut(usize, [u8; W])) {
-        let ask = |row: &Row<H>| {
+    pub(super) fn values(&self, rows: &[Row], mut take: impl FnMut(usize, [u8; W])) {
+        let ask = |row: &Row| {
             self.okvs.sparse(row).iter().for_each(|&slot| ask(&self.slots[slot as usize]));
         };
         rows.iter().take(AHEAD).for_each(ask);
@@ -70,12 +70,12 @@ pub(super) fn ask<const W: usize>(value: &[u8; W]) {
 }
 
 /// The value of a row.
-#[inline]
+#[inline(always)]
 pub(super) fn value<const H: usize, const W: usize>(
     okvs: &Okvs<H>,
     slots: &[[u8; W]],
     dense: &Dense<W>,
-    row: &Row<H>,
+    row: &Row,
 ) -> [u8; W] {
     let mut value = [0; W];
     dense.add(row, &mut value);

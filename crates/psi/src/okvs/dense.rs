@@ -28,8 +28,8 @@ impl<const W: usize> Dense<W> {
 
     /// Adds the dense part of a row's value.
     #[inline]
-    pub(super) fn add<const H: usize>(&self, row: &Row<H>, value: &mut [u8; W]) {
-        let mut bits = row.dense;
+    pub(super) fn add(&self, row: &Row, value: &mut [u8; W]) {
+        let [_, mut bits] = *row;
         for sums in &self.0 {
             xor(value, &sums[(bits & ((1 << BITS) - 1)) as usize]);
             bits >>= BITS;

@@ -22,7 +22,7 @@ pub(super) struct System<const H: usize, const W: usize> {
 
 impl<const H: usize, const W: usize> System<H, W> {
     /// Sets up the system with a right-hand side of zeros; `None` if there are too many rows.
-    pub(super) fn new(okvs: &Okvs<H>, core: &[Row<H>]) -> Option<Self> {
+    pub(super) fn new(okvs: &Okvs<H>, core: &[Row]) -> Option<Self> {
         if core.len() > MAX_CORE {
             return None;
         }
@@ -34,7 +34,7 @@ impl<const H: usize, const W: usize> System<H, W> {
         let words = columns.len().div_ceil(64);
         let mut bits = vec![0; words * core.len()];
         for (row, bits) in core.iter().zip(bits.chunks_exact_mut(words)) {
-            bits[0] = row.dense & ((1 << okvs.dense) - 1);
+            bits[0] = row[1] & ((1 << okvs.dense) - 1);
             for slot in okvs.sparse(row) {
                 let column = columns.binary_search(&slot).ok()?;
                 bits[column / 64] ^= 1 << (column % 64);

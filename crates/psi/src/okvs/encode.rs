@@ -3,7 +3,7 @@
 use core::fmt;
 
 use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
-use foxtrot_ot::{Session, Usage, erase::Secret};
+use foxtrot_ot::{Session, Usage, erase::Secret, tasks::for_each};
 use zeroize::Zeroize;
 
 use super::{
@@ -102,7 +102,11 @@ impl<const H: usize> Okvs<H> {
         // Every user of the store sends the seed, unless its session ends before; where keys are placed follows from it.
         memcheck::public(&mut seed.0);
         let mut key = oracle.query(0, 1).field(&coins.0).finish();
-        fill(&Aes128::new(session.backend(), &key), slots.as_flattened_mut());
+        let cipher = Aes128::new(session.backend(), &key);
+        let parts = slots.as_flattened_mut().chunks_mut(FILLED).enumerate();
+        for_each(session.executor(), parts, |(part, bytes)| {
+            fill(&cipher, (part * FILLED / 16) as u128, bytes);
+        });
         key.zeroize();
         Ok(seed)
     }
@@ -197,13 +201,16 @@ impl<const H: usize> Plan<H> {
     }
 }
 
-/// Keystream, of which the last block may be cut.
-fn fill(cipher: &Aes128, bytes: &mut [u8]) {
+/// Bytes of slots that are filled together; whole blocks.
+const FILLED: usize = 1 << 20;
+
+/// Keystream from this block on. The last block may be cut.
+fn fill(cipher: &Aes128, first: u128, bytes: &mut [u8]) {
     let whole = bytes.len() - bytes.len() % 16;
     let (blocks, rest) = bytes.split_at_mut(whole);
-    cipher.ctr(0, blocks);
+    cipher.ctr(first, blocks);
     let mut last = [0; 16];
-    cipher.ctr(whole as u128 / 16, &mut last);
+    cipher.ctr(first + whole as u128 / 16, &mut last);
     rest.copy_from_slice(&last[..rest.len()]);
     erase(&mut last);
 }

@@ -60,7 +60,7 @@ const AHEAD: usize = 8;
 
 /// Peels as much as there is, in one pass: rows are counted just before the first segment that they reach is looked
 /// through, so that all of it happens within some segments, in cache.
-pub(super) fn peel<const H: usize>(okvs: &Okvs<H>, rows: &[Row<H>]) -> Peeled {
+pub(super) fn peel<const H: usize>(okvs: &Okvs<H>, rows: &[Row]) -> Peeled {
     let (dense, segment) = (okvs.dense(), okvs.segment());
     let mut slots = Secret::<Slot>::zeroed(okvs.slots() - dense);
     let mut steps = Secret::with_capacity(rows.len());

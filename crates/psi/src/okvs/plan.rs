@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use foxtrot_ot::{Session, Usage, tasks::for_each};
+use foxtrot_ot::{
+    Session, Usage,
+    tasks::{erase_with, for_each},
+};
 
 use super::{
     Digest, Okvs, RowSeed,
@@ -18,7 +21,7 @@ use crate::{erase::Secret, ranges::Ranges};
 /// through the slots once. Erased when dropped.
 pub struct Plan<const H: usize> {
     pub(super) okvs: Okvs<H>,
-    pub(super) rows: Secret<Row<H>>,
+    pub(super) rows: Secret<Row>,
     pub(super) order: Secret<u32>,
 }
 
@@ -64,10 +67,10 @@ impl<const H: usize> Okvs<H> {
             let order = Secret((0..number).collect());
             return Ok((Plan { okvs: *self, rows, order }, words));
         }
-        let mut sorted = Secret::<Row<H>>::zeroed(rows.0.len());
+        let mut sorted = Secret::<Row>::zeroed(rows.0.len());
         let mut sorted_words = Secret::<[u8; W]>::zeroed(rows.0.len());
         let mut order = Secret::zeroed(rows.0.len());
-        let (executor, start) = (session.executor(), |row: &Row<H>| self.start(row));
+        let (executor, start) = (session.executor(), |row: &Row| self.start(row));
         let ranges = Ranges::count(executor, self.starts(), &rows, start);
         let places = (ranges.places(&mut sorted).zip(ranges.places(&mut sorted_words)))
             .zip(ranges.places(&mut order));
@@ -88,6 +91,8 @@ impl<const H: usize> Okvs<H> {
                 }
             },
         );
+        erase_with(executor, rows);
+        erase_with(executor, words);
         Ok((Plan { okvs: *self, rows: sorted, order }, sorted_words))
     }
 }
@@ -169,7 +174,7 @@ impl<const H: usize> Plan<H> {
     }
 
     /// The rows that are not peeled.
-    pub(super) fn core(&self, peeled: &Peeled) -> Secret<Row<H>> {
+    pub(super) fn core(&self, peeled: &Peeled) -> Secret<Row> {
         let mut core = Vec::with_capacity(peeled.core_len());
         core.extend(peeled.core().map(|place| self.rows.0[place]));
         Secret(core)

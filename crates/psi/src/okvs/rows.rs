@@ -11,20 +11,12 @@ use foxtrot_ot::{
 };
 
 use super::{Digest, Okvs, RowSeed};
-use crate::erase::{Secret, Zero};
+use crate::erase::Secret;
 
-/// The positions of a key's ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row<const H: usize> {
-    /// The sparse slots' places in their segments, of 64/H bits each.
-    sparse: u64,
-    /// Bit k stands for the dense slot k. The bits above them are the number of the first segment.
-    pub(super) dense: u64,
-}
-
-impl<const H: usize> Zero for Row<H> {
-    const ZERO: Self = Self { sparse: 0, dense: 0 };
-}
+/// The positions of a key's ones: the sparse slots' places in their segments, of 64/H bits each; and the dense slots, of which bit k
+/// stands for slot k, with the number of the first segment above them. Numbers, because the allocator has lists of these
+/// zeroed.
+pub(super) type Row = [u64; 2];
 
 impl<const H: usize> Okvs<H> {
     /// Bits of a sparse slot's place in its segment.
@@ -37,10 +29,10 @@ impl<const H: usize> Okvs<H> {
     /// The sparse slots of a row, one per segment, ascending.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a place in a segment; a number of slots")]
-    pub(super) fn sparse(&self, row: &Row<H>) -> [u32; H] {
+    pub(super) fn sparse(&self, row: &Row) -> [u32; H] {
         let first = self.dense + self.start(row) as u32 * self.segment;
         core::array::from_fn(|k| {
-            let place = row.sparse >> (k as u32 * Self::PLACE) & ((1 << Self::PLACE) - 1);
+            let place = row[0] >> (k as u32 * Self::PLACE) & ((1 << Self::PLACE) - 1);
             first + k as u32 * self.segment + place as u32
         })
     }
@@ -48,8 +40,8 @@ impl<const H: usize> Okvs<H> {
     /// The segment where a row starts.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the number of a segment")]
-    pub(super) fn start(&self, row: &Row<H>) -> usize {
-        (row.dense >> self.dense) as usize
+    pub(super) fn start(&self, row: &Row) -> usize {
+        (row[1] >> self.dense) as usize
     }
 }
 
@@ -87,10 +79,7 @@ impl<'a, const H: usize> RowHash<'a, H> {
     }
 
     /// The rows of all keys, in their order, and the first W of the last 16 bytes of their hash.
-    pub(super) fn rows<const W: usize>(
-        &self,
-        keys: &[Digest],
-    ) -> (Secret<Row<H>>, Secret<[u8; W]>) {
+    pub(super) fn rows<const W: usize>(&self, keys: &[Digest]) -> (Secret<Row>, Secret<[u8; W]>) {
         const { assert!(W <= WORD && 8 * (H + 2) + WORD <= ANSWER) };
         let mut rows = Secret::zeroed(keys.len());
         let mut words = Secret::zeroed(keys.len());
@@ -118,13 +107,13 @@ impl<'a, const H: usize> RowHash<'a, H> {
     }
 
     #[inline]
-    fn row(&self, answer: &[u8; ANSWER]) -> Row<H> {
+    fn row(&self, answer: &[u8; ANSWER]) -> Row {
         let word = |k: usize| u64::from_le_bytes(core::array::from_fn(|i| answer[8 * k + i]));
         let Okvs { dense, starts, segment, .. } = self.okvs;
         let place = |k: usize| below(word(1 + k), segment) << (k * Okvs::<H>::PLACE as usize);
         let sparse = (0..H).map(place).sum();
         let start = below(word(0), starts);
-        Row { sparse, dense: word(1 + H) & ((1 << dense) - 1) | start << dense }
+        [sparse, word(1 + H) & ((1 << dense) - 1) | start << dense]
     }
 }
 

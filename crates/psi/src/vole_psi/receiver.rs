@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 use foxtrot_kernel::{memcheck, memory::strings};
-use foxtrot_ot::{Seed, Session, Usage, erase::Secret};
+use foxtrot_ot::{Seed, Session, Usage, erase::Secret, tasks::erase_with};
 use zeroize::Zeroizing;
 
 use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, tags::Work};
@@ -187,17 +187,18 @@ impl Masked {
         let session = bucket_session(&receiver.session, bucket);
         let items = receiver.items.filled(&receiver.session, &receiver.seed, bucket);
         let work = Work::new(&parameters, (&session, &row_seed), receiver.tags.keyed());
-        let v = strings(&mut v);
+        let of_v = strings(&mut v);
         let (answers, order) = match (&plan, parameters.store()) {
             (Plan::Three(plan), Store::Three(okvs)) => {
-                (work.run::<3, 16>((plan, &okvs.decoder(v)?), &items, None)?, plan.order())
+                (work.run::<3, 16>((plan, &okvs.decoder(of_v)?), &items, None)?, plan.order())
             }
             (Plan::Four(plan), Store::Four(okvs)) => {
-                (work.run::<4, 16>((plan, &okvs.decoder(v)?), &items, None)?, plan.order())
+                (work.run::<4, 16>((plan, &okvs.decoder(of_v)?), &items, None)?, plan.order())
             }
             _ => return Err(Usage::SessionEnded.into()),
         };
         drop(items);
+        erase_with(session.executor(), v);
         receiver.tags.add(answers, order, &receiver.items, (bucket, 0));
         receiver.bucket += 1;
         if receiver.bucket < parameters.buckets() {

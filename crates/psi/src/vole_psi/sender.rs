@@ -3,7 +3,11 @@
 use alloc::vec::Vec;
 
 use foxtrot_kernel::memory::{prefer_huge_pages, strings};
-use foxtrot_ot::{Decode, Seed, Session, Usage, erase::Secret, tasks::for_each};
+use foxtrot_ot::{
+    Decode, Seed, Session, Usage,
+    erase::Secret,
+    tasks::{erase_with, for_each},
+};
 
 use super::{
     Digest, Error, Joint, Next, Parameters, RowSeed, TOGETHER, add_products,
@@ -156,6 +160,7 @@ impl Opened {
             sender.tags.add(answers, plan.order(), &sender.items, (bucket, first));
         }
         drop(items);
+        erase_with(executor, w);
         sender.bucket += 1;
         Ok(sender)
     }
