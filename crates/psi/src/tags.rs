@@ -10,7 +10,7 @@ use foxtrot_kernel::{memcheck, memory::prefetch};
 use foxtrot_ot::{
     Decode, Session, Usage,
     engine::Io,
-    erase::Secret,
+    erase::{Secret, erase},
     tasks::{Executor, erase_with, for_each},
 };
 
@@ -321,8 +321,6 @@ impl Sent {
 /// Sorts tags of `bits` bits, which are as good as random: into ranges by their first bits, then each range. Returns the number of
 /// tags that are the same as the one before.
 fn sort(executor: &dyn Executor, tags: &mut Secret<u128>, bits: u32) -> usize {
-    /// Tags of a range, about, of up to 2²⁰ tags.
-    const RANGE: usize = 256;
     let few = (tags.len() / RANGE).max(1).ilog2().min(12).min(bits);
     if few == 0 {
         tags.sort_unstable();
@@ -336,11 +334,50 @@ fn sort(executor: &dyn Executor, tags: &mut Secret<u128>, bits: u32) -> usize {
     });
     let all = AtomicUsize::new(0);
     for_each(executor, ranges.split(&mut sorted), |tags| {
-        tags.sort_unstable();
+        sort_range(tags, bits - few);
         all.fetch_add(repeated(tags), Ordering::Relaxed);
     });
     erase_with(executor, mem::replace(tags, sorted));
     all.into_inner()
+}
+
+/// Tags of a range, about, of up to 2²⁰ tags.
+const RANGE: usize = 256;
+
+/// Tags of the largest range that is sorted by places: of up to 2²² tags.
+const LARGEST: usize = 2048;
+
+/// Sorts tags, as good as random, that differ in their last `bits` bits only: by the first eight of these, which nearly sorts a range, and then each among
+/// its neighbours.
+fn sort_range(tags: &mut [u128], bits: u32) {
+    let Some(rest) = bits.checked_sub(8).filter(|_| tags.len() <= LARGEST) else {
+        return tags.sort_unstable();
+    };
+    let first = |tag: &u128| (tag >> rest) as usize & 0xff;
+    let mut unsorted = [0; LARGEST];
+    let unsorted = &mut unsorted[..tags.len()];
+    unsorted.copy_from_slice(tags);
+    let mut places = [0_usize; 256];
+    unsorted.iter().for_each(|tag| places[first(tag)] += 1);
+    let mut sum = 0;
+    for place in &mut places {
+        (*place, sum) = (sum, sum + *place);
+    }
+    for tag in &*unsorted {
+        let place = &mut places[first(tag)];
+        tags[*place] = *tag;
+        *place += 1;
+    }
+    erase(unsorted);
+    for k in 1..tags.len() {
+        let tag = tags[k];
+        let mut at = k;
+        while at > 0 && tags[at - 1] > tag {
+            tags[at] = tags[at - 1];
+            at -= 1;
+        }
+        tags[at] = tag;
+    }
 }
 
 /// The number of tags, of ascending ones, that are the same as the one before.
