@@ -112,7 +112,7 @@ impl Oracles {
         let len = WITNESS_LEN * witnesses.iter().map(Vec::len).sum::<usize>();
         // Of its full size at once: growing would leave copies behind.
         let mut all = Zeroizing::new(Vec::with_capacity(len));
-        all.extend(witnesses.iter().flatten().flatten());
+        witnesses.iter().flatten().for_each(|witness| all.extend_from_slice(witness));
         self.check.query(0, 0).field(&all).finish()
     }
 }
