@@ -9,6 +9,7 @@
 //! | [`vole_packed`] | GF(2^128) | malicious | without LPN, 240 bytes per output |
 //! | [`ot`] | GF(2) | malicious | OTs, for thin links |
 //! | [`ot_semi_honest`] | GF(2) | semi-honest | OTs, for thin links |
+//! | [`ot_16_semi_honest`] | GF(16) | semi-honest | OTs of one of sixteen bits |
 //!
 //! The sender gets Δ and W, the receiver U and V = W ⊕ U·Δ:
 //!
@@ -47,10 +48,11 @@ use core::iter;
 
 use foxtrot_kernel::aes::Aes128;
 
-pub use field::{Field, Gf2, Gf64, Gf128};
+pub use field::{Field, Gf2, Gf16, Gf64, Gf128};
 pub use info::{PROTOCOLS, find};
 pub use parameters::{
-    Silent, Size, ot, ot_semi_honest, vole, vole_margin, vole_packed, vole_semi_honest,
+    Silent, Size, ot, ot_16_semi_honest, ot_semi_honest, vole, vole_margin, vole_packed,
+    vole_semi_honest,
 };
 pub use receiver::{Grown, Received, Receiver, Unverified};
 pub use sender::{Encoded, Planted, Sender, Sent};

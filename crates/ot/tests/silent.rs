@@ -11,7 +11,7 @@ use foxtrot_ot::{
     extension::Shape,
     pair::Pair,
     silent::{
-        self, Field, Gf2, Silent,
+        self, Field, Gf2, Gf16, Silent,
         protocol::{Plan, Receiver, Sender},
     },
     tasks::{Executor, Task},
@@ -111,6 +111,84 @@ fn rows_of_silent_ots_differ_by_delta_where_the_choice_is_1() {
     let product = |u: &Bits, i, delta| u128::from(u.get(i).unwrap_u8()).wrapping_neg() & delta;
     check(silent::ot(), &[1, 1000, 8191], product);
     check(silent::ot_semi_honest(), &[1, 1000, 8191], product);
+}
+
+/// The product in GF(2)[X]/(X^4 + X + 1) of u and every nibble.
+fn of_nibbles(u: u8, delta: u128) -> u128 {
+    (0..4).rev().fold(0, |sum, k| {
+        let nibbles = (0..32).map(|i| {
+            let doubled = (sum >> (4 * i) & 0xf) << 1;
+            (if doubled > 0xf { doubled ^ 0x13 } else { doubled }) << (4 * i)
+        });
+        nibbles.sum::<u128>() ^ u128::from(u >> k & 1).wrapping_neg() & delta
+    })
+}
+
+#[test]
+fn rows_of_one_of_sixteen_ots_differ_by_multiples_of_delta() {
+    let silent = silent::ot_16_semi_honest();
+    check(silent, &[1, 1000, 10_532], |u, i, delta| of_nibbles(u[i], delta));
+    let mut parties = set_up(silent);
+    assert_eq!(*parties.0.delta().unwrap() & 0xf, 1);
+    let (_, (u, v)) = vole(&mut parties, 4096);
+    assert!(u.iter().zip(&*v).all(|(u, v)| u128::from(*u) == v & 0xf));
+    // Six standard deviations.
+    for value in 0..16 {
+        let number = u.iter().filter(|it| **it == value).count();
+        assert!((163..=349).contains(&number), "{number} choices of {value}");
+    }
+}
+
+/// Random OTs of one of sixteen bits: tables, and choices with bits.
+fn random_of_sixteen(
+    (sender, receiver): &mut (Sender<Gf16>, Receiver<Gf16>),
+    n: usize,
+) -> (Vec<u16>, Vec<u8>) {
+    let sender = Engine::<_, Error>::new(|io| async move {
+        let mut tables = Vec::new();
+        let sink = |some: &[u16]| {
+            tables.extend_from_slice(some);
+            Ok(())
+        };
+        sender.random(&io, n, sink).await?;
+        Ok(tables)
+    });
+    let receiver = Engine::new(|io| async move {
+        let mut choices = Vec::new();
+        let sink = |some: &[u8]| {
+            choices.extend_from_slice(some);
+            Ok(())
+        };
+        receiver.random(&io, n, sink).await?;
+        Ok(choices)
+    });
+    Pair::new(sender, receiver).run().unwrap()
+}
+
+#[test]
+fn bits_of_one_of_sixteen_ots_belong_to_the_choices() {
+    let of = |threads| move || session().with_executor(Arc::new(Parts(threads)));
+    let mut all = Vec::new();
+    for threads in [1, 3] {
+        let mut parties = set_up_in(silent::ot_16_semi_honest(), of(threads));
+        for n in [0, 70_001] {
+            let (tables, choices) = random_of_sixteen(&mut parties, n);
+            assert_eq!((tables.len(), choices.len()), (n, n));
+            for (i, (table, choice)) in tables.iter().zip(&choices).enumerate() {
+                assert_eq!(u16::from(choice >> 4), table >> (choice & 0xf) & 1, "OT {i}");
+            }
+            all.push((tables, choices));
+        }
+    }
+    assert!(all[..2] == all[2..], "threads change nothing");
+    // The tables are as good as random, also where the receiver has not looked.
+    let (tables, choices) = &all[1];
+    for moved in 0..16 {
+        let ones =
+            tables.iter().zip(choices).filter(|(it, k)| *it >> ((*k ^ moved) & 0xf) & 1 == 1);
+        let ones = ones.count();
+        assert!((34_200..35_800).contains(&ones), "{ones} ones");
+    }
 }
 
 /// Tasks that may run side by side run one after another, the last first.

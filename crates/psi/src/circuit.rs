@@ -10,7 +10,7 @@
 //! P: words at Y    ── RowSeed, Masked ──►               an OPRF's values at X
 //!                  ◄── RowSeed, Slots ──                a secret t of each bin, under these values
 //! s of each bin                                         t of each bin
-//! [s = t]          ◄─ AND gates ─►                      bits of which each party has a share
+//! [s = t]          ── Nibbles ──►  ◄── Tables ──        bits of which each party has a share
 //! [count], [sum]   ◄── Flips, Products ──►              one OT per bin and number
 //! [count ≥ K]      ◄─ AND gates ─►
 //! count, sum       ◄── Shares ──
@@ -54,6 +54,7 @@
 
 mod cuckoo;
 mod gates;
+mod look_ups;
 mod parameters;
 mod products;
 pub mod protocol;

@@ -9,6 +9,8 @@ use foxtrot_kernel::{
     lpn::{Check, Element, Factors, Noise},
 };
 
+use zeroize::Zeroizing;
+
 use super::code::{Cells, Code, Machine, Sums};
 use crate::{
     Bits,
@@ -34,6 +36,10 @@ pub struct Gf64;
 #[derive(Clone, Copy, Debug)]
 pub struct Gf2;
 
+/// GF(16), of which every nibble of GF(2^128) is an element: U are the choices of one-of-sixteen OTs.
+#[derive(Clone, Copy, Debug)]
+pub struct Gf16;
+
 impl Field for Gf128 {
     type Values = Secret<u128>;
 }
@@ -44,6 +50,10 @@ impl Field for Gf64 {
 
 impl Field for Gf2 {
     type Values = Bits;
+}
+
+impl Field for Gf16 {
+    type Values = Secret<u8>;
 }
 
 /// The part of a field that is not for callers.
@@ -57,14 +67,24 @@ pub(super) mod sealed {
         /// OTs that are packed to the value of a noise position.
         const NOISE_BITS: usize;
 
-        /// The bit of Δ that is always 1, so that this bit of V is U; 0 where U has a string of its own.
+        /// The first bits of V, if they are U; 0 where U has a string of its own. These bits of Δ are 1, as a number.
         const CHOICE: u128 = 0;
 
-        /// True if U is a bit of V. V is then encoded when it is hashed.
+        /// True if U is a part of V. V is then encoded when it is hashed.
         const LATER: bool = Self::CHOICE != 0;
+
+        /// Δ of the outputs.
+        fn of_outputs(delta: u128) -> u128 {
+            delta & !Self::CHOICE | Self::CHOICE & 1
+        }
 
         /// Σ X^i·r_i of each [`NOISE_BITS`](Self::NOISE_BITS) rows.
         fn pack(backend: Backend, rows: &[Block], out: &mut [u128]);
+
+        /// Σ X^i·b_i of the OTs of a noise position.
+        fn noise(choices: &Bits, position: usize) -> u128 {
+            pack_bits(choices, position * Self::NOISE_BITS, Self::NOISE_BITS)
+        }
 
         /// The factors of the code from that cipher.
         fn factors(d: &Aes128) -> Factors<'_>;
@@ -74,18 +94,21 @@ pub(super) mod sealed {
         where
             Self: super::Field;
 
-        /// U from noise, and what the check wants; the cells are overwritten. Not for a U that is a bit of V.
+        /// U from noise, and what the check wants; the cells are overwritten. Not for a U that is a part of V.
         fn encode(
-            code: (&Code, Machine<'_>),
-            noise: Noise<'_>,
-            check: Option<Check<'_>>,
-            cells: &mut Cells,
-            m: usize,
+            _code: (&Code, Machine<'_>),
+            _noise: Noise<'_>,
+            _check: Option<Check<'_>>,
+            _cells: &mut Cells,
+            _m: usize,
         ) -> (<Self as super::Field>::Values, Sums)
         where
-            Self: super::Field;
+            Self: super::Field,
+        {
+            unreachable!("U is a part of V")
+        }
 
-        /// U beside all rows of V: `u` as it is, or if it is a bit of V and nobody has given it, this bit, exchanged where a flip is 1.
+        /// U beside all rows of V: `u` as it is, or if it is a part of V and nobody has given it, this part, exchanged where a flip is 1.
         fn beside(
             u: <Self as super::Field>::Values,
             _rows: &[u128],
@@ -181,22 +204,17 @@ impl Arithmetic for Gf2 {
 
     fn pack(_: Backend, _: &[Block], _: &mut [u128]) {}
 
+    /// The same for all positions.
+    fn noise(_: &Bits, _: usize) -> u128 {
+        1
+    }
+
     fn factors(_: &Aes128) -> Factors<'_> {
         Factors::Ones
     }
 
     fn values(elements: &[u128]) -> Bits {
         Bits::from_bools(elements.iter().map(|&it| it & 1 == 1))
-    }
-
-    fn encode(
-        _: (&Code, Machine<'_>),
-        _: Noise<'_>,
-        _: Option<Check<'_>>,
-        _: &mut Cells,
-        _: usize,
-    ) -> (Bits, Sums) {
-        unreachable!("U is a bit of V")
     }
 
     fn beside(u: Bits, rows: &[u128], flips: &Bits) -> Bits {
@@ -206,6 +224,55 @@ impl Arithmetic for Gf2 {
             () => Self::values(rows).xor(flips),
         }
     }
+}
+
+impl Arithmetic for Gf16 {
+    const BITS: usize = 4;
+    const NOISE_BITS: usize = 4;
+    const CHOICE: u128 = 0xf;
+
+    fn pack(_: Backend, rows: &[Block], out: &mut [u128]) {
+        for (rows, out) in rows.chunks(Self::NOISE_BITS).zip(out) {
+            *out = rows.iter().rev().fold(0, |sum, row| times_x(sum) ^ u128::from_le_bytes(*row));
+        }
+    }
+
+    fn noise(choices: &Bits, position: usize) -> u128 {
+        let byte = choices.as_bytes()[position / 2];
+        u128::from(byte >> (position % 2 * 4) & 0xf)
+    }
+
+    fn factors(_: &Aes128) -> Factors<'_> {
+        Factors::Ones
+    }
+
+    fn values(elements: &[u128]) -> Secret<u8> {
+        Secret(elements.iter().map(|&it| it.to_le_bytes()[0] & 0xf).collect())
+    }
+
+    fn beside(u: Secret<u8>, rows: &[u128], _: &Bits) -> Secret<u8> {
+        if u.is_empty() { Self::values(rows) } else { u }
+    }
+}
+
+/// X·a: of every nibble in GF(2)\[X\]/(X^4 + X + 1).
+const fn times_x(a: u128) -> u128 {
+    const ONES: u128 = u128::MAX / 0xf;
+    let over = a >> 3 & ONES;
+    (a & !(ONES << 3)) << 1 ^ over ^ over << 1
+}
+
+/// The products of Δ with all elements of GF(16).
+pub(super) fn multiples(delta: u128) -> Zeroizing<[u128; 16]> {
+    let mut all = Zeroizing::new([0; 16]);
+    let mut power = Zeroizing::new(delta);
+    for k in [1, 2, 4, 8] {
+        for c in 0..k {
+            all[k + c] = all[c] ^ *power;
+        }
+        *power = times_x(*power);
+    }
+    all
 }
 
 /// Σ b_i·X^i of n bits, whole bytes, from `first` on.

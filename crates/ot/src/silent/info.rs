@@ -1,7 +1,8 @@
 //! The record of each silent protocol.
 
 use super::{
-    Field, Gf2, Silent, ot, ot_semi_honest, vole, vole_margin, vole_packed, vole_semi_honest,
+    Field, Gf2, Silent, ot, ot_16_semi_honest, ot_semi_honest, vole, vole_margin, vole_packed,
+    vole_semi_honest,
 };
 use crate::{
     base::{Adversary, Functionality},
@@ -29,6 +30,7 @@ impl<F: Field> Silent<F> {
             0 => (self.name(), true, "k = 8"),
             224 => (FAMILY, true, "t ≥ 224"),
             256 => ("silent-vole", false, "t ≥ 256"),
+            576 => ("silent-16", true, "t ≥ 576"),
             _ => ("silent-vole", true, "t ≥ 192"),
         };
         Protocol {
@@ -71,8 +73,15 @@ impl<F: Field> Silent<F> {
 }
 
 /// The records of every silent protocol.
-pub static PROTOCOLS: [Protocol; 6] =
-    records![ot(), ot_semi_honest(), vole(), vole_margin(), vole_semi_honest(), vole_packed(),];
+pub static PROTOCOLS: [Protocol; 7] = records![
+    ot(),
+    ot_semi_honest(),
+    vole(),
+    vole_margin(),
+    vole_semi_honest(),
+    vole_packed(),
+    ot_16_semi_honest(),
+];
 
 /// The silent OTs of that name, with or without the adversary in it, against that adversary.
 #[must_use]

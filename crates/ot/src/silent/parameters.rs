@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::field::{Field, Gf2, Gf64, Gf128};
+use super::field::{Field, Gf2, Gf16, Gf64, Gf128};
 use crate::{
     Usage,
     base::Adversary,
@@ -68,6 +68,12 @@ pub const fn ot() -> Silent<Gf2> {
 #[must_use]
 pub const fn ot_semi_honest() -> Silent<Gf2> {
     Silent::new("silent-semi-honest", Adversary::SemiHonest, 224, 1440)
+}
+
+/// OTs of one of sixteen bits, secure if both follow the protocol: `silent-16-semi-honest`.
+#[must_use]
+pub const fn ot_16_semi_honest() -> Silent<Gf16> {
+    Silent::new("silent-16-semi-honest", Adversary::SemiHonest, 576, 1440)
 }
 
 /// The sizes of a batch.
@@ -159,6 +165,8 @@ impl<F: Field> Silent<F> {
         match () {
             () if !self.has_noise() => 1 << 16,
             () if F::BITS == 1 => 1 << 21,
+            // As many as 576 trees of 2^13 leaves give.
+            () if F::BITS == 4 => 9 << 18,
             () => 1 << 22,
         }
     }
@@ -213,7 +221,7 @@ impl<F: Field> Silent<F> {
             });
         }
         let sizes = HEIGHTS.map(|height| self.of_height(m, height));
-        let most = (5 * m / 2).max(1 << 14);
+        let most = (5 * m / 2).max(1 << 14).max(self.noise << 5);
         let allowed = sizes.filter(|size| size.leaves() <= most);
         let best =
             allowed.min_by_key(|size| 15 * size.ots + 128 * size.trees * (2 * size.height + 1));
@@ -284,7 +292,7 @@ mod tests {
             for m in sizes.filter(|m| (1..=silent.max_batch()).contains(m)) {
                 let size = silent.size(m).unwrap();
                 assert!(size.leaves() >= 2 * m && size.leaves().is_multiple_of(64), "{size:?}");
-                assert!(size.leaves() <= (1 << 14).max(5 * m / 2), "{size:?}");
+                assert!(size.leaves() <= (9 << 11).max(5 * m / 2), "{size:?}");
                 // A batch of the silent protocol is one of the extension.
                 assert!(size.ots <= silent.extension().max_batch(), "{size:?}");
             }
@@ -294,6 +302,7 @@ mod tests {
         check(vole_semi_honest());
         check(ot());
         check(ot_semi_honest());
+        check(ot_16_semi_honest());
     }
 
     #[test]

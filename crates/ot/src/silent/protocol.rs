@@ -46,7 +46,7 @@ use zeroize::Zeroizing;
 
 pub use crate::extension::protocol::Plan;
 
-use super::{Field, Gf2, Received, Sent, Silent};
+use super::{Field, Gf2, Gf16, Received, Sent, Silent};
 use crate::{
     Bits, Context, Error, Usage,
     base::{Block, Choice},
@@ -102,7 +102,7 @@ impl<F: Field> Sender<F> {
         Ok(Self { silent, state, runs: Runs::default() })
     }
 
-    /// Δ of every batch. For OTs bit 0 is 1.
+    /// Δ of every batch. For OTs bit 0 is 1, for one-of-sixteen OTs nibble 0.
     ///
     /// # Errors
     /// [`Usage::SessionEnded`] after an error.
@@ -301,6 +301,62 @@ impl Receiver<Gf2> {
                 let keys = &mut keys[..PIECE.min(m - first)];
                 let choices = self.state.keys(&received, first, keys)?;
                 sink(&choices, keys)?;
+            }
+            self.state.put(received);
+        }
+        self.runs.end();
+        Ok(())
+    }
+}
+
+impl Sender<Gf16> {
+    /// n random OTs of one of sixteen bits: the bits go to `sink`, piece after piece, bit c of a number is that of choice c.
+    ///
+    /// # Errors
+    /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
+    pub async fn random(
+        &mut self,
+        io: &Io,
+        n: usize,
+        mut sink: impl FnMut(&[u16]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.runs.begin()?;
+        let mut batches = self.silent.batches(n).peekable();
+        while let Some(m) = batches.next() {
+            self.state.keep_memory(batches.peek().is_some());
+            let sent = self.batch(io, m).await?;
+            for first in (0..m).step_by(PIECE) {
+                let mut tables = Secret::zeroed(PIECE.min(m - first));
+                self.state.tables(&sent, first, &mut tables)?;
+                sink(&tables)?;
+            }
+            self.state.put(sent);
+        }
+        self.runs.end();
+        Ok(())
+    }
+}
+
+impl Receiver<Gf16> {
+    /// n random OTs of one of sixteen bits: choices, and 16 more where the bit is 1, go to `sink`, piece after piece.
+    ///
+    /// # Errors
+    /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
+    pub async fn random(
+        &mut self,
+        io: &Io,
+        n: usize,
+        mut sink: impl FnMut(&[u8]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.runs.begin()?;
+        let mut batches = self.silent.batches(n).peekable();
+        while let Some(m) = batches.next() {
+            self.state.keep_memory(batches.peek().is_some());
+            let (received, ()) = self.batch(io, m, || (), |()| ()).await?;
+            for first in (0..m).step_by(PIECE) {
+                let mut choices = Secret::zeroed(PIECE.min(m - first));
+                self.state.choices(&received, first, &mut choices)?;
+                sink(&choices)?;
             }
             self.state.put(received);
         }

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
     code::{CODES, Cells, Machine, Scratch, Sums},
-    field::{Field, Gf2, pack_bits, pack_noise, pack_rows},
+    field::{Field, Gf2, Gf16, pack_bits, pack_noise, pack_rows},
     parameters::{MASK, Silent, Size},
     permutation,
     rows::{Rows, pack_choices},
@@ -229,8 +229,9 @@ impl<F: Field> Receiver<F> {
                 let sum = u128::conditional_select(&sums[0], &sums[1], choice);
                 *known = (sum ^ u128::from_le_bytes(*known)).to_le_bytes();
             }
-            totals[j] = u128::from_le_bytes(message[2 * height]) ^ v | F::CHOICE;
-            let value = pack_bits(choices, j * F::NOISE_BITS, F::NOISE_BITS);
+            let value = F::noise(choices, j);
+            let total = u128::from_le_bytes(message[2 * height]) ^ v;
+            totals[j] = total & !F::CHOICE | value & F::CHOICE;
             sums[j] = [before, value].map(u128::to_le_bytes);
             before ^= value;
         }
@@ -295,6 +296,11 @@ impl<F: Field> Receiver<F> {
         let coins = answered.inspect_err(|_| self.ots = None)?;
         let flips = super::flips(&self.session, number, coins.as_ref(), v.n());
         Ok(Received { session, number, u, v, coins, flips })
+    }
+
+    /// Takes the memory of a batch that is over, for the next one.
+    pub(super) fn put(&mut self, received: Received<F>) {
+        received.v.into_cells().into_iter().for_each(|cells| self.scratch.put(cells));
     }
 
     /// Returns true if the session has more than one thread.
@@ -407,6 +413,12 @@ fn check_trees<'a, F: Field>(
 }
 
 impl<F: Field> Received<F> {
+    /// The number of outputs.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.v.n()
+    }
+
     /// U and V: V is W ⊕ U·Δ.
     #[must_use]
     pub fn into_parts(self) -> (F::Values, Secret<u128>) {
@@ -416,12 +428,6 @@ impl<F: Field> Received<F> {
 }
 
 impl Received<Gf2> {
-    /// The number of OTs.
-    #[must_use]
-    pub fn n(&self) -> usize {
-        self.v.n()
-    }
-
     /// Section 20.6: makes the choices these; returns `Flips`.
     ///
     /// # Errors
@@ -470,10 +476,26 @@ impl Receiver<Gf2> {
         let of_rows = Bits::from_bytes(&bits, n);
         Ok(if flips.is_empty() { of_rows } else { of_rows.xor(&flips.slice(first..first + n)) })
     }
+}
 
-    /// Takes the memory of a batch that is over, for the next one.
-    pub(super) fn put(&mut self, received: Received<Gf2>) {
-        received.v.into_cells().into_iter().for_each(|cells| self.scratch.put(cells));
+impl Receiver<Gf16> {
+    /// Section 20.6: a choice, and 16 more if its bit is 1, of the OTs from `first` on.
+    pub(super) fn choices(
+        &self,
+        received: &Received<Gf16>,
+        first: usize,
+        choices: &mut [u8],
+    ) -> Result<(), Usage> {
+        let Received { session, number, ref coins, ref v, .. } = *received;
+        let outputs = Outputs::new(&self.session, &session, number, coins.as_ref())?;
+        outputs.tiles(v, first, choices, &mut [], |pi, first, rows, choices, _| {
+            let mut keys = Secret::zeroed(rows.len());
+            tmmo(pi, first as u64, rows, &mut keys);
+            for (choice, (row, key)) in choices.iter_mut().zip(rows.iter().zip(&*keys)) {
+                *choice = row[0] & 0xf | (key[0] & 1) << 4;
+            }
+        });
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
 
 use foxtrot_kernel::{
-    aes::tmmo_pairs,
+    aes::{tmmo, tmmo_pairs},
     gf::gf128,
     ggm,
     lpn::{Challenges, Check},
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
     code::{CODES, Cells, Machine, Scratch, Sums},
-    field::{Field, Gf2, pack_noise, pack_rows},
+    field::{Field, Gf2, Gf16, multiples, pack_noise, pack_rows},
     parameters::{Silent, Size},
     permutation,
     rows::{Rows, exchange},
@@ -122,13 +122,13 @@ impl<F: Field> Sender<F> {
         self.scratch.keeps = keep;
     }
 
-    /// Δ of every batch. For OTs bit 0 is 1.
+    /// Δ of every batch. For OTs bit 0 is 1, for one-of-sixteen OTs nibble 0.
     ///
     /// # Errors
     /// [`Usage::SessionEnded`].
     pub fn delta(&self) -> Result<Zeroizing<u128>, Usage> {
         let delta = self.ots.as_ref().ok_or(Usage::SessionEnded)?.delta()?;
-        Ok(Zeroizing::new(u128::from_le_bytes(*delta) | F::CHOICE))
+        Ok(Zeroizing::new(F::of_outputs(u128::from_le_bytes(*delta))))
     }
 
     /// Sections 20.2 and 20.3: begins a batch of m outputs with as many OTs as [`Silent::size`] says, which have been verified;
@@ -292,6 +292,11 @@ impl<F: Field> Sender<F> {
         Ok((Sent { session, number, delta, w, coins, flips, field: PhantomData }, answer))
     }
 
+    /// Takes the memory of a batch that is over, for the next one.
+    pub(super) fn put(&mut self, sent: Sent<F>) {
+        sent.w.into_cells().into_iter().for_each(|cells| self.scratch.put(cells));
+    }
+
     /// Checks the length of a message of the check.
     fn check_len(&mut self, message: &'static str, bytes: &[u8]) -> Result<(), Decode> {
         let checked = super::check_len(message, self.silent.check_len(), bytes.len());
@@ -318,6 +323,12 @@ impl<F> Encoded<F> {
 }
 
 impl<F> Sent<F> {
+    /// The number of outputs.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.w.n()
+    }
+
     /// W: the receiver's V is W ⊕ U·Δ.
     #[must_use]
     pub fn into_rows(self) -> Secret<u128> {
@@ -332,12 +343,6 @@ impl<F> Sent<F> {
 }
 
 impl Sent<Gf2> {
-    /// The number of OTs.
-    #[must_use]
-    pub fn n(&self) -> usize {
-        self.w.n()
-    }
-
     /// Section 20.6: takes the receiver's `Flips`, which make its choices those that it was given.
     ///
     /// # Errors
@@ -358,11 +363,6 @@ impl Sender<Gf2> {
         self.pairs(&sent, 0, keys)
     }
 
-    /// Takes the memory of a batch that is over, for the next one.
-    pub(super) fn put(&mut self, sent: Sent<Gf2>) {
-        sent.w.into_cells().into_iter().for_each(|cells| self.scratch.put(cells));
-    }
-
     /// Keys of the OTs from `first` on.
     pub(super) fn pairs(
         &self,
@@ -376,6 +376,32 @@ impl Sender<Gf2> {
             let flips = sent.flips.as_bytes().get(first / 8..).unwrap_or_default();
             exchange(rows, flips, *sent.delta);
             tmmo_pairs(pi, first as u64, &delta, rows, keys);
+        });
+        Ok(())
+    }
+}
+
+impl Sender<Gf16> {
+    /// Section 20.6: bit c of each number is that of choice c, of the OTs from `first` on; the numbers are 0 before.
+    pub(super) fn tables(
+        &self,
+        sent: &Sent<Gf16>,
+        first: usize,
+        tables: &mut [u16],
+    ) -> Result<(), Usage> {
+        let outputs = Outputs::new(&self.session, &sent.session, sent.number, sent.coins.as_ref())?;
+        let multiples = multiples(*sent.delta);
+        outputs.tiles(&sent.w, first, tables, &mut [], |pi, first, rows, tables, _| {
+            let [mut moved, mut keys] = [(); 2].map(|()| Secret::zeroed(rows.len()));
+            for (choice, multiple) in multiples.iter().enumerate() {
+                for (moved, row) in moved.iter_mut().zip(&*rows) {
+                    *moved = (u128::from_le_bytes(*row) ^ multiple).to_le_bytes();
+                }
+                tmmo(pi, first as u64, &moved, &mut keys);
+                for (table, key) in tables.iter_mut().zip(&*keys) {
+                    *table |= u16::from(key[0] & 1) << choice;
+                }
+            }
         });
         Ok(())
     }

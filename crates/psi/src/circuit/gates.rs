@@ -16,11 +16,6 @@ const AHEAD: usize = 4;
 /// Levels of an adder of 64 bits.
 const LEVELS: usize = 6;
 
-/// Words of AND gates that compare strings of 64 bits, as many as have a bit in so many words.
-pub(super) const fn words_to_compare(words: usize) -> usize {
-    63 * words
-}
-
 /// Words of AND gates that add up and release so many numbers.
 pub(super) const fn words_to_release(numbers: usize) -> usize {
     (1 + 2 * LEVELS + 1) * numbers
@@ -99,26 +94,6 @@ impl<'a, C: FnMut(usize)> Gates<'a, C> {
         Ok(())
     }
 
-    /// Returns shares of bits that tell which strings of 64 bits are equal to the peer's, 64 bits to a word.
-    pub(super) async fn equal(&mut self, strings: &[u64]) -> Result<Secret<u64>, Error> {
-        let words = strings.len() / 64;
-        // Plane k has bit k of all strings. Bits are equal if their sum is 0.
-        let mut planes = Secret::<u64>::zeroed(64 * words);
-        let flip = self.constant(u64::MAX);
-        for (word, strings) in strings.as_chunks::<64>().0.iter().enumerate() {
-            let mut square = Secret(strings.to_vec());
-            transpose(&mut square);
-            for (k, bits) in square.iter().enumerate() {
-                planes[k * words + word] = bits ^ flip;
-            }
-        }
-        while planes.len() > words {
-            let (x, y) = planes.split_at(planes.len() / 2);
-            planes = self.and(x, y).await?;
-        }
-        Ok(planes)
-    }
-
     /// Adds numbers modulo 2^64, each the sum of a number of this party and one of the peer: shares of the bits.
     async fn add(&mut self, numbers: &[u64]) -> Result<Secret<u64>, Error> {
         let zero = Secret::<u64>::zeroed(numbers.len());
@@ -164,38 +139,5 @@ pub(super) async fn receive(
     match bytes.len() {
         got if got == expected => Ok(bytes),
         got => Err(Decode::Length { message, expected, got }.into()),
-    }
-}
-
-/// Transposes 64 words of 64 bits.
-fn transpose(square: &mut [u64]) {
-    let mut mask = u64::MAX >> 32;
-    let mut half = 32;
-    while half > 0 {
-        for start in (0..64).step_by(2 * half) {
-            for k in start..start + half {
-                let swap = (square[k] >> half ^ square[k + half]) & mask;
-                square[k] ^= swap << half;
-                square[k + half] ^= swap;
-            }
-        }
-        half /= 2;
-        mask ^= mask << half;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn transposition_exchanges_rows_and_columns() {
-        let bit = |i: usize, j: usize| (i * i + 3 * i * j + j * j * j) % 5 < 2;
-        let row = |i: usize| (0..64).map(|j| u64::from(bit(i, j)) << j).sum();
-        let mut square: Vec<u64> = (0..64).map(row).collect();
-        transpose(&mut square);
-        for (i, word) in square.iter().enumerate() {
-            assert!((0..64).all(|j| (word >> j & 1 == 1) == bit(j, i)));
-        }
     }
 }

@@ -8,7 +8,10 @@ use foxtrot_ot::{
 };
 use foxtrot_triples::bits;
 
-use super::gates;
+use super::{
+    gates,
+    look_ups::{LOOK_UPS, nibbles_len, tables_len},
+};
 use crate::{
     store::Store,
     vole_psi::{self, Vole},
@@ -148,7 +151,13 @@ impl Parameters {
     /// Bit triples.
     #[must_use]
     pub const fn triples(&self) -> usize {
-        64 * (gates::words_to_compare(self.words()) + gates::words_to_release(self.terms.numbers()))
+        64 * gates::words_to_release(self.terms.numbers())
+    }
+
+    /// Look-ups, with a random OT of one of sixteen bits each, in which the sender sends.
+    #[must_use]
+    pub const fn look_ups(&self) -> usize {
+        LOOK_UPS * 64 * self.words()
     }
 
     /// Random OTs in which the sender sends: those of the triples, and one per bin.
@@ -163,11 +172,11 @@ impl Parameters {
         if self.terms.largest.is_some() { 64 * self.words() } else { 0 }
     }
 
-    /// The number of steps that [`Progress`](super::protocol::Progress) counts, unless a set is empty: random OTs, and bytes of slots
-    /// and gates.
+    /// The number of steps that [`Progress`](super::protocol::Progress) counts, unless a set is empty: random OTs, look-ups, and bytes of
+    /// slots and gates.
     #[must_use]
     pub const fn steps(&self) -> usize {
-        let ots = self.forward_ots() + self.backward_ots();
+        let ots = self.forward_ots() + self.backward_ots() + 2 * self.look_ups();
         ots + self.store.slots() * self.slot_len() + self.triples() / 4
     }
 
@@ -193,7 +202,9 @@ impl Parameters {
         let backward =
             if self.terms.largest.is_some() { [8 * words, 64 * 8 * words] } else { [0; 2] };
         let back = if self.terms.both { result } else { 0 };
-        [and + forward[0] + backward[0] + result, and + forward[1] + backward[1] + back]
+        let look_ups = [tables_len(self.look_ups()), nibbles_len(self.look_ups())];
+        let and = [and + look_ups[0], and + look_ups[1]];
+        [and[0] + forward[0] + backward[0] + result, and[1] + forward[1] + backward[1] + back]
     }
 
     /// Payload bytes of the receiver, without base OTs.
@@ -206,7 +217,8 @@ impl Parameters {
         let backward =
             if self.backward_ots() > 0 { ots.sender_bytes(self.backward_ots()) } else { 0 };
         let oprf = self.oprf.receiver_bytes();
-        oprf + ots.receiver_bytes(self.forward_ots()) + backward + self.gate_bytes()[1]
+        let look_ups = silent::ot_16_semi_honest().receiver_bytes(self.look_ups());
+        oprf + look_ups + ots.receiver_bytes(self.forward_ots()) + backward + self.gate_bytes()[1]
     }
 
     /// Payload bytes of the sender, without base OTs.
@@ -220,7 +232,9 @@ impl Parameters {
             if self.backward_ots() > 0 { ots.receiver_bytes(self.backward_ots()) } else { 0 };
         let slots = 32 + self.store.slots() * self.slot_len();
         let oprf = silent::vole_semi_honest().sender_bytes(self.oprf.slots());
-        oprf + slots + ots.sender_bytes(self.forward_ots()) + backward + self.gate_bytes()[0]
+        let look_ups = silent::ot_16_semi_honest().sender_bytes(self.look_ups());
+        let forward = ots.sender_bytes(self.forward_ots());
+        oprf + slots + look_ups + forward + backward + self.gate_bytes()[0]
     }
 }
 

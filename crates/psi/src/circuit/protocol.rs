@@ -11,7 +11,7 @@ use foxtrot_ot::{
     erase::Secret,
     extension::Shape,
     protocol::compatible,
-    silent::{self, Gf64, protocol as vole},
+    silent::{self, Gf16, Gf64, protocol as vole},
     transfers::{Extension, Method},
 };
 use foxtrot_triples::bits;
@@ -20,6 +20,7 @@ use zeroize::Zeroizing;
 use super::{
     Digest, Error, Outcome, PROTOCOL, Parameters, cuckoo,
     gates::{Gates, receive as receive_message},
+    look_ups,
     parameters::HASHES,
     products::{accept, bytes, offer, words},
 };
@@ -96,6 +97,7 @@ pub async fn send(
     drop(items);
     // Step 4. What fills up the last word is not equal.
     strings[parameters.bins()..].fill(u64::MAX);
+    let tables = plan.send_look_ups(io, &session, cx.seed(), count).await?;
     let triples = parameters.triples();
     let of_forward = session.sub("circuit forward", 0, Default::default());
     let (made, pairs) = plan
@@ -105,8 +107,8 @@ pub async fn send(
     let (_, choices, keys) =
         plan.receive_ots(io, &of_backward, cx.seed(), plan.backward(), count).await?;
     io.limit(limits());
-    let mut gates = Gates::new(io, true, made.triples(), count);
-    let bits = gates.equal(strings).await?;
+    let bits = look_ups::send(io, strings, &tables, &mut *count).await?;
+    drop(tables);
     // Step 5.
     let flips = words(&receive_message(io, "Flips", 8 * bits.len()).await?);
     let mut shares = Secret(vec![0; parameters.terms().numbers()]);
@@ -120,7 +122,7 @@ pub async fn send(
         shares[1] = shares[1].wrapping_add(more);
     }
     // Step 6.
-    let ours = gates.release(&shares).await?;
+    let ours = Gates::new(io, true, made.triples(), count).release(&shares).await?;
     io.send(public(&ours)).await;
     if !parameters.terms().sender_learns() {
         return Ok(None);
@@ -160,6 +162,7 @@ pub async fn receive(
     drop(items);
     // Step 4.
     strings[parameters.bins()..].fill(0);
+    let looked_up = plan.receive_look_ups(io, &session, cx.seed(), count).await?;
     let of_forward = session.sub("circuit forward", 0, Default::default());
     let forward = [parameters.triples(), lanes];
     let (made, choices, keys) =
@@ -167,8 +170,8 @@ pub async fn receive(
     let of_backward = session.sub("circuit backward", 0, Default::default());
     let (_, pairs) = plan.send_ots(io, &of_backward, cx.seed(), plan.backward(), count).await?;
     io.limit(limits());
-    let mut gates = Gates::new(io, false, made.triples(), count);
-    let bits = gates.equal(strings).await?;
+    let bits = look_ups::look_up(io, strings, &looked_up, &mut *count).await?;
+    drop(looked_up);
     // Step 5.
     send_flips(io, &bits, &choices).await;
     let mut shares = Secret(vec![0; parameters.terms().numbers()]);
@@ -182,7 +185,7 @@ pub async fn receive(
     }
     // Step 6. With the threshold taken off, a count below it is negative.
     shares[0] = shares[0].wrapping_sub(plan.threshold());
-    let ours = gates.release(&shares).await?;
+    let ours = Gates::new(io, false, made.triples(), count).release(&shares).await?;
     let theirs = receive_message(io, "Shares", 8 * ours.len()).await?;
     let mut sent = ours.to_vec();
     memcheck::public(&mut sent);
@@ -441,6 +444,57 @@ impl Plan {
     /// Direction of the OTs in which the receiver sends, with the number of triples, none, and of others.
     fn backward(&self) -> (Direction, [usize; 2]) {
         (self.direction.reversed(), [0, self.parameters.backward_ots()])
+    }
+
+    /// The plan of the OTs for look-ups, and their session.
+    fn of_look_ups(
+        &self,
+        session: &Session,
+    ) -> (vole::Plan<'static, silent::Silent<Gf16>>, Session) {
+        let (base, direction) = (self.base, self.direction);
+        let extension = silent::ot_16_semi_honest();
+        let plan = vole::Plan { extension, base, direction, counter: 0 };
+        (plan, session.sub("circuit look-ups", 0, Default::default()))
+    }
+
+    /// Sends the random OTs of look-ups: their tables.
+    async fn send_look_ups(
+        &self,
+        io: &Io,
+        session: &Session,
+        seed: Seed,
+        count: &mut impl FnMut(usize),
+    ) -> Result<Secret<u16>, Error> {
+        let ((plan, session), n) = (self.of_look_ups(session), self.parameters.look_ups());
+        let mut tables = Secret::with_capacity(n);
+        let sink = |some: &[u16]| {
+            tables.0.extend_from_slice(some);
+            count(some.len());
+            Ok(())
+        };
+        let mut cx = Context::new(&session, seed);
+        vole::Sender::set_up(io, &mut cx, plan).await?.random(io, n, sink).await?;
+        Ok(tables)
+    }
+
+    /// Receives the random OTs of look-ups: choices, and 16 more where the bit is 1.
+    async fn receive_look_ups(
+        &self,
+        io: &Io,
+        session: &Session,
+        seed: Seed,
+        count: &mut impl FnMut(usize),
+    ) -> Result<Secret<u8>, Error> {
+        let ((plan, session), n) = (self.of_look_ups(session), self.parameters.look_ups());
+        let mut choices = Secret::with_capacity(n);
+        let sink = |some: &[u8]| {
+            choices.0.extend_from_slice(some);
+            count(some.len());
+            Ok(())
+        };
+        let mut cx = Context::new(&session, seed);
+        vole::Receiver::set_up(io, &mut cx, plan).await?.random(io, n, sink).await?;
+        Ok(choices)
     }
 
     /// Sends random OTs, for so many triples and so many others.

@@ -77,11 +77,11 @@ fn run(terms: Terms, [ours, theirs, common]: [usize; 3]) -> (Option<Outcome>, Ou
     });
     let (parameters, info) = (plan.parameters, Endemic.info());
     if ours > 0 && theirs > 0 {
-        // The base OTs of the VOLE and of the OTs of either direction.
+        // The base OTs of the VOLE, of the look-ups, and of the other OTs of either direction.
         let [there, back] = [(info.receiver_bytes)(128), (info.sender_bytes)(128)];
         let sum = usize::from(terms.largest().is_some());
-        let sender = parameters.sender_bytes() + 2 * there + sum * back;
-        let receiver = parameters.receiver_bytes() + 2 * back + sum * there;
+        let sender = parameters.sender_bytes() + 3 * there + sum * back;
+        let receiver = parameters.receiver_bytes() + 3 * back + sum * there;
         assert_eq!(sent, [sender, receiver], "{parameters:?}");
     } else {
         assert_eq!(sent, [0, 0]);
