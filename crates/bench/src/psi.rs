@@ -92,17 +92,17 @@ pub(super) fn run(psi: Psi, setting: &Setting<'_>) -> Result<Measured, Failure> 
             let parameters = count::Parameters::new(terms, setting.n, setting.n)?;
             let info = setting.base.info();
             let [receiver, sender] = [(info.receiver_bytes)(128), (info.sender_bytes)(128)];
-            // Base OTs of the VOLE and of the OTs of either direction; those of the first are counted below.
+            // Base OTs of the VOLE, of the look-ups and of the other OTs of either direction; those of the first are counted below.
             let back = usize::from(psi == Psi::Sum);
             let announced = [
-                parameters.sender_bytes() + receiver + back * sender,
-                parameters.receiver_bytes() + sender + back * receiver,
+                parameters.sender_bytes() + 2 * receiver + back * sender,
+                parameters.receiver_bytes() + 2 * sender + back * receiver,
             ];
             measure(
                 psi,
                 Adversary::SemiHonest,
                 setting,
-                (("silent-semi-honest", 128), announced),
+                (("silent-16-semi-honest", 128), announced),
                 || circuit::in_memory(parameters, setting),
             )
         }

@@ -306,11 +306,12 @@ pub fn memory_of_psi_receiver(parameters: &Parameters) -> u64 {
 /// grew by 0.54 GB, where the peer followed the protocol.
 #[must_use]
 pub fn memory_of_count(parameters: &circuit::Parameters) -> u64 {
-    /// Bytes of a bin: strings, bit triples and keys of OTs.
-    const BIN: u64 = 128;
+    /// Bytes of a bin: strings, tables, nibbles and shares of look-ups, and keys of OTs.
+    const BIN: u64 = 160;
     /// Bytes of the sender's item: its three places, their values and slots.
     const PLACES: u64 = 448;
-    let ots = silent::ot_semi_honest().memory_of_sender(parameters.forward_ots());
+    let look_ups = silent::ot_16_semi_honest().memory_of_sender(parameters.look_ups());
+    let ots = silent::ot_semi_honest().memory_of_sender(parameters.forward_ots()).max(look_ups);
     let sent = parameters.sender_bytes().max(parameters.receiver_bytes()).min(QUEUE_BYTES);
     let [bins, places] = [parameters.bins(), parameters.sender_items()].map(|n| n as u64);
     ots + BIN * bins + PLACES * places + sent as u64 + most_ahead(&circuit::protocol::limits())
