@@ -153,7 +153,7 @@ pub fn look_up(bits: &[bool], y: &[u8], tables: &[u8]) -> Vec<bool> {
 /// The most look-ups of a frame.
 const FRAME: usize = 1 << 17;
 
-/// Compares strings of lanes, the sender's first: `Nibbles` and `Tables` of each frame, and both parties' shares of the bits that tell
+/// Compares strings of lanes, a multiple of 64, the sender's first: `Nibbles` and `Tables` of each frame, and both parties' shares of the bits that tell
 /// which strings are equal.
 #[must_use]
 pub fn equal(ots: &LookUps, strings: [&[u64]; 2]) -> (Vec<[Vec<u8>; 2]>, [Vec<u64>; 2]) {
@@ -180,7 +180,7 @@ pub fn equal(ots: &LookUps, strings: [&[u64]; 2]) -> (Vec<[Vec<u8>; 2]>, [Vec<u6
         if shares[0].len() == lanes {
             return (messages, shares.map(|it| words_from_bits(&it)));
         }
-        // The next nibble has a bit of each of four look-ups of its lane. All four are 1 if the nibbles are equal after S flips its own.
+        // A nibble of the next layer has the shares of four look-ups of its lane. S flips its own: nibbles are equal if all four look-ups give 1.
         layer = [0, 1].map(|p| {
             let of_four = |four: &[bool], b: usize| {
                 (0..4).fold(0, |nibble, k| nibble | u8::from(four[k * lanes + b]) << k)

@@ -43,7 +43,7 @@ const RUNS: [(&str, &[usize]); 7] = [
     ("vole-packed", &[3]),
 ];
 
-/// Sizes of batches, with the largest one of every name.
+/// Outputs of batches. The largest batch of each name is added.
 const OUTPUTS: [usize; 13] =
     [1, 440, 2780, 3200, 4096, 5000, 8191, 10_532, 16_384, 81_608, 1_179_648, 2_097_152, 3_000_001];
 
