@@ -6,14 +6,14 @@
 //!  1  items in bins of their own                          items in all of their bins
 //!  2  OPRF                                                OPRF
 //!  3                        ←── RowSeed, Slots ──         t of each bin under the OPRF's values
-//!  4  s of each bin         ←─ Gates ─→                   equal bits, shared
+//!  4  s of each bin         ── Nibbles ──→  ←── Tables ── equal bits, shared (three times)
 //!  5                        ── Flips ──→  ←── Products ── sums, shared
 //!  6                        ←─ Gates ─→  ←── Shares ──    the result
 //! ```
 
 use crate::blake3::derive_key_from;
 use crate::oracle::{Id, oracle32};
-use crate::xor;
+use crate::{bytes_from_nibbles, xor};
 
 /// A party's shares of the words of bit triples.
 pub type Triple = [u64; 3];
@@ -101,27 +101,100 @@ pub fn multiply(
     ([message(0), message(1)], products)
 }
 
-/// Returns both parties' shares of the bits that tell which strings are equal, the sender's first.
+/// One-of-sixteen OTs of a bit, of both parties.
+#[derive(Clone, Debug)]
+pub struct LookUps {
+    /// The sender's bits of each OT: bit c is that of choice c.
+    pub masks: Vec<u16>,
+    /// The receiver's choice of each OT.
+    pub choices: Vec<u8>,
+    /// The receiver's bit of each OT.
+    pub bits: Vec<bool>,
+}
+
+/// Returns `Nibbles`, which tell the sender d = y ⊕ c of each look-up.
 #[must_use]
-pub fn equal(parties: &mut [Gates; 2], strings: [&[u64]; 2]) -> [Vec<u64>; 2] {
-    let words = strings[0].len() / 64;
-    let plane = |p: usize, k: usize, word: usize| {
-        let bits = (0..64).map(|j| (strings[p][64 * word + j] >> k & 1) << j);
-        bits.sum::<u64>() ^ if p == 0 { u64::MAX } else { 0 }
+pub fn nibbles(choices: &[u8], y: &[u8]) -> Vec<u8> {
+    let changes: Vec<u8> = choices.iter().zip(y).map(|(c, y)| c ^ y).collect();
+    bytes_from_nibbles(&changes)
+}
+
+/// Returns `Tables`, and the sender's share of x = y of each look-up.
+#[must_use]
+pub fn tables(masks: &[u16], x: &[u8], nibbles: &[u8]) -> (Vec<u8>, Vec<bool>) {
+    // Bit v is w_v.
+    let table = |(i, (mask, x)): (usize, (&u16, &u8))| {
+        let d = nibbles[i / 2] >> (4 * (i % 2)) & 15;
+        (0..16).fold(1 << x, |table: u16, v| table ^ (mask >> (v ^ d) & 1) << v)
     };
-    let mut planes: [Vec<u64>; 2] = [0, 1].map(|p| {
-        (0..64)
-            .flat_map(|k| (0..words).map(move |word| (k, word)))
-            .map(|(k, word)| plane(p, k, word))
+    let tables: Vec<u16> = masks.iter().zip(x).enumerate().map(table).collect();
+    let shares: Vec<bool> = tables.iter().map(|table| table & 1 == 1).collect();
+    let sent: Vec<u16> =
+        tables.iter().map(|table| if table & 1 == 1 { !table } else { *table }).collect();
+    let words = sent
+        .chunks_exact(16)
+        .flat_map(|sixteen| (0..15).map(|j| sixteen[j] | sixteen[15] >> (j + 1) & 1));
+    (words.flat_map(u16::to_le_bytes).collect(), shares)
+}
+
+/// Returns the receiver's share of x = y of each look-up, from `Tables`.
+#[must_use]
+pub fn look_up(bits: &[bool], y: &[u8], tables: &[u8]) -> Vec<bool> {
+    let words: Vec<u16> = tables.as_chunks().0.iter().map(|it| u16::from_le_bytes(*it)).collect();
+    let sent = |i: usize| {
+        let words = &words[15 * (i / 16)..15 * (i / 16 + 1)];
+        let last = || (0..15).fold(0, |sent, j| sent | (words[j] & 1) << (j + 1));
+        words.get(i % 16).map_or_else(last, |word| word & !1)
+    };
+    let shares = bits.iter().zip(y).enumerate();
+    shares.map(|(i, (bit, y))| bit ^ (sent(i) >> y & 1 == 1)).collect()
+}
+
+/// The most look-ups of a frame.
+const FRAME: usize = 1 << 17;
+
+/// Compares strings of lanes, a multiple of 64, the sender's first: `Nibbles` and `Tables` of each frame, and both parties' shares of the bits that tell
+/// which strings are equal.
+#[must_use]
+pub fn equal(ots: &LookUps, strings: [&[u64]; 2]) -> (Vec<[Vec<u8>; 2]>, [Vec<u64>; 2]) {
+    let lanes = strings[0].len();
+    let mut layer = strings.map(|strings| -> Vec<u8> {
+        (0..16)
+            .flat_map(|g| {
+                strings.iter().map(move |it| it.to_le_bytes()[g / 2] >> (4 * (g % 2)) & 15)
+            })
             .collect()
     });
-    while planes[0].len() > words {
-        let half = planes[0].len() / 2;
-        let x = [&planes[0][..half], &planes[1][..half]];
-        let y = [&planes[0][half..], &planes[1][half..]];
-        planes = multiply(parties, x, y).1;
+    let (mut messages, mut used) = (vec![], 0);
+    loop {
+        let mut shares = [vec![], vec![]];
+        for (x, y) in layer[0].chunks(FRAME).zip(layer[1].chunks(FRAME)) {
+            let ots_of_frame = used..used + x.len();
+            used = ots_of_frame.end;
+            let nibbles = nibbles(&ots.choices[ots_of_frame.clone()], y);
+            let (tables, share) = tables(&ots.masks[ots_of_frame.clone()], x, &nibbles);
+            shares[0].extend(share);
+            shares[1].extend(look_up(&ots.bits[ots_of_frame], y, &tables));
+            messages.push([nibbles, tables]);
+        }
+        if shares[0].len() == lanes {
+            return (messages, shares.map(|it| words_from_bits(&it)));
+        }
+        // A nibble of the next layer has the shares of four look-ups of its lane. S flips its own: nibbles are equal if all four look-ups give 1.
+        layer = [0, 1].map(|p| {
+            let of_four = |four: &[bool], b: usize| {
+                (0..4).fold(0, |nibble, k| nibble | u8::from(four[k * lanes + b]) << k)
+            };
+            let fours = shares[p].chunks(4 * lanes);
+            let nibbles = fours.flat_map(|four| (0..lanes).map(move |b| of_four(four, b)));
+            nibbles.map(|nibble| nibble ^ if p == 0 { 15 } else { 0 }).collect()
+        });
     }
-    planes
+}
+
+fn words_from_bits(bits: &[bool]) -> Vec<u64> {
+    let word = |bits: &[bool]| (0..).zip(bits).map(|(k, &bit)| u64::from(bit) << k).sum();
+    bits.chunks(64).map(word).collect()
 }
 
 /// Returns `Products` of the lanes and the share of the party with the numbers. `flips` are the peer's shares as sums with its choices.

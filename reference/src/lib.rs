@@ -65,6 +65,12 @@ pub fn bits_from_bytes(bytes: &[u8], count: usize) -> Vec<bool> {
     (0..count).map(|k| bytes[k / 8] >> (k % 8) & 1 == 1).collect()
 }
 
+/// Returns the bytes of `nibbles`, two to a byte, the first one in the lower half. The last byte may have one.
+#[must_use]
+pub fn bytes_from_nibbles(nibbles: &[u8]) -> Vec<u8> {
+    nibbles.chunks(2).map(|two| two[0] | two.get(1).unwrap_or(&0) << 4).collect()
+}
+
 /// Returns `bytes` in lower-case hexadecimal digits.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {

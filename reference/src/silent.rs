@@ -16,7 +16,8 @@
 //! ```
 //!
 //! e is 0 but for u_j at place α_j of each tree j. Steps in brackets are those of the checked protocols. With U in GF(2) the outputs are
-//! OTs: choices U ⊕ a, rows V, and rows W ⊕ a·Δ.
+//! OTs: choices U ⊕ a, rows V, and rows W ⊕ a·Δ. With U in GF(16) they are one-of-sixteen OTs of a bit: choices U, rows V, and rows
+//! W ⊕ c·Δ for every choice c.
 
 use crate::extension::{Block, Rejected, Seed, output_hash};
 use crate::oracle::{Id, oracle};
@@ -82,9 +83,11 @@ impl Batch {
         products.fold(0, |sum, product| sum ^ product)
     }
 
-    /// Returns bit 0 where it is 1 in Δ of the outputs and 0 in leaves: with U in GF(2).
-    fn choice_bit(&self) -> Block {
-        Block::from(self.protocol.bits == 1)
+    /// Returns Δ of the outputs, Δ*: it is 1 in the bits that are U in V.
+    #[must_use]
+    pub fn of_outputs(&self, delta: Block) -> Block {
+        let bits = self.protocol.choice_bits();
+        delta & !bits | 1 & bits
     }
 
     fn encode(&self, input: &[Block]) -> Vec<Block> {
@@ -186,7 +189,7 @@ impl SenderBatch {
         let (packed, of_trees) = rows.split_at(sizes.ots - t * h as usize);
         let mut w: Vec<Block> =
             packed.chunks(protocol.packed_ots()).map(|rows| protocol.sum(rows)).collect();
-        let of_outputs = delta | batch.choice_bit();
+        let (of_outputs, choice_bits) = (batch.of_outputs(delta), protocol.choice_bits());
         if protocol.bits == 1 {
             w.splice(0..0, vec![of_outputs; t]);
         }
@@ -202,7 +205,7 @@ impl SenderBatch {
         let mut leaves = vec![];
         for (j, key) in batch.tree_keys().into_iter().enumerate() {
             let mut levels = tree(key, roots[j], h);
-            levels[h as usize].iter_mut().for_each(|leaf| *leaf &= !batch.choice_bit());
+            levels[h as usize].iter_mut().for_each(|leaf| *leaf &= !choice_bits);
             for (level, nodes) in levels[1..].iter().enumerate() {
                 let q = of_trees[j * h as usize + level];
                 let sums = sums_of_sides(nodes);
@@ -211,7 +214,7 @@ impl SenderBatch {
                 }
             }
             let last = &levels[h as usize];
-            message.extend(((w[j] ^ xor_of(last)) & !batch.choice_bit()).to_le_bytes());
+            message.extend(((w[j] ^ xor_of(last)) & !choice_bits).to_le_bytes());
             leaves.extend(last);
         }
         (SenderBatch { batch, delta: of_outputs, coin, mask, leaves }, message)
@@ -262,6 +265,16 @@ impl Sent {
         let keys = |(i, &row)| [row, row ^ self.delta].map(|it| self.batch.key(i, it, &coins));
         self.rows.iter().enumerate().map(keys).collect()
     }
+
+    /// Returns the 16 bits of each OT, with U in GF(16): bit c is that of choice c.
+    #[must_use]
+    pub fn masks(&self) -> Vec<u16> {
+        let mask = |(i, &row): (usize, &Block)| {
+            let key = |c| self.batch.key(i, row ^ self.batch.protocol.times(c, self.delta), &[]);
+            (0..16).fold(0, |mask, c| mask | u16::from(key(c) & 1 == 1) << c)
+        };
+        self.rows.iter().enumerate().map(mask).collect()
+    }
 }
 
 impl ReceiverBatch {
@@ -280,7 +293,7 @@ impl ReceiverBatch {
     ) -> Result<(ReceiverBatch, [Vec<u8>; 2]), Rejected> {
         let Batch { protocol, sizes, .. } = batch;
         let (Sizes { t, ots, .. }, h) = (sizes, sizes.h as usize);
-        let packed = ots - t * h;
+        let (packed, choice_bits) = (ots - t * h, protocol.choice_bits());
         let mut pairs = protocol.pack(&choices[..packed], &rows[..packed]);
         if protocol.bits == 1 {
             pairs.splice(0..0, vec![(1, 0); t]);
@@ -311,11 +324,13 @@ impl ReceiverBatch {
                     sum ^ batch.mask(j, level, rows[ots.start + level])
                 })
                 .collect();
-            let mut these = punctured(key, place, &sums, batch.choice_bit());
-            if message[2 * h] & batch.choice_bit() != 0 {
+            let mut these = punctured(key, place, &sums, choice_bits);
+            if message[2 * h] & choice_bits != 0 {
                 return Err(Rejected);
             }
-            these[place] = xor_of(&these) ^ message[2 * h] ^ pairs[j].1 | batch.choice_bit();
+            let (u, v) = pairs[j];
+            let leaf = xor_of(&these) ^ message[2 * h] ^ v;
+            these[place] = leaf & !choice_bits | u & choice_bits;
             places.push(place);
             leaves.extend(these);
         }
@@ -383,6 +398,18 @@ impl Received {
     pub fn keys(&self) -> Vec<Block> {
         let coins = self.coins.each_ref().map(|it| &it[..]);
         self.rows.iter().enumerate().map(|(i, &row)| self.batch.key(i, row, &coins)).collect()
+    }
+
+    /// Returns the choices of one-of-sixteen OTs.
+    #[must_use]
+    pub fn nibbles(&self) -> Vec<u8> {
+        self.u.iter().map(|u| u.to_le_bytes()[0]).collect()
+    }
+
+    /// Returns the bit of each one-of-sixteen OT.
+    #[must_use]
+    pub fn bits(&self) -> Vec<bool> {
+        self.keys().iter().map(|key| key & 1 == 1).collect()
     }
 }
 

@@ -207,6 +207,7 @@ fn every_size_is_large_enough() {
         ("silent-vole-semi-honest", 192.0),
         ("silent", 224.0),
         ("silent-semi-honest", 224.0),
+        ("silent-16-semi-honest", 576.0),
     ] {
         for m in (1..4096).chain((12..21).flat_map(|log| [1 << log, (1 << log) + 1, 5 << log >> 2]))
         {
@@ -214,9 +215,29 @@ fn every_size_is_large_enough() {
             assert!(
                 sizes.n.is_multiple_of(64) && sizes.n >= 2 * m && sizes.n == sizes.t << sizes.h
             );
-            assert!(sizes.n <= (1 << 14).max(5 * m / 2), "{name}, {m}");
+            // With h = 5 and many trees there are more inputs for few outputs.
+            assert!(sizes.h == 5 || sizes.n <= (1 << 14).max(5 * m / 2), "{name}, {m}");
+            assert!(sizes.n <= (18 << 10).max(5 * m / 2), "{name}, {m}");
             assert!(sizes.t as f64 * (sizes.n as f64 / m as f64).log2() >= least, "{name}, {m}");
         }
+    }
+}
+
+/// Noise in GF(16) has four planes of random bits. Each of their 15 sums has at least 224 ones, the t₀ of `silent`, but for 2⁻²⁰.
+#[test]
+fn sums_of_planes_of_noise_in_gf16_have_the_weight_of_binary_noise() {
+    let protocol = Protocol::named("silent-16-semi-honest");
+    let light = |t: f64| -> f64 {
+        15.0 * (0..224).map(|ones| (choose(t, f64::from(ones)) - t).exp2()).sum::<f64>()
+    };
+    assert!((-21.0..-20.9).contains(&light(576.0).log2()));
+    let last = [protocol.most() - 1, protocol.most()];
+    for m in (1..8192).chain((13..22).flat_map(|log| [1 << log, 9 << log >> 3])).chain(last) {
+        let sizes = protocol.sizes(m);
+        assert!(sizes.t >= 576 && sizes.accumulators == 2, "{m}: {sizes:?}");
+        assert!(light(sizes.t as f64) <= 2_f64.powi(-20), "{m}: {sizes:?}");
+        // Each tree has a noise position of p OTs, none has a mask.
+        assert_eq!(sizes.ots, 4 * sizes.t + sizes.t * sizes.h as usize);
     }
 }
 

@@ -97,7 +97,7 @@ pub const BLOCK_ROW: u32 = 0x000a_b0ed;
 
 /// Returns factors d of layer `layer`, 2 or above, for `n` inputs.
 fn factors(protocol: Protocol, n: usize, layer: u8) -> Vec<Block> {
-    if protocol.bits == 1 {
+    if protocol.choice_bits() != 0 {
         return vec![1; n];
     }
     let length = protocol.bits / 8;

@@ -7,7 +7,7 @@ use crate::extension::check;
 /// A name of section 20.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
-    /// log₂ of the size of the field of U: 1, 64 or 128.
+    /// log₂ of the size of the field of U: 1, 4, 64 or 128.
     pub bits: usize,
     pub(super) checked: bool,
     /// t₀.
@@ -54,6 +54,7 @@ impl Protocol {
             "silent-vole-semi-honest" => of(64, false, 192, 1440),
             "silent" => of(1, true, 224, 1440),
             "silent-semi-honest" => of(1, false, 224, 1440),
+            "silent-16-semi-honest" => of(4, false, 576, 1440),
             _ => panic!("no protocol called {name}"),
         }
     }
@@ -64,6 +65,17 @@ impl Protocol {
         if self.checked { "softspoken-8" } else { "softspoken-8-semi-honest" }
     }
 
+    /// Returns the outputs of the largest batch.
+    #[must_use]
+    pub fn most(self) -> usize {
+        match self.bits {
+            _ if self.packed => 1 << 16,
+            1 => 1 << 21,
+            4 => 9 << 18,
+            _ => 1 << 22,
+        }
+    }
+
     /// Returns the sizes of a batch of `m` outputs.
     ///
     /// # Panics
@@ -71,8 +83,7 @@ impl Protocol {
     /// If a batch may not have `m`.
     #[must_use]
     pub fn sizes(self, m: usize) -> Sizes {
-        let most = if self.packed { 16 } else { 22 - usize::from(self.bits == 1) };
-        assert!((1..=1 << most).contains(&m), "outputs of a batch");
+        assert!((1..=self.most()).contains(&m), "outputs of a batch");
         if self.packed {
             return Sizes { t: 0, h: 0, n: 0, ots: 128 * m, accumulators: 0 };
         }
@@ -86,13 +97,18 @@ impl Protocol {
             let accumulators = if 7 * t >= self.two_from { 2 } else { 3 };
             Sizes { t, h, n: t << h, ots, accumulators }
         };
-        let allowed = (5..=18).map(of_h).filter(|it| it.n <= (1 << 14).max(5 * m / 2));
+        let allowed = (5..=18).map(of_h).filter(|it| it.h == 5 || it.n <= (1 << 14).max(5 * m / 2));
         allowed.min_by_key(|it| it.eight_times_bytes()).expect("h = 5 is allowed")
     }
 
     /// Returns p.
     pub(super) fn packed_ots(self) -> usize {
-        if self.bits == 64 { 64 } else { 128 }
+        if self.bits == 1 { 128 } else { self.bits }
+    }
+
+    /// Returns the bits of V that are U, all ones: one of them with U in GF(2), a nibble with U in GF(16), otherwise none.
+    pub(super) fn choice_bits(self) -> Block {
+        if self.bits <= 4 { (1 << self.bits) - 1 } else { 0 }
     }
 
     /// Returns the product of `u`, of the field of U, and `v`, of the large field.
@@ -100,6 +116,9 @@ impl Protocol {
     pub fn times(self, u: Block, v: Block) -> Block {
         match self.bits {
             1 => u * v,
+            4 => (0..4).rev().fold(0, |product, k| {
+                nibbles_times_x(product) ^ if u >> k & 1 == 1 { v } else { 0 }
+            }),
             64 => {
                 let half = |k| check::multiply(word(u), word(v >> k));
                 Block::from(half(0)) | Block::from(half(64)) << 64
@@ -121,7 +140,7 @@ impl Protocol {
     pub fn sum(self, rows: &[Block]) -> Block {
         (0..).zip(rows).fold(0, |sum, (i, &row)| {
             let power = 1 << i;
-            sum ^ if self.bits == 64 { self.times(power, row) } else { multiply(power, row) }
+            sum ^ if self.bits == 1 { multiply(power, row) } else { self.times(power, row) }
         })
     }
 }
@@ -141,6 +160,13 @@ pub fn multiply(a: Block, b: Block) -> Block {
         let overflow = if product >> 127 == 1 { 0b1000_0111 } else { 0 };
         product << 1 ^ overflow ^ if b >> k & 1 == 1 { a } else { 0 }
     })
+}
+
+/// Returns each nibble times X in GF(2)\[X\]/(X⁴ + X + 1).
+fn nibbles_times_x(v: Block) -> Block {
+    let ones = Block::MAX / 15;
+    let overflow = v >> 3 & ones;
+    (v & (7 * ones)) << 1 ^ overflow ^ overflow << 1
 }
 
 /// Returns the low half.

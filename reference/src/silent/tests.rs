@@ -32,13 +32,26 @@ fn run(name: &str, change: impl Fn(usize, &mut Vec<u8>)) -> Result<(Received, Se
 
 #[test]
 fn outputs_are_correlated_and_keys_fit_the_choices() {
-    for name in ["silent-vole", "silent-vole-semi-honest", "silent", "silent-semi-honest"] {
+    for name in [
+        "silent-vole",
+        "silent-vole-semi-honest",
+        "silent",
+        "silent-semi-honest",
+        "silent-16-semi-honest",
+    ] {
         let (received, sent) = run(name, |_, _| ()).expect("an honest run");
         let protocol = Protocol::named(name);
         for ((&u, &v), &w) in received.u.iter().zip(&received.rows).zip(&sent.rows) {
             assert_eq!(v, w ^ protocol.times(u, sent.delta), "{name}");
         }
         assert!(received.u.iter().any(|&u| u != 0));
+        if protocol.bits == 4 {
+            let outputs = sent.masks().into_iter().zip(received.nibbles()).zip(received.bits());
+            for ((mask, choice), bit) in outputs {
+                assert_eq!(mask >> choice & 1 == 1, bit, "{name}");
+            }
+            assert!(sent.masks().iter().any(|mask| ![0, u16::MAX].contains(mask)));
+        }
         if protocol.bits == 1 {
             let given: Vec<bool> = (0..40).map(|i| i % 3 == 0).collect();
             let flips = received.flips(&given);
@@ -76,6 +89,45 @@ fn a_flipped_bit_in_any_message_ends_a_checked_run() {
     // A receiver uses one of the sums of a level only.
     let [even, odd] = [|_| 0, |_| 16].map(|at| fails("silent-vole", 0, at));
     assert_ne!(even, odd);
+}
+
+#[test]
+fn the_receiver_refuses_a_correction_of_a_leaf_with_bits_of_the_choice() {
+    for (name, choice_bits) in [("silent-semi-honest", 1), ("silent-16-semi-honest", 15)] {
+        let sizes = Protocol::named(name).sizes(40);
+        let tree = 16 * (2 * sizes.h as usize + 1);
+        for place in [tree - 16, sizes.t * tree - 16] {
+            for bit in 0..8 {
+                let result = run(name, |_, trees| {
+                    if let Some(byte) = trees.get_mut(place) {
+                        *byte ^= 1 << bit;
+                    }
+                });
+                assert_eq!(result.is_err(), choice_bits >> bit & 1 == 1, "{name}, bit {bit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nibbles_multiply_as_elements_of_the_field_of_16() {
+    let protocol = Protocol::named("silent-16-semi-honest");
+    // X generates the group: its powers are the nibbles of one element, low to high.
+    let mut power = 1;
+    let mut all = 0;
+    for k in 0..15 {
+        all |= power << (4 * k);
+        power = protocol.times(2, power);
+    }
+    assert_eq!((power, all), (1, 0x09df_e7a5_bc63_8421));
+    for u in 0..16 {
+        for v in 0..16 {
+            assert_eq!(protocol.times(u, v), protocol.times(v, u));
+            assert_eq!(protocol.times(u, v) == 0, u == 0 || v == 0);
+            let of_all = protocol.times(u, all << 64 | v);
+            assert_eq!(of_all, protocol.times(u, all) << 64 | protocol.times(u, v));
+        }
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{array, bytes, object, pattern, string};
 use foxtrot_reference::circuit::{
-    Gates, accept, bins, equal, key, products, release, segment, triples, value,
+    Gates, LookUps, accept, bins, equal, key, products, release, segment, triples, value,
 };
 use foxtrot_reference::oracle::{oracle, sub_session_id};
 use foxtrot_reference::{bits_from_bytes, bytes_from_bits};
@@ -15,8 +15,11 @@ const ABOUT: [&str; 5] = [
     "All byte strings are hexadecimal. Words are 8 bytes each, little endian; of two parties the sender's come first.",
     "bins: of an item with this number of the receiver's items, in the sub-session 0 of the protocol circuit-psi under sid; key: of \
      the hash 2; value: of the string t and the number less r under the OPRF's value hidden.",
-    "gates: bits of the keys of the OTs, pair after pair, and choices, packed; the strings of 64 lanes of both parties; equal: their shares of which are equal.",
-    "release: with other triples of the same OTs, shares of a count less the threshold and of a sum; shares: what both send.",
+    "gates, equality: of one-of-sixteen OTs masks, the sender's 16 bits, u16 each, and the receiver's choices, two to a byte, the lower half \
+     first, and bits, packed; the strings of 64 lanes of both parties; nibbles, tables: the messages, one layer after another; equal: both shares \
+     of which are equal.",
+    "gates, release: ot_keys and ot_choices, bits of the keys of OTs, pair after pair, and choices, packed, which make the triples; numbers: shares of a count less \
+     the threshold and of a sum; shares: what both send.",
     "products: keys of OTs, pair after pair; choices, and shares of bits, packed; numbers of every lane, two each; the message, and both shares.",
 ];
 
@@ -65,30 +68,45 @@ fn bins_vector(n: usize) -> String {
 
 /// Equality of 64 strings, and the release of two numbers.
 fn gates_vector() -> String {
-    let words_of_triples = 63 + 14 * 2;
-    let n = 2 * 64 * words_of_triples;
-    let (keys, choices) = (random(0, 2 * n / 8), random(1, n / 8));
-    let pairs: Vec<[bool; 2]> = bits_from_bytes(&keys, 2 * n).as_chunks().0.to_vec();
-    let [sender, receiver] = triples(&pairs, &bits_from_bytes(&choices, n));
-    let mut parties =
-        [Gates { triples: sender, first: true }, Gates { triples: receiver, first: false }];
+    let number = 21 * 64;
+    let (masks, choices) = (random(10, 2 * number), random(11, number / 2));
+    let mut ots = LookUps {
+        masks: masks.as_chunks().0.iter().map(|it| u16::from_le_bytes(*it)).collect(),
+        choices: choices.iter().flat_map(|it| [it & 15, it >> 4]).collect(),
+        bits: vec![],
+    };
+    ots.bits = ots.masks.iter().zip(&ots.choices).map(|(mask, c)| mask >> c & 1 == 1).collect();
     let mut strings = [words(2, 64), words(3, 64)];
     for lane in [0, 5, 63] {
         strings[1][lane] = strings[0][lane];
     }
     strings[1][6] = strings[0][6] ^ 1 << 63;
-    let bits = equal(&mut parties, [&strings[0], &strings[1]]);
-    assert_eq!(bits[0][0] ^ bits[1][0], 1 | 1 << 5 | 1 << 63);
+    let (messages, equal) = equal(&ots, [&strings[0], &strings[1]]);
+    assert_eq!(equal[0][0] ^ equal[1][0], 1 | 1 << 5 | 1 << 63);
+    let messages = [0, 1].map(|it| messages.iter().flat_map(|both| both[it].clone()).collect());
+    let [nibbles, tables]: [Vec<u8>; 2] = messages;
+
+    let n = 2 * 64 * 14 * 2;
+    let (keys, ot_choices) = (random(0, 2 * n / 8), random(1, n / 8));
+    let pairs: Vec<[bool; 2]> = bits_from_bytes(&keys, 2 * n).as_chunks().0.to_vec();
+    let [sender, receiver] = triples(&pairs, &bits_from_bytes(&ot_choices, n));
+    let mut parties =
+        [Gates { triples: sender, first: true }, Gates { triples: receiver, first: false }];
     let [count, sum] = [3_u64, 1 << 40 | 77];
     let first = words(4, 2);
     let second = [count.wrapping_sub(first[0]), sum.wrapping_sub(first[1])];
     let shares = release(&mut parties, [&first, &second]);
     assert_eq!([0, 1, 2].map(|i| shares[0][i] ^ shares[1][i]), [u64::MAX, count, sum]);
     object(&[
-        ("ot_keys", bytes(&keys)),
-        ("ot_choices", bytes(&choices)),
+        ("masks", bytes(&masks)),
+        ("choices", bytes(&choices)),
+        ("bits", bytes(&bytes_from_bits(&ots.bits))),
         ("strings", joined(&strings.concat())),
-        ("equal", joined(&bits.concat())),
+        ("nibbles", bytes(&nibbles)),
+        ("tables", bytes(&tables)),
+        ("equal", joined(&equal.concat())),
+        ("ot_keys", bytes(&keys)),
+        ("ot_choices", bytes(&ot_choices)),
         ("numbers", joined(&[&first[..], &second].concat())),
         ("shares", joined(&shares.concat())),
     ])

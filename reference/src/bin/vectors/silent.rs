@@ -7,15 +7,16 @@ use foxtrot_reference::oracle::{Id, oracle, oracle32, sub_session_id};
 use foxtrot_reference::silent::{
     Batch, Code, Protocol, ReceiverBatch, SenderBatch, multiply, permutation, tree,
 };
-use foxtrot_reference::{bits_from_bytes, bytes_from_bits};
+use foxtrot_reference::{bits_from_bytes, bytes_from_bits, bytes_from_nibbles};
 
 const PROVENANCE: &str = "schoolbook implementation, written from docs/wire/silent.md and what it names: \
     cargo run --release -p foxtrot-reference --bin vectors silent \
     > crates/ot/tests/vectors/silent.json";
 
-const ABOUT: [&str; 9] = [
+const ABOUT: [&str; 10] = [
     "All byte strings are hexadecimal; a name that ends in _blake3 is the plain BLAKE3 hash of \
-     what its beginning names. Elements are 16 bytes each; U in GF(2) is packed bits.",
+     what its beginning names. Elements are 16 bytes each; U in GF(2) is packed bits, U in GF(16) nibbles, two to a byte, the \
+     lower half first.",
     "sizes: m and then t, h, N, C, a and 8 B(h) of section 20.1.",
     "permutations: N and the tables of layers 1, 2, 3 as u32 each.",
     "codes: the input is N elements of Oracle('foxtrot v1 test silent input', 00 01 .. 1f, N, 0), no fields. bits: log2 of \
@@ -28,32 +29,30 @@ const ABOUT: [&str; 9] = [
      receiver_leaves: b and c. trees, challenge, check, answer: the messages, empty where there is none.",
     "u, v, w: all outputs. Where U is in GF(2): choices (U with flips), sender_rows, sender_keys (key 0, key 1 per OT), receiver_keys. given_choices \
      is another end of the same batch, with the message flips and the rows and keys that it leads to.",
+    "Where U is in GF(16): choices (U), sender_bits (u16 each, bit c for choice c), receiver_bits (packed).",
 ];
 
 /// The names and the sizes of their batches; two batches where that shows another number of accumulators.
-const RUNS: [(&str, &[usize]); 6] = [
+const RUNS: [(&str, &[usize]); 7] = [
     ("silent-vole", &[1100, 8100]),
     ("silent-vole-margin", &[70]),
     ("silent-vole-semi-honest", &[3200, 33]),
     ("silent", &[1100, 3501]),
     ("silent-semi-honest", &[1030]),
+    ("silent-16-semi-honest", &[1030, 33]),
     ("vole-packed", &[3]),
 ];
 
-const OUTPUTS: [usize; 14] = [
-    1, 440, 2780, 3200, 4096, 5000, 8191, 10_532, 16_384, 81_608, 1_179_648, 2_097_152, 3_000_001,
-    4_194_304,
-];
+/// Outputs of batches. The largest batch of each name is added.
+const OUTPUTS: [usize; 13] =
+    [1, 440, 2780, 3200, 4096, 5000, 8191, 10_532, 16_384, 81_608, 1_179_648, 2_097_152, 3_000_001];
 
 pub(super) fn vectors() -> String {
     let names = RUNS.iter().map(|run| run.0).filter(|name| *name != "vole-packed");
     let sizes = names.map(|name| {
-        let outputs = OUTPUTS.iter().filter(|m| **m <= 1 << 21 || !name.ends_with("silent"));
-        let outputs = outputs.filter(|m| **m <= 1 << 21 || !name.starts_with("silent-semi"));
-        object(&[
-            ("protocol", string(name)),
-            ("sizes", array(outputs.map(|&m| size(Protocol::named(name), m)))),
-        ])
+        let protocol = Protocol::named(name);
+        let outputs = OUTPUTS.into_iter().filter(|&m| m < protocol.most()).chain([protocol.most()]);
+        object(&[("protocol", string(name)), ("sizes", array(outputs.map(|m| size(protocol, m))))])
     });
     let codes = [("silent-vole", 128), ("silent-vole-semi-honest", 64), ("silent", 1)];
     let codes = codes.iter().flat_map(|&(name, bits)| {
@@ -240,10 +239,14 @@ impl Parties {
         let (sent, answer) = sender.answer(&challenge, &check).expect("an honest run");
         let received = receiver.finish(&answer).expect("an honest run");
         for (i, &w) in sent.rows.iter().enumerate() {
-            assert_eq!(received.rows[i], w ^ protocol.times(received.u[i], delta));
+            assert_eq!(
+                received.rows[i],
+                w ^ protocol.times(received.u[i], batch.of_outputs(delta))
+            );
         }
         let u = match protocol.bits {
             1 => bytes_from_bits(&received.u.iter().map(|&u| u == 1).collect::<Vec<_>>()),
+            4 => bytes_from_nibbles(&received.nibbles()),
             _ => blocks(&received.u),
         };
         fields.extend([
@@ -254,6 +257,14 @@ impl Parties {
             ("v_blake3", bytes(&hash(&blocks(&received.rows)))),
             ("w_blake3", bytes(&hash(&blocks(&sent.rows)))),
         ]);
+        if protocol.bits == 4 {
+            let masks: Vec<u8> = sent.masks().iter().flat_map(|mask| mask.to_le_bytes()).collect();
+            fields.extend([
+                ("choices", bytes(&bytes_from_nibbles(&received.nibbles()))),
+                ("sender_bits_blake3", bytes(&hash(&masks))),
+                ("receiver_bits", bytes(&bytes_from_bits(&received.bits()))),
+            ]);
+        }
         if protocol.bits == 1 {
             let given = oracle("foxtrot v1 test choices", &id, number, 0, &[], m.div_ceil(8));
             let given = bits_from_bytes(&given, m);
