@@ -120,6 +120,27 @@ pub fn tmmo_pairs(pi: &Aes128, first: u64, delta: &Block, rows: &[Block], keys: 
     );
 }
 
+/// Bit 0 of [`tmmo`] of every row x with each of `multiples` added, all under the row's tweak: bit c of the table, of two bytes, the least
+/// first, is that of multiple c.
+///
+/// # Panics
+/// If there are not as many tables as rows, or a tweak reaches 2^64.
+pub fn tmmo_tables(
+    pi: &Aes128,
+    first: u64,
+    multiples: &[Block; 16],
+    rows: &[Block],
+    tables: &mut [[u8; 2]],
+) {
+    assert!(rows.len() == tables.len(), "one table per row");
+    check_counters(first.into(), rows.len());
+    by_schedule!(
+        pi,
+        c, round_keys => vectors::tmmo_tables(c, round_keys, first, multiples, rows, tables),
+        cipher => portable::tmmo_tables(cipher, first, multiples, rows, tables),
+    );
+}
+
 pub(crate) fn check_counters(first: u128, n: usize) {
     assert!(halves(first)[0].checked_add(n as u64).is_some(), "counters stay below 2^64");
 }

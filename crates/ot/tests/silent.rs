@@ -146,8 +146,8 @@ fn random_of_sixteen(
 ) -> (Vec<u16>, Vec<u8>) {
     let sender = Engine::<_, Error>::new(|io| async move {
         let mut tables = Vec::new();
-        let sink = |some: &[u16]| {
-            tables.extend_from_slice(some);
+        let sink = |some: &[[u8; 2]]| {
+            tables.extend(some.iter().map(|table| u16::from_le_bytes(*table)));
             Ok(())
         };
         sender.random(&io, n, sink).await?;

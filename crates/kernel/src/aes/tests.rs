@@ -96,8 +96,16 @@ fn hash(backend: Backend) {
             let mut pairs = vec![[[0; 16]; 2]; n];
             tmmo(&cipher, first, &rows, &mut keys);
             tmmo_pairs(&cipher, first, &delta.to_le_bytes(), &rows, &mut pairs);
+            let multiples: [Block; 16] = core::array::from_fn(|_| random.blocks(1)[0]);
+            let mut tables = vec![[0xa5; 2]; n];
+            tmmo_tables(&cipher, first, &multiples, &rows, &mut tables);
             for (j, row) in rows.iter().enumerate() {
                 let (x, i) = (u128::from_le_bytes(*row), u128::from(first) + j as u128);
+                for (c, multiple) in multiples.iter().enumerate() {
+                    let bit = u16::from_le_bytes(tables[j]) >> c & 1;
+                    let expected = hash(x ^ u128::from_le_bytes(*multiple), i)[0] & 1;
+                    assert_eq!(bit, u16::from(expected));
+                }
                 assert_eq!(keys[j], hash(x, i));
                 assert_eq!(pairs[j], [hash(x, i), hash(x ^ delta, i)]);
             }
@@ -166,5 +174,10 @@ fn vectors_of_one_block_and_of_two_give_the_same() {
         one.run(|| vectors::tmmo(one, keys, first, Some(&delta), rows, out));
         tmmo_pairs(&pi, first, &delta, rows, &mut pairs);
         assert_eq!(pairs, expected, "{n}");
+        let (mut tables, mut expected) = (vec![[0; 2]; n], vec![[1; 2]; n]);
+        let multiples = Stream(5).blocks(16).try_into().unwrap();
+        one.run(|| vectors::tmmo_tables(one, keys, first, &multiples, rows, &mut expected));
+        tmmo_tables(&pi, first, &multiples, rows, &mut tables);
+        assert_eq!(tables, expected, "{n}");
     }
 }

@@ -100,6 +100,48 @@ fn hash<C: Cipher, const GROUPS: usize, const PAIRS: bool>(
     }
 }
 
+/// Hashes every row with each of sixteen multiples added, for the hashes' first bits. The blocks are a stream, sixteen of each row.
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) fn tmmo_tables<C: Cipher>(
+    c: C,
+    keys: &RoundKeys,
+    first: u64,
+    multiples: &[Block; 16],
+    rows: &[Block],
+    tables: &mut [[u8; 2]],
+) {
+    let keys = spread(c, keys);
+    let one = c.splat(&1_u128.to_le_bytes());
+    let mut bits = [0; 64];
+    // As many bytes as vectors have blocks, of as many blocks as WIDE vectors.
+    for (group, out) in tables.as_flattened_mut().chunks_mut(C::BLOCKS).enumerate() {
+        let [mut x, mut tweaks] = [[c.zero(); WIDE]; 2];
+        for (v, (x, tweak)) in x.iter_mut().zip(&mut tweaks).enumerate() {
+            let block = (group * WIDE + v) * C::BLOCKS;
+            // What fills up the last group is hashed again, and not written.
+            let row = (block / 16).min(rows.len() - 1);
+            *x = c.xor(c.splat(&rows[row]), c.load(multiples[block % 16..].as_flattened()));
+            *tweak = c.splat(&(u128::from(first) + row as u128).to_le_bytes());
+        }
+        let masks = encrypt(c, &keys, x);
+        let hashes = c.xor_all(encrypt(c, &keys, c.xor_all(tweaks, masks)), masks);
+        // In each block the first bits of its column, so far apart that those of the other blocks come between.
+        let mut all = c.zero();
+        for hash in hashes.into_iter().rev() {
+            for _ in 0..C::BLOCKS {
+                all = c.add(all, all);
+            }
+            all = c.xor(all, c.and(hash, one));
+        }
+        c.store(all, &mut bits);
+        let blocks = bits[..C::BYTES].as_chunks::<16>().0.iter().rev();
+        let word = |block: &Block| u32::from_le_bytes([block[0], block[1], block[2], block[3]]);
+        let table = blocks.fold(0, |table, block| table << 1 | word(block));
+        out.copy_from_slice(&table.to_le_bytes()[..out.len()]);
+    }
+    erase(&mut bits, 0);
+}
+
 /// The second half of a group's hash.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn finish<C: Cipher, const PAIRS: bool>(

@@ -263,12 +263,12 @@ const fn times_x(a: u128) -> u128 {
 }
 
 /// The products of Δ with all elements of GF(16).
-pub(super) fn multiples(delta: u128) -> Zeroizing<[u128; 16]> {
-    let mut all = Zeroizing::new([0; 16]);
+pub(super) fn multiples(delta: u128) -> Zeroizing<[Block; 16]> {
+    let mut all = Zeroizing::new([[0; 16]; 16]);
     let mut power = Zeroizing::new(delta);
     for k in [1, 2, 4, 8] {
         for c in 0..k {
-            all[k + c] = all[c] ^ *power;
+            all[k + c] = (u128::from_le_bytes(all[c]) ^ *power).to_le_bytes();
         }
         *power = times_x(*power);
     }

@@ -166,7 +166,7 @@ impl<F: Field> Silent<F> {
             () if !self.has_noise() => 1 << 16,
             () if F::BITS == 1 => 1 << 21,
             // As many as 576 trees of 2^13 leaves give.
-            () if F::BITS == 4 => 9 << 18,
+            () if F::BITS == 4 => 9 << 17,
             () => 1 << 22,
         }
     }

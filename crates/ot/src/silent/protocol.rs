@@ -310,7 +310,7 @@ impl Receiver<Gf2> {
 }
 
 impl Sender<Gf16> {
-    /// n random OTs of one of sixteen bits: the bits go to `sink`, piece after piece, bit c of a number is that of choice c.
+    /// n random OTs of one of sixteen bits: tables of two bytes, the least first, go to `sink`, piece after piece. Bit c is that of choice c.
     ///
     /// # Errors
     /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
@@ -318,7 +318,7 @@ impl Sender<Gf16> {
         &mut self,
         io: &Io,
         n: usize,
-        mut sink: impl FnMut(&[u16]) -> Result<(), Abandoned>,
+        mut sink: impl FnMut(&[[u8; 2]]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
         let mut batches = self.silent.batches(n).peekable();

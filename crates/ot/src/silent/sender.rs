@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
 
 use foxtrot_kernel::{
-    aes::{tmmo, tmmo_pairs},
+    aes::{tmmo_pairs, tmmo_tables},
     gf::gf128,
     ggm,
     lpn::{Challenges, Check},
@@ -382,26 +382,17 @@ impl Sender<Gf2> {
 }
 
 impl Sender<Gf16> {
-    /// Section 20.6: bit c of each number is that of choice c, of the OTs from `first` on; the numbers are 0 before.
+    /// Section 20.6: bit c of each table, of two bytes, the least first, is that of choice c, of the OTs from `first` on.
     pub(super) fn tables(
         &self,
         sent: &Sent<Gf16>,
         first: usize,
-        tables: &mut [u16],
+        tables: &mut [[u8; 2]],
     ) -> Result<(), Usage> {
         let outputs = Outputs::new(&self.session, &sent.session, sent.number, sent.coins.as_ref())?;
         let multiples = multiples(*sent.delta);
         outputs.tiles(&sent.w, first, tables, &mut [], |pi, first, rows, tables, _| {
-            let [mut moved, mut keys] = [(); 2].map(|()| Secret::zeroed(rows.len()));
-            for (choice, multiple) in multiples.iter().enumerate() {
-                for (moved, row) in moved.iter_mut().zip(&*rows) {
-                    *moved = (u128::from_le_bytes(*row) ^ multiple).to_le_bytes();
-                }
-                tmmo(pi, first as u64, &moved, &mut keys);
-                for (table, key) in tables.iter_mut().zip(&*keys) {
-                    *table |= u16::from(key[0] & 1) << choice;
-                }
-            }
+            tmmo_tables(pi, first as u64, &multiples, rows, tables);
         });
         Ok(())
     }

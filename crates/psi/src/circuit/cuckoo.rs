@@ -6,7 +6,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use foxtrot_kernel::memcheck;
+use foxtrot_kernel::{memcheck, memory::prefetch};
 use foxtrot_ot::Session;
 
 use super::{Digest, Error, parameters::HASHES};
@@ -14,6 +14,9 @@ use crate::{
     erase::Secret,
     paxos::hashes::{Keyed, TOGETHER},
 };
+
+/// Bins that are fetched ahead.
+const AHEAD: usize = 12;
 
 /// Nobody's bin, and no item.
 const NONE: u32 = u32::MAX;
@@ -105,7 +108,16 @@ impl<'a> Table<'a> {
         let single = (0_u32..).zip(&*left).filter(|(_, (number, _))| *number == 1);
         let mut ready = Vec::with_capacity(self.owner.len());
         ready.extend(single.map(|(bin, _)| bin));
-        while let Some(bin) = ready.pop() {
+        // First in, first out, so that the processor can fetch ahead: bins, and then the item that each has.
+        let mut next = 0;
+        while let Some(&bin) = ready.get(next) {
+            ready.get(next + 2 * AHEAD).iter().for_each(|bin| prefetch(&left[**bin as usize]));
+            let ahead = ready.get(next + AHEAD).and_then(|bin| {
+                let (_, item) = left[*bin as usize];
+                self.bins.get(item as usize)
+            });
+            ahead.iter().for_each(|bins| prefetch(*bins));
+            next += 1;
             let (1, item) = left[bin as usize] else { continue };
             let bins = self.bins[item as usize];
             self.put(item as usize, number_of(bins, bin));

@@ -70,7 +70,7 @@ fn frames(look_ups: usize) -> impl Iterator<Item = Range<usize>> {
 pub(super) async fn send(
     io: &Io,
     strings: &[u64],
-    mut tables: &[u16],
+    mut tables: &[[u8; 2]],
     mut count: impl FnMut(usize),
 ) -> Result<Secret<u64>, Error> {
     let mut nibbles = of_strings(strings);
@@ -93,13 +93,14 @@ pub(super) async fn send(
 }
 
 /// `Tables`, and the shares.
-fn answer(nibbles: &[u8], tables: &[u16], moves: &[u8], shares: &mut [u8]) -> Vec<u8> {
+fn answer(nibbles: &[u8], tables: &[[u8; 2]], moves: &[u8], shares: &mut [u8]) -> Vec<u8> {
     let mut message = Vec::with_capacity(tables_len(nibbles.len()));
     let mut sent = Secret::<u16>::zeroed(GROUP);
     let groups = nibbles.chunks(GROUP).zip(tables.chunks(GROUP)).zip(shares.chunks_mut(GROUP));
     for (((nibbles, tables), shares), moves) in groups.zip(moves.chunks(GROUP / 2)) {
         for (k, (sent, table)) in sent.iter_mut().zip(tables).enumerate() {
-            let word = moved(*table, moves[k / 2] >> (k % 2 * 4)) ^ 1 << nibbles[k];
+            let word =
+                moved(u16::from_le_bytes(*table), moves[k / 2] >> (k % 2 * 4)) ^ 1 << nibbles[k];
             shares[k] = word.to_le_bytes()[0] & 1;
             *sent = word ^ (word & 1).wrapping_neg();
         }
@@ -204,7 +205,7 @@ mod tests {
             let of_all = |value: u8| [value; GROUP];
             let [mut ours, mut theirs] = [[0; GROUP]; 2];
             let moves = ask(&of_all(y), &of_all(c | bit << 4));
-            let tables = answer(&of_all(x), &[table; GROUP], &moves, &mut ours);
+            let tables = answer(&of_all(x), &[table.to_le_bytes(); GROUP], &moves, &mut ours);
             assert_eq!(tables.len(), tables_len(GROUP));
             read(&of_all(y), &of_all(c | bit << 4), &tables, &mut theirs);
             let equal = u8::from(x == y);

@@ -3,7 +3,7 @@
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
-use foxtrot_kernel::memcheck;
+use foxtrot_kernel::{aes::Aes128, memcheck};
 use foxtrot_ot::{
     Bits, Context, Direction, Seed, Session, Usage,
     base::{BaseOt, Block, Choice},
@@ -411,12 +411,20 @@ fn counter(parameters: &Parameters, mut progress: impl FnMut(Progress)) -> impl 
     }
 }
 
+/// Bytes of words that are filled together.
+const FILLED: usize = 1 << 12;
+
 /// Fills words from a seed.
 fn fill(seed: &Seed, session: &Session, context: &'static str, to: &mut [u64]) {
-    let mut random = Secret::<u8>::zeroed(8 * to.len());
-    seed.fill(&session.oracle(context), 0, &mut random);
-    for (word, bytes) in to.iter_mut().zip(random.as_chunks().0) {
-        *word = u64::from_le_bytes(*bytes);
+    let mut key = Zeroizing::new([0; 16]);
+    seed.fill(&session.oracle(context), 0, key.as_mut_slice());
+    let cipher = Aes128::new(session.backend(), &key);
+    let mut random = Secret::<u8>::zeroed(FILLED);
+    for (to, first) in to.chunks_mut(FILLED / 8).zip((0..).step_by(FILLED / 16)) {
+        cipher.ctr(first, &mut random);
+        for (word, bytes) in to.iter_mut().zip(random.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
     }
 }
 
@@ -464,10 +472,10 @@ impl Plan {
         session: &Session,
         seed: Seed,
         count: &mut impl FnMut(usize),
-    ) -> Result<Secret<u16>, Error> {
+    ) -> Result<Secret<[u8; 2]>, Error> {
         let ((plan, session), n) = (self.of_look_ups(session), self.parameters.look_ups());
         let mut tables = Secret::with_capacity(n);
-        let sink = |some: &[u16]| {
+        let sink = |some: &[[u8; 2]]| {
             tables.0.extend_from_slice(some);
             count(some.len());
             Ok(())
