@@ -43,6 +43,11 @@ fn of_u128(elements: &[u128]) -> Vec<u8> {
     elements.iter().flat_map(|it| it.to_le_bytes()).collect()
 }
 
+/// Two to a byte, the lower half first.
+fn of_nibbles(nibbles: &[u8]) -> Vec<u8> {
+    nibbles.chunks(2).map(|pair| pair[0] | pair.get(1).map_or(0, |high| high << 4)).collect()
+}
+
 fn check_sizes<F: Field>(silent: Silent<F>) {
     let all = &vectors()["sizes"];
     let of_name =
@@ -64,6 +69,7 @@ fn sizes_match_the_schoolbook_version() {
     check_sizes(silent::vole_semi_honest());
     check_sizes(silent::ot());
     check_sizes(silent::ot_semi_honest());
+    check_sizes(silent::ot_16_semi_honest());
 }
 
 /// Both parties from ideal base OTs with the keys of the vectors.
@@ -160,6 +166,7 @@ fn voles_match_the_schoolbook_version_on_every_backend() {
         u.iter().flat_map(|&it| u128::from(it).to_le_bytes()).collect()
     });
     check_vole(silent::vole_packed(), |u| of_u128(u));
+    check_vole(silent::ot_16_semi_honest(), |u| of_nibbles(u));
 }
 
 fn check_ots(silent: Silent<Gf2>) {
@@ -196,6 +203,27 @@ fn check_ots(silent: Silent<Gf2>) {
 fn keys_of_silent_ots_match_the_schoolbook_version_on_every_backend() {
     check_ots(silent::ot());
     check_ots(silent::ot_semi_honest());
+}
+
+#[test]
+fn one_of_sixteen_ots_match_the_schoolbook_version_on_every_backend() {
+    let silent = silent::ot_16_semi_honest();
+    let vector = run(silent.name());
+    for backend in Backend::all() {
+        let mut parties = parties(silent, &vector, backend);
+        for vector in vector["batches"].as_array().unwrap() {
+            let (sent, received) = batch(&mut parties, vector);
+            let n = sent.n();
+            let (mut tables, mut choices) = (vec![[0xa5; 2]; n], vec![0; n]);
+            parties.0.random(sent, &mut tables).unwrap();
+            parties.1.random(received, &mut choices).unwrap();
+            assert_is(tables.as_flattened(), vector, "sender_bits");
+            let bits = Bits::from_bools(choices.iter().map(|choice| choice >> 4 == 1));
+            assert_is(bits.as_bytes(), vector, "receiver_bits");
+            choices.iter_mut().for_each(|choice| *choice &= 0xf);
+            assert_is(&of_nibbles(&choices), vector, "choices");
+        }
+    }
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl Protocol {
         match self.bits {
             _ if self.packed => 1 << 16,
             1 => 1 << 21,
-            4 => 9 << 18,
+            4 => 9 << 17,
             _ => 1 << 22,
         }
     }

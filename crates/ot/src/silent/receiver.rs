@@ -479,7 +479,16 @@ impl Receiver<Gf2> {
 }
 
 impl Receiver<Gf16> {
-    /// Section 20.6: a choice, and 16 more if its bit is 1, of the OTs from `first` on.
+    /// Section 20.6: the choice of every OT, and 16 more if its bit is 1.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
+    pub fn random(&self, received: Received<Gf16>, choices: &mut [u8]) -> Result<(), Usage> {
+        super::check_places(received.n(), choices.len())?;
+        self.choices(&received, 0, choices)
+    }
+
+    /// Choices and bits of the OTs from `first` on.
     pub(super) fn choices(
         &self,
         received: &Received<Gf16>,

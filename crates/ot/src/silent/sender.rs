@@ -382,7 +382,16 @@ impl Sender<Gf2> {
 }
 
 impl Sender<Gf16> {
-    /// Section 20.6: bit c of each table, of two bytes, the least first, is that of choice c, of the OTs from `first` on.
+    /// Section 20.6: the sixteen bits of every OT, in a table of two bytes, the least first: bit c is that of choice c.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
+    pub fn random(&self, sent: Sent<Gf16>, tables: &mut [[u8; 2]]) -> Result<(), Usage> {
+        super::check_places(sent.n(), tables.len())?;
+        self.tables(&sent, 0, tables)
+    }
+
+    /// Tables of the OTs from `first` on.
     pub(super) fn tables(
         &self,
         sent: &Sent<Gf16>,

@@ -394,6 +394,43 @@ fn choices_are_bit_0_of_rows_whatever_it_is_in_delta() {
     }
 }
 
+/// Any value of the nibble that is no part of Δ of the outputs.
+#[test]
+fn choices_of_sixteen_are_nibble_0_of_rows_whatever_it_is_in_delta() {
+    let silent = Silent::with_noise(ot_16_semi_honest(), TREES);
+    for nibble in [0, 1, 6, 15] {
+        let delta = 1 << 4 | 1 << 127 | nibble;
+        let delta = Bits::from_bools((0..128).map(|k| delta >> k & 1_u128 == 1));
+        let mut parties = parties(silent, Some(delta));
+        assert_eq!(*parties.0.delta().unwrap(), 1 << 127 | 1 << 4 | 1);
+        let (sent, received) = run(silent, &mut parties, 32, &mut Honest).unwrap();
+        let (w, (u, v)) = (sent.into_rows(), received.into_parts());
+        assert!(u.iter().any(|u| *u != 0));
+        // 8·u, in the nibble that has 8 in Δ.
+        let eight = |u: u8| {
+            let double = |u: u8| if u & 8 == 0 { u << 1 } else { u << 1 ^ 0x13 };
+            u128::from(double(double(double(u))))
+        };
+        for (i, (w, v)) in w.iter().zip(&*v).enumerate() {
+            assert_eq!(w ^ v, (eight(u[i]) << 124) | (u128::from(u[i]) * 0x11));
+            assert_eq!(v & 0xf, u128::from(u[i]));
+        }
+    }
+}
+
+/// R20-5, where U is a nibble of V.
+#[test]
+fn r20_5_a_correction_of_a_leaf_has_no_nibble_0() {
+    let silent = Silent::with_noise(ot_16_semi_honest(), TREES);
+    for (change, is_refused) in [(1, true), (8, true), (0x10, false)] {
+        let mut parties = parties(silent, None);
+        let ended = run(silent, &mut parties, 32, &mut Change(2 * 16 * HEIGHT, change));
+        let refused = Error::Decode(Decode::SpareBits { message: "Trees" });
+        assert_eq!(ended.map(drop), if is_refused { Err(refused) } else { Ok(()) }, "{change}");
+        assert_eq!(parties.1.extension().is_err(), is_refused);
+    }
+}
+
 /// R20-5: a sender that lies about bit 0 of its Δ would know the choices, which are bit 0 of c: all 0 if bit 0 of Δ were.
 #[test]
 fn r20_5_a_wrong_bit_of_delta_ends_the_run() {

@@ -8,6 +8,7 @@ use super::*;
 use crate::circuit::{
     cuckoo,
     gates::{Gates, words_to_release},
+    look_ups,
     products::{accept, offer},
     protocol::programmed,
 };
@@ -79,8 +80,16 @@ fn triples(vector: &Value, n: usize) -> (Triples, Triples) {
 }
 
 #[test]
-fn gates_match_the_test_vectors() {
+fn look_ups_and_gates_match_the_test_vectors() {
     let vector = &vectors()["gates"];
+    let tables = bytes(&vector["masks"]).as_chunks().0.to_vec();
+    let (nibbles, bits) = (bytes(&vector["choices"]), bytes(&vector["bits"]));
+    let choices: Vec<u8> = (0..tables.len())
+        .map(|i| {
+            let (nibble, bit) = (nibbles[i / 2] >> (i % 2 * 4) & 0xf, bits[i / 8] >> (i % 8) & 1);
+            nibble | bit << 4
+        })
+        .collect();
     let n = 64 * words_to_release(2);
     let (ours, theirs) = triples(vector, n);
     let (strings, numbers) = (words(&vector["strings"]), words(&vector["numbers"]));
@@ -90,15 +99,29 @@ fn gates_match_the_test_vectors() {
             if first { ours.to_vec() } else { theirs.to_vec() }
         };
         let (strings, numbers) = (of_party(&strings), of_party(&numbers));
+        let (tables, choices) = (&tables, &choices);
         Engine::new(move |io: Io| async move {
+            let equal = match first {
+                true => look_ups::send(&io, &strings, tables, |_| ()).await?,
+                false => look_ups::look_up(&io, &strings, choices, |_| ()).await?,
+            };
             let count = &mut |_| ();
             let mut gates = Gates::new(&io, first, triples, count);
-            let equal = strings.clone();
-            Ok::<_, Error>((equal, gates.release(&numbers).await?.to_vec()))
+            Ok::<_, Error>((equal.to_vec(), gates.release(&numbers).await?.to_vec()))
         })
     };
-    let ((equal, shares), (others, of_other)) =
-        Pair::new(party(true, ours), party(false, theirs)).run().unwrap();
+    let mut sent = [Vec::new(), Vec::new()];
+    let outcomes =
+        Pair::new(party(true, ours), party(false, theirs)).run_over(|party, stream, message| {
+            // Gates and shares come after the look-ups of three layers.
+            let all = &mut sent[usize::from(party == Party::Receiver)];
+            all.push(message.clone());
+            vec![(stream, message)]
+        });
+    let ((equal, shares), (others, of_other)) = outcomes.unwrap();
+    let [of_sender, of_receiver] = sent.map(|all| all[..3].concat());
+    assert_eq!(of_sender, bytes(&vector["tables"]));
+    assert_eq!(of_receiver, bytes(&vector["nibbles"]));
     assert_eq!([equal, others].concat(), words(&vector["equal"]));
     assert_eq!([shares, of_other].concat(), words(&vector["shares"]));
 }
