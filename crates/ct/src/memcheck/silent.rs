@@ -8,7 +8,7 @@ use foxtrot_ot::{
     Backend, Direction,
     base::{self, Choice},
     extension::{self, ROWS, Shape},
-    silent::{self, Field, Gf2, Received, Receiver, Sender, Sent, Silent},
+    silent::{self, Field, Gf2, Gf16, Received, Receiver, Sender, Sent, Silent},
 };
 
 use super::{Check, base::compare, seed, session};
@@ -43,7 +43,9 @@ pub(crate) fn checks() -> impl Iterator<Item = Check> {
             })
         })
     });
-    large.into_iter().chain([small]).chain(ots)
+    let of_sixteen = silent::ot_16_semi_honest();
+    let of_sixteen = check(of_sixteen.name(), move |backend| one_of_sixteen(of_sixteen, backend));
+    large.into_iter().chain([small]).chain(ots).chain([of_sixteen])
 }
 
 fn check(name: &str, run: impl Fn(Backend) + 'static) -> Check {
@@ -80,6 +82,19 @@ fn ots(silent: Silent<Gf2>, given: bool, backend: Backend) {
     sender.random(sent, &mut pairs).expect("places for all");
     let choices = receiver.random(received, &mut keys).expect("places for all");
     compare(&pairs, &choices, &keys);
+}
+
+fn one_of_sixteen(silent: Silent<Gf16>, backend: Backend) {
+    let ((sender, receiver), (sent, received)) = batch(silent, backend, M);
+    let (mut tables, mut choices) = (vec![[0; 2]; M], vec![0; M]);
+    sender.random(sent, &mut tables).expect("places for all");
+    receiver.random(received, &mut choices).expect("places for all");
+    let mut wrong = [0];
+    for (table, choice) in tables.iter().zip(&choices) {
+        wrong[0] |= u16::from_le_bytes(*table) >> (choice & 0xf) & 1 ^ u16::from(choice >> 4);
+    }
+    public(&mut wrong);
+    assert_eq!(wrong, [0]);
 }
 
 type Parties<F> = (Sender<F>, Receiver<F>);

@@ -248,7 +248,7 @@ pub static PROTOCOL: Protocol = Protocol {
     adversary: Adversary::SemiHonest,
     assumption: "dual LPN over a block–accumulate code, AEGIS-128L as a PRG, AES as an ideal cipher, random oracle",
     params: "GF(2^64), 64-bit bins",
-    flows: 24,
+    flows: 26,
     receiver_bytes: |n| {
         Parameters::new(Terms::default(), n, n).map_or(usize::MAX, |it| it.receiver_bytes())
     },

@@ -56,7 +56,7 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<Fact> {
                     vole_psi::Parameters::of(vole, N, N).ok().and_then(|it| it.largest_set());
                 (vole.name(), 128, most)
             } else if name == circuit::PROTOCOL.name {
-                (silent::ot_semi_honest().name(), 128, None)
+                (silent::ot_16_semi_honest().name(), 128, None)
             } else if let Ok(it) = paxos::Parameters::new(adversary, N, N) {
                 (it.extension().name(), it.base_ots(), it.largest_set())
             } else {

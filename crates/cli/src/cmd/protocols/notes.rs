@@ -31,7 +31,8 @@ pub(super) fn of(kind: Kind) -> String {
         }
         Kind::Vole => format!(
             "The sender gets D and W, the receiver random U and V = W + U·D in GF(2^128). Flows are per batch, bytes are of\n\
-             both parties for a run of {N} outputs, without the 128 base OTs. vole-packed rests on OTs alone, the others also\n\
+             both parties for a run of {N} outputs, without the 128 base OTs. silent-16 also makes OTs of one of sixteen\n\
+             bits, with which circuit-psi compares strings. vole-packed rests on OTs alone, the others also\n\
              on dual LPN.\n"
         ),
         Kind::Psi => of_psi(),
@@ -53,7 +54,7 @@ fn of_psi() -> String {
          flows for at most ten thousand keys, both without the base OTs. vole-psi-packed is for small sets only.\n\
          `psi` takes paxos or vole-psi-packed, with --assumption lpn vole-psi or vole-psi-packed: the one with\n\
          fewer bytes for the two sizes. `psi count` and `psi sum` run circuit-psi, whose bytes are those of a count: the\n\
-         parties learn it and not which keys are common. It sets base OTs up twice, for a sum three times.\n"
+         parties learn it and not which keys are common. It sets base OTs up three times, for a sum four times.\n"
     )
 }
 
