@@ -204,7 +204,7 @@ impl Arithmetic for Gf2 {
 
     fn pack(_: Backend, _: &[Block], _: &mut [u128]) {}
 
-    /// The same for all positions.
+    /// Returns 1: all positions have the same noise.
     fn noise(_: &Bits, _: usize) -> u128 {
         1
     }
