@@ -245,7 +245,6 @@ fn every_size_has_the_bits_of_its_name_by_the_count() {
         ("silent-vole-semi-honest", 144.0),
         ("silent", 144.0),
         ("silent-semi-honest", 144.0),
-        ("silent-16-semi-honest", 144.0),
     ] {
         for m in (0..21).flat_map(|log| [1 << log, 3 << log >> 1, 5 << log >> 2]) {
             let sizes = Protocol::named(name).sizes(m.clamp(1, 1 << 21));

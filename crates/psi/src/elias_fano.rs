@@ -166,14 +166,29 @@ pub struct Tags {
     marks: Vec<u8>,
     /// The end of the last frame that the next tag began in.
     begun: Vec<u8>,
+    /// A place in the marks that is not behind the mark of the next tag.
+    seen: Seen,
     tags: Vec<u128>,
+}
+
+/// A whole word of marks, and the number of marks before it.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    word: usize,
+    marks: usize,
 }
 
 impl Tags {
     /// Begins a list.
     #[must_use]
     pub const fn new(coding: Coding) -> Self {
-        Self { coding, marks: Vec::new(), begun: Vec::new(), tags: Vec::new() }
+        Self {
+            coding,
+            marks: Vec::new(),
+            begun: Vec::new(),
+            seen: Seen { word: 0, marks: 0 },
+            tags: Vec::new(),
+        }
     }
 
     /// Takes the next frame. What it does depends on nothing but the bytes.
@@ -224,16 +239,17 @@ impl Tags {
             return Err(Usage::SessionEnded.into());
         }
         self.begun.resize(have + WINDOW, 0);
-        if self.tags.is_empty() {
-            self.tags = Vec::with_capacity(self.coding.tags);
+        let (first, room) = (self.tags.len(), self.tags.capacity());
+        self.tags.reserve(end - first);
+        if self.tags.capacity() > room {
             prefer_huge_pages(self.tags.spare_capacity_mut());
         }
-        let first = self.tags.len();
         self.tags.resize(end, 0);
         let len = (end - first).div_ceil(executor.threads().max(1)).max(1);
         let parts = (first..).step_by(len).zip(self.tags[first..].chunks_mut(len));
         for_each(executor, parts, |(first, tags)| {
-            for ((i, tag), place) in (first..).zip(tags).zip(places(&self.marks, first)) {
+            for ((i, tag), place) in (first..).zip(tags).zip(places(&self.marks, self.seen, first))
+            {
                 // The number of steps before the mark.
                 let steps = (place - i) as u128;
                 let rest_of = get(&self.begun, i * rest - skipped) & below(self.coding.rest());
@@ -242,6 +258,7 @@ impl Tags {
         });
         let repeats = self.coding.repeats;
         let ascend = |pair: &[u128]| pair[0] < pair[1] || pair[0] == pair[1] && repeats;
+        self.seen = seek(&self.marks, self.seen, end);
         if !self.tags[first.saturating_sub(1)..].windows(2).all(ascend) {
             return Err(Misbehaved::Tags.into());
         }
@@ -264,29 +281,40 @@ impl Tags {
     }
 }
 
-/// The places of marks, but for the first `skip`.
-fn places(marks: &[u8], mut skip: usize) -> impl Iterator<Item = usize> {
-    let mut words = (0..).step_by(64).zip(marks.chunks(8).map(|bytes| {
-        let word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        (word, word.count_ones() as usize)
-    }));
-    let (mut first, mut word) = (0, 0);
-    for (at, (next, marks)) in &mut words {
-        if marks > skip {
-            (first, word) = (at, next);
+/// Bytes as words.
+fn words(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    bytes.chunks(8).map(word)
+}
+
+/// The word that has this mark, sought from `seen` on; the end, if there are not so many.
+fn seek(marks: &[u8], mut seen: Seen, mark: usize) -> Seen {
+    for word in words(marks.get(8 * seen.word..).unwrap_or_default()) {
+        let marks = seen.marks + word.count_ones() as usize;
+        if marks > mark {
             break;
         }
-        skip -= marks;
+        seen = Seen { word: seen.word + 1, marks };
     }
-    (0..skip).for_each(|_| word &= word.wrapping_sub(1));
-    iter::from_fn(move || {
+    seen
+}
+
+/// The places of marks from this one on, sought from `seen` on.
+fn places(marks: &[u8], seen: Seen, mark: usize) -> impl Iterator<Item = usize> {
+    let Seen { word, marks: before } = seek(marks, seen, mark);
+    let rest = words(marks.get(8 * word..).unwrap_or_default());
+    let mut rest = (64 * word..).step_by(64).zip(rest);
+    let (mut first, mut word) = (0, 0);
+    let places = iter::from_fn(move || {
         while word == 0 {
-            (first, (word, _)) = words.next()?;
+            (first, word) = rest.next()?;
         }
         let place = first + word.trailing_zeros() as usize;
         word &= word - 1;
         Some(place)
-    })
+    });
+    // Fewer than 64.
+    places.skip(mark - before.min(mark))
 }
 
 /// Bytes that hold 128 bits from any bit of the first on.

@@ -262,17 +262,15 @@ const fn times_x(a: u128) -> u128 {
     (a & !(ONES << 3)) << 1 ^ over ^ over << 1
 }
 
-/// The products of Δ with all elements of GF(16).
-pub(super) fn multiples(delta: u128) -> Zeroizing<[Block; 16]> {
-    let mut all = Zeroizing::new([[0; 16]; 16]);
-    let mut power = Zeroizing::new(delta);
+/// Writes the products of Δ with all elements of GF(16); that with 0 is there.
+pub(super) fn multiples(delta: &u128, all: &mut [Block; 16]) {
+    let mut power = Zeroizing::new(*delta);
     for k in [1, 2, 4, 8] {
         for c in 0..k {
             all[k + c] = (u128::from_le_bytes(all[c]) ^ *power).to_le_bytes();
         }
         *power = times_x(*power);
     }
-    all
 }
 
 /// Σ b_i·X^i of n bits, whole bytes, from `first` on.

@@ -221,8 +221,8 @@ impl<F: Field> Silent<F> {
             });
         }
         let sizes = HEIGHTS.map(|height| self.of_height(m, height));
-        let most = (5 * m / 2).max(1 << 14).max(self.noise << 5);
-        let allowed = sizes.filter(|size| size.leaves() <= most);
+        let most = (5 * m / 2).max(1 << 14);
+        let allowed = sizes.filter(|size| size.height == 5 || size.leaves() <= most);
         let best =
             allowed.min_by_key(|size| 15 * size.ots + 128 * size.trees * (2 * size.height + 1));
         best.ok_or(Usage::BatchTooLarge { n: m, max })
@@ -292,7 +292,8 @@ mod tests {
             for m in sizes.filter(|m| (1..=silent.max_batch()).contains(m)) {
                 let size = silent.size(m).unwrap();
                 assert!(size.leaves() >= 2 * m && size.leaves().is_multiple_of(64), "{size:?}");
-                assert!(size.leaves() <= (9 << 11).max(5 * m / 2), "{size:?}");
+                let most = (1 << 14).max(5 * m / 2).max(silent.noise() << 5);
+                assert!(size.leaves() <= most, "{size:?}");
                 // A batch of the silent protocol is one of the extension.
                 assert!(size.ots <= silent.extension().max_batch(), "{size:?}");
             }

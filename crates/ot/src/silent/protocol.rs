@@ -321,14 +321,15 @@ impl Sender<Gf16> {
         mut sink: impl FnMut(&[[u8; 2]]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
+        let mut tables = Secret::zeroed(PIECE.min(n));
         let mut batches = self.silent.batches(n).peekable();
         while let Some(m) = batches.next() {
             self.state.keep_memory(batches.peek().is_some());
             let sent = self.batch(io, m).await?;
             for first in (0..m).step_by(PIECE) {
-                let mut tables = Secret::zeroed(PIECE.min(m - first));
-                self.state.tables(&sent, first, &mut tables)?;
-                sink(&tables)?;
+                let tables = &mut tables[..PIECE.min(m - first)];
+                self.state.tables(&sent, first, tables)?;
+                sink(tables)?;
             }
             self.state.put(sent);
         }
@@ -349,14 +350,15 @@ impl Receiver<Gf16> {
         mut sink: impl FnMut(&[u8]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
+        let mut choices = Secret::zeroed(PIECE.min(n));
         let mut batches = self.silent.batches(n).peekable();
         while let Some(m) = batches.next() {
             self.state.keep_memory(batches.peek().is_some());
             let (received, ()) = self.batch(io, m, || (), |()| ()).await?;
             for first in (0..m).step_by(PIECE) {
-                let mut choices = Secret::zeroed(PIECE.min(m - first));
-                self.state.choices(&received, first, &mut choices)?;
-                sink(&choices)?;
+                let choices = &mut choices[..PIECE.min(m - first)];
+                self.state.choices(&received, first, choices)?;
+                sink(choices)?;
             }
             self.state.put(received);
         }

@@ -399,9 +399,10 @@ impl Sender<Gf16> {
         tables: &mut [[u8; 2]],
     ) -> Result<(), Usage> {
         let outputs = Outputs::new(&self.session, &sent.session, sent.number, sent.coins.as_ref())?;
-        let multiples = multiples(*sent.delta);
+        let mut all = Zeroizing::new([[0; 16]; 16]);
+        multiples(&sent.delta, &mut all);
         outputs.tiles(&sent.w, first, tables, &mut [], |pi, first, rows, tables, _| {
-            tmmo_tables(pi, first as u64, &multiples, rows, tables);
+            tmmo_tables(pi, first as u64, &all, rows, tables);
         });
         Ok(())
     }

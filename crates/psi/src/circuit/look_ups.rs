@@ -193,7 +193,60 @@ fn read(nibbles: &[u8], choices: &[u8], tables: &[u8], shares: &mut [u8]) {
 
 #[cfg(test)]
 mod tests {
+    use foxtrot_ot::{engine::Engine, pair::Pair};
+
     use super::*;
+
+    /// Numbers that look random.
+    fn random(seed: u64) -> impl Iterator<Item = u64> {
+        (1..).map(move |k: u64| {
+            let word = (k ^ seed << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (word ^ word >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ word >> 7
+        })
+    }
+
+    #[test]
+    fn look_ups_of_many_frames_share_which_strings_are_equal() {
+        // Of the first layer's six frames the last one is not full; the second layer has two, the third one.
+        let lanes = 5 * 8192 + 64;
+        let ours: Vec<u64> = random(1).take(lanes).collect();
+        // Equal, different in a bit or in all.
+        let theirs: Vec<u64> = (0..)
+            .zip(random(2).zip(&ours))
+            .map(|(k, (other, one))| match k % 3 {
+                0 => *one,
+                1 => one ^ 1 << (other % 64),
+                _ => other,
+            })
+            .collect();
+        let tables: Vec<[u8; 2]> = random(3)
+            .take(LOOK_UPS * lanes)
+            .map(|it| [it.to_le_bytes()[6], it.to_le_bytes()[7]])
+            .collect();
+        let choices: Vec<u8> = random(4)
+            .zip(&tables)
+            .map(|(choice, table)| {
+                let choice = choice.to_le_bytes()[7] & 0xf;
+                choice | (u16::from_le_bytes(*table) >> choice & 1).to_le_bytes()[0] << 4
+            })
+            .collect();
+        let (strings, tables, asked, choices) = (&ours, &tables, &theirs, &choices);
+        let mut counts = [0; 2];
+        let [of_sender, of_receiver] = &mut counts;
+        let sender =
+            Engine::new(
+                |io| async move { send(&io, strings, tables, |more| *of_sender += more).await },
+            );
+        let receiver = Engine::new(|io| async move {
+            look_up(&io, asked, choices, |more| *of_receiver += more).await
+        });
+        let (one, other) = Pair::new(sender, receiver).run().unwrap();
+        for (k, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+            let equal = (one[k / 64] ^ other[k / 64]) >> (k % 64) & 1;
+            assert_eq!(equal == 1, ours == theirs, "lane {k}");
+        }
+        assert_eq!(counts, [LOOK_UPS * lanes; 2]);
+    }
 
     #[test]
     fn a_look_up_shares_whether_nibbles_are_equal() {

@@ -193,8 +193,8 @@ impl Parameters {
         8 * self.terms.numbers()
     }
 
-    /// Bytes that both parties send of the gates and of what follows them, but for the random OTs: sender and receiver.
-    const fn gate_bytes(&self) -> [usize; 2] {
+    /// Bytes that both parties send of look-ups and of what follows them, but for the random OTs: sender and receiver.
+    const fn circuit_bytes(&self) -> [usize; 2] {
         let and = 2 * self.triples() / 8;
         let numbers = self.terms.numbers();
         let (words, result) = (self.words(), 8 * (numbers + 1));
@@ -203,8 +203,8 @@ impl Parameters {
             if self.terms.largest.is_some() { [8 * words, 64 * 8 * words] } else { [0; 2] };
         let back = if self.terms.both { result } else { 0 };
         let look_ups = [tables_len(self.look_ups()), nibbles_len(self.look_ups())];
-        let and = [and + look_ups[0], and + look_ups[1]];
-        [and[0] + forward[0] + backward[0] + result, and[1] + forward[1] + backward[1] + back]
+        let shared = [and + look_ups[0], and + look_ups[1]];
+        [shared[0] + forward[0] + backward[0] + result, shared[1] + forward[1] + backward[1] + back]
     }
 
     /// Payload bytes of the receiver, without base OTs.
@@ -218,7 +218,10 @@ impl Parameters {
             if self.backward_ots() > 0 { ots.sender_bytes(self.backward_ots()) } else { 0 };
         let oprf = self.oprf.receiver_bytes();
         let look_ups = silent::ot_16_semi_honest().receiver_bytes(self.look_ups());
-        oprf + look_ups + ots.receiver_bytes(self.forward_ots()) + backward + self.gate_bytes()[1]
+        oprf + look_ups
+            + ots.receiver_bytes(self.forward_ots())
+            + backward
+            + self.circuit_bytes()[1]
     }
 
     /// Payload bytes of the sender, without base OTs.
@@ -234,7 +237,7 @@ impl Parameters {
         let oprf = silent::vole_semi_honest().sender_bytes(self.oprf.slots());
         let look_ups = silent::ot_16_semi_honest().sender_bytes(self.look_ups());
         let forward = ots.sender_bytes(self.forward_ots());
-        oprf + slots + look_ups + forward + backward + self.gate_bytes()[0]
+        oprf + slots + look_ups + forward + backward + self.circuit_bytes()[0]
     }
 }
 
