@@ -302,8 +302,8 @@ pub fn memory_of_psi_receiver(parameters: &Parameters) -> u64 {
 }
 
 /// The most bytes of memory that either side of a count or a sum takes, whatever its peer does: the silent OTs, of which a batch
-/// is there at a time; bins with what is kept of their OTs; the stores. For 2^20 items on each side it is 0.94 GB; the command's process
-/// grew by 0.54 GB, where the peer followed the protocol.
+/// is there at a time; bins with what is kept of their OTs; the stores. For 2^20 items on each side it is 0.91 GB; the command's whole process
+/// took 0.60 GB, where the peer followed the protocol.
 #[must_use]
 pub fn memory_of_count(parameters: &circuit::Parameters) -> u64 {
     /// Bytes of a bin: strings, tables, nibbles and shares of look-ups, and keys of OTs.
