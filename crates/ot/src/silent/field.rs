@@ -8,7 +8,6 @@ use foxtrot_kernel::{
     gf::{gf128, tower},
     lpn::{Check, Element, Factors, Noise},
 };
-
 use zeroize::Zeroizing;
 
 use super::code::{Cells, Code, Machine, Sums};
@@ -67,7 +66,7 @@ pub(super) mod sealed {
         /// OTs that are packed to the value of a noise position.
         const NOISE_BITS: usize;
 
-        /// The first bits of V, if they are U; 0 where U has a string of its own. These bits of Δ are 1, as a number.
+        /// A mask of the bits of V that are U, the first ones; 0 where U has a string of its own. In Δ these bits are the number 1.
         const CHOICE: u128 = 0;
 
         /// True if U is a part of V. V is then encoded when it is hashed.
