@@ -1,5 +1,7 @@
 //! AES-128 as a generator of keystreams and as the permutation of a correlation-robust hash.
 
+use zeroize::Zeroizing;
+
 use crate::{Backend, Block, halves};
 
 pub(crate) mod portable;
@@ -120,25 +122,38 @@ pub fn tmmo_pairs(pi: &Aes128, first: u64, delta: &Block, rows: &[Block], keys: 
     );
 }
 
-/// Bit 0 of [`tmmo`] of every row x with each of `multiples` added, all under the row's tweak: bit c of the table, of two bytes, the least
-/// first, is that of multiple c.
+/// Bit 127 of MMO\[π\] of \[GKWY20\], π(x) ⊕ x, of every row with each of `multiples` added for x: bit c of the table, of two bytes, the
+/// least first, is that of multiple c. Against semi-honest peers it is correlation-robust.
 ///
 /// # Panics
-/// If there are not as many tables as rows, or a tweak reaches 2^64.
-pub fn tmmo_tables(
+/// If there are not as many tables as rows.
+pub fn mmo_tables(
     pi: &Aes128,
-    first: u64,
     multiples: &[Block; 16],
     rows: &[Block],
     tables: &mut [[u8; 2]],
 ) {
     assert!(rows.len() == tables.len(), "one table per row");
-    check_counters(first.into(), rows.len());
     by_schedule!(
         pi,
-        c, round_keys => vectors::tmmo_tables(c, round_keys, first, multiples, rows, tables),
-        cipher => portable::tmmo_tables(cipher, first, multiples, rows, tables),
+        c, round_keys => vectors::mmo_tables(c, round_keys, multiples, rows, tables),
+        cipher => portable::mmo_tables(cipher, multiples, rows, tables),
     );
+}
+
+/// Rows of which a copy is kept while they are hashed in place.
+const TOGETHER: usize = 64;
+
+/// MMO\[π\] of every row in place, as in [`mmo_tables`].
+pub fn mmo(pi: &Aes128, rows: &mut [Block]) {
+    let mut before = Zeroizing::new([[0; 16]; TOGETHER]);
+    for rows in rows.chunks_mut(TOGETHER) {
+        before[..rows.len()].copy_from_slice(rows);
+        pi.encrypt(rows);
+        for (row, before) in rows.iter_mut().zip(&*before) {
+            *row = (u128::from_le_bytes(*row) ^ u128::from_le_bytes(*before)).to_le_bytes();
+        }
+    }
 }
 
 pub(crate) fn check_counters(first: u128, n: usize) {

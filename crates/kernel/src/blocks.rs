@@ -141,6 +141,8 @@ pub(crate) trait Cipher: Aes {
     fn last_round(self, x: Self::Vector, keys: Self::Vector) -> Self::Vector;
     /// x₀, x₀ ⊕ Δ, x₁, x₁ ⊕ Δ, … of blocks, in two vectors.
     fn pairs(self, x: Self::Vector, delta: Self::Vector) -> [Self::Vector; 2];
+    /// Bit 127 of a₀, b₀, a₁, b₁, … of blocks, the first one lowest.
+    fn signs(self, a: Self::Vector, b: Self::Vector) -> u32;
 }
 
 /// Carry-less products.

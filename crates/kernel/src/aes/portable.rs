@@ -42,23 +42,20 @@ pub(super) fn tmmo(pi: &Cipher, first: u64, rows: &[Block], keys: &mut [Block]) 
     erase(&mut masks, [0; 16]);
 }
 
-pub(super) fn tmmo_tables(
+pub(super) fn mmo_tables(
     pi: &Cipher,
-    first: u64,
     multiples: &[Block; 16],
     rows: &[Block],
     tables: &mut [[u8; 2]],
 ) {
-    let [mut masks, mut keys] = [[[0_u8; 16]; 16]; 2];
-    for ((row, table), tweak) in rows.iter().zip(tables).zip(u128::from(first)..) {
-        masks = multiples.each_ref().map(|multiple| xor(row, multiple));
-        encrypt(pi, &mut masks);
-        keys = masks.each_ref().map(|mask| xor(mask, &tweak.to_le_bytes()));
+    let mut keys = [[0_u8; 16]; 16];
+    for (row, table) in rows.iter().zip(tables) {
+        keys = multiples.each_ref().map(|multiple| xor(row, multiple));
+        let bits = keys.map(|x| x[15]);
         encrypt(pi, &mut keys);
-        let bits = keys.iter().zip(&masks).map(|(key, mask)| u16::from((key[0] ^ mask[0]) & 1));
+        let bits = keys.iter().zip(bits).map(|(key, bit)| u16::from((key[15] ^ bit) >> 7));
         *table = bits.rev().fold(0, |table, bit| table << 1 | bit).to_le_bytes();
     }
-    erase(&mut masks, [0; 16]);
     erase(&mut keys, [0; 16]);
 }
 

@@ -100,46 +100,46 @@ fn hash<C: Cipher, const GROUPS: usize, const PAIRS: bool>(
     }
 }
 
-/// Hashes every row with each of sixteen multiples added, for the hashes' first bits. The blocks are a stream, sixteen of each row.
+/// Hashes every row with each of sixteen multiples added, for a bit of each hash.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn tmmo_tables<C: Cipher>(
+pub(super) fn mmo_tables<C: Cipher>(
     c: C,
     keys: &RoundKeys,
-    first: u64,
     multiples: &[Block; 16],
     rows: &[Block],
     tables: &mut [[u8; 2]],
 ) {
-    let keys = spread(c, keys);
-    let one = c.splat(&1_u128.to_le_bytes());
-    let mut bits = [0; 64];
+    let mut keys = spread(c, keys);
+    // Of every two vectors the first has the even multiples, the second the odd ones. They have the first round key already, and what is added
+    // to the last round takes it away again.
+    let mut whitened = [[0; 16]; 16];
+    for (k, to) in whitened.iter_mut().enumerate() {
+        let (pair, within) = (k / (2 * C::BLOCKS), k % (2 * C::BLOCKS));
+        let (odd, block) = (within / C::BLOCKS, within % C::BLOCKS);
+        *to = multiples[pair * 2 * C::BLOCKS + 2 * block + odd];
+    }
+    let [zero, last] = [0, 10].map(|round| keys[round]);
+    for blocks in whitened.as_flattened_mut().chunks_exact_mut(C::BYTES) {
+        c.store(c.xor(c.load(blocks), zero), blocks);
+    }
+    keys[10] = c.xor(last, zero);
     // As many bytes as vectors have blocks, of as many blocks as WIDE vectors.
     for (group, out) in tables.as_flattened_mut().chunks_mut(C::BLOCKS).enumerate() {
-        let [mut x, mut tweaks] = [[c.zero(); WIDE]; 2];
-        for (v, (x, tweak)) in x.iter_mut().zip(&mut tweaks).enumerate() {
+        let mut x = [c.zero(); WIDE];
+        for (v, x) in x.iter_mut().enumerate() {
             let block = (group * WIDE + v) * C::BLOCKS;
             // What fills up the last group is hashed again, and not written.
             let row = (block / 16).min(rows.len() - 1);
-            *x = c.xor(c.splat(&rows[row]), c.load(multiples[block % 16..].as_flattened()));
-            *tweak = c.splat(&(u128::from(first) + row as u128).to_le_bytes());
+            *x = c.xor(c.splat(&rows[row]), c.load(whitened[block % 16..].as_flattened()));
         }
-        let masks = encrypt(c, &keys, x);
-        let hashes = c.xor_all(encrypt(c, &keys, c.xor_all(tweaks, masks)), masks);
-        // In each block the first bits of its column, so far apart that those of the other blocks come between.
-        let mut all = c.zero();
-        for hash in hashes.into_iter().rev() {
-            for _ in 0..C::BLOCKS {
-                all = c.add(all, all);
-            }
-            all = c.xor(all, c.and(hash, one));
+        let hashes = c.xor_all(rounds(c, &keys, x), x);
+        let mut bits = 0;
+        for (pair, hashes) in hashes.as_chunks::<2>().0.iter().enumerate() {
+            bits |= c.signs(hashes[0], hashes[1]) << (pair * 2 * C::BLOCKS);
         }
-        c.store(all, &mut bits);
-        let blocks = bits[..C::BYTES].as_chunks::<16>().0.iter().rev();
-        let word = |block: &Block| u32::from_le_bytes([block[0], block[1], block[2], block[3]]);
-        let table = blocks.fold(0, |table, block| table << 1 | word(block));
-        out.copy_from_slice(&table.to_le_bytes()[..out.len()]);
+        out.copy_from_slice(&bits.to_le_bytes()[..out.len()]);
     }
-    erase(&mut bits, 0);
+    erase(&mut whitened, [0; 16]);
 }
 
 /// The second half of a group's hash.
@@ -182,9 +182,18 @@ pub(crate) fn spread<C: Cipher>(c: C, keys: &RoundKeys) -> Keys<C::Vector> {
 pub(crate) fn encrypt<C: Cipher, const N: usize>(
     c: C,
     keys: &Keys<C::Vector>,
+    x: [C::Vector; N],
+) -> [C::Vector; N] {
+    rounds(c, keys, c.xor_all(x, [keys[0]; N]))
+}
+
+/// The rounds of blocks to which the first round key has been added.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn rounds<C: Cipher, const N: usize>(
+    c: C,
+    keys: &Keys<C::Vector>,
     mut x: [C::Vector; N],
 ) -> [C::Vector; N] {
-    x = c.xor_all(x, [keys[0]; N]);
     for key in &keys[1..10] {
         for x in &mut x {
             *x = c.round(*x, *key);

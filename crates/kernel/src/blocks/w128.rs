@@ -81,6 +81,11 @@ impl Cipher for Avx2 {
     fn pairs(self, x: __m128i, delta: __m128i) -> [__m128i; 2] {
         [x, self.xor(x, delta)]
     }
+
+    #[inline(always)]
+    fn signs(self, a: __m128i, b: __m128i) -> u32 {
+        avx2!(_mm_movemask_pd(_mm_castsi128_pd(_mm_unpackhi_epi64(a, b)))).cast_unsigned()
+    }
 }
 
 impl Clmul for Avx2 {

@@ -87,6 +87,11 @@ impl Cipher for Two<true> {
             [self.xor(low, delta), self.xor(high, delta)]
         })
     }
+
+    #[inline(always)]
+    fn signs(self, a: __m256i, b: __m256i) -> u32 {
+        avx2!(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_unpackhi_epi64(a, b)))).cast_unsigned()
+    }
 }
 
 impl Clmul for Two<true> {

@@ -96,6 +96,11 @@ impl Cipher for Avx512 {
             [self.xor(low, delta), self.xor(high, delta)]
         })
     }
+
+    #[inline(always)]
+    fn signs(self, a: __m512i, b: __m512i) -> u32 {
+        avx512!(_mm512_movepi64_mask(_mm512_unpackhi_epi64(a, b))).into()
+    }
 }
 
 impl Clmul for Avx512 {

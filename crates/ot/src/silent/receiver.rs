@@ -3,7 +3,7 @@
 use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
-    aes::tmmo,
+    aes::{mmo, tmmo},
     ggm,
     lpn::{Challenges, Check, Noise},
 };
@@ -497,12 +497,10 @@ impl Receiver<Gf16> {
     ) -> Result<(), Usage> {
         let Received { session, number, ref coins, ref v, .. } = *received;
         let outputs = Outputs::new(&self.session, &session, number, coins.as_ref())?;
-        outputs.tiles(v, first, choices, &mut [], |pi, first, rows, choices, _| {
-            let mut keys = Secret::zeroed(rows.len());
-            tmmo(pi, first as u64, rows, &mut keys);
-            for (choice, (row, key)) in choices.iter_mut().zip(rows.iter().zip(&*keys)) {
-                *choice = row[0] & 0xf | (key[0] & 1) << 4;
-            }
+        outputs.tiles(v, first, choices, &mut [], |pi, _, rows, choices, _| {
+            choices.iter_mut().zip(&*rows).for_each(|(choice, row)| *choice = row[0] & 0xf);
+            mmo(pi, rows);
+            choices.iter_mut().zip(&*rows).for_each(|(choice, key)| *choice |= key[15] >> 7 << 4);
         });
         Ok(())
     }

@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
 
 use foxtrot_kernel::{
-    aes::{tmmo_pairs, tmmo_tables},
+    aes::{mmo_tables, tmmo_pairs},
     gf::gf128,
     ggm,
     lpn::{Challenges, Check},
@@ -401,8 +401,8 @@ impl Sender<Gf16> {
         let outputs = Outputs::new(&self.session, &sent.session, sent.number, sent.coins.as_ref())?;
         let mut all = Zeroizing::new([[0; 16]; 16]);
         multiples(&sent.delta, &mut all);
-        outputs.tiles(&sent.w, first, tables, &mut [], |pi, first, rows, tables, _| {
-            tmmo_tables(pi, first as u64, &all, rows, tables);
+        outputs.tiles(&sent.w, first, tables, &mut [], |pi, _, rows, tables, _| {
+            mmo_tables(pi, &all, rows, tables);
         });
         Ok(())
     }
