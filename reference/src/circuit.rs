@@ -6,14 +6,15 @@
 //!  1  items in bins of their own                          items in all of their bins
 //!  2  OPRF                                                OPRF
 //!  3                        ←── RowSeed, Slots ──         t of each bin under the OPRF's values
-//!  4  s of each bin         ── Nibbles ──→  ←── Tables ── equal bits, shared (three times)
+//!  4  s of each bin         ── Nibbles ──→  ←── Tables ── equal bits, shared (layer by layer)
 //!  5                        ── Flips ──→  ←── Products ── sums, shared
 //!  6                        ←─ Gates ─→  ←── Shares ──    the result
 //! ```
 
 use crate::blake3::derive_key_from;
-use crate::oracle::{Id, oracle32};
-use crate::{bytes_from_nibbles, xor};
+use crate::extension::{Block, array};
+use crate::oracle::{Id, oracle, oracle32, sub_session_id};
+use crate::{aes, bytes_from_nibbles, xor};
 
 /// A party's shares of the words of bit triples.
 pub type Triple = [u64; 3];
@@ -35,20 +36,60 @@ pub fn bins(id: &Id, item: &[u8; 32], segment: usize) -> [usize; 3] {
     })
 }
 
-/// Returns the key of an item for the hash i.
+/// Returns ℓ, the number of bits that are compared, for this number of bins.
+///
+/// # Panics
+///
+/// If there are none.
 #[must_use]
-pub fn key(item: &[u8; 32], i: u8) -> [u8; 32] {
-    let mut key = *item;
-    key[31] = key[31] % 64 + 64 * i;
-    key
+pub fn compared_bits(bins: usize) -> usize {
+    assert!(bins > 0, "at least one bin");
+    40 + (0..).take_while(|k| bins > 1 << k).count()
 }
 
-/// Returns the value of the store at a key of which the OPRF's value is `hidden`.
+/// Returns ω₀ and ω₁, the bytes of numbers, from c, the items of the smaller set, and m, the largest number.
+///
+/// # Panics
+///
+/// If the sum of c numbers can have more than 64 bits.
 #[must_use]
-pub fn value(t: u64, number_less_r: Option<u64>, hidden: &[u8; 32]) -> Vec<u8> {
-    let words: Vec<u64> = [t].into_iter().chain(number_less_r).collect();
-    let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
-    xor(&bytes, &hidden[..bytes.len()])
+pub fn number_bytes(c: usize, m: u64) -> [usize; 2] {
+    let (count, sum) = (c as u128, u128::from(m) * c as u128);
+    assert!(sum < 1 << 64, "a sum of 64 bits");
+    // A count less the threshold has a sign.
+    let bytes = |x: u128| (0..).take_while(|bytes| x >= 1 << (8 * bytes)).count();
+    [bytes(2 * count), bytes(sum).max(1)]
+}
+
+/// Returns the key of π, from the `id` of section 24.
+#[must_use]
+pub fn oprf_key(id: &Id) -> [u8; 16] {
+    let id = sub_session_id(id, 0, 0, "circuit oprf");
+    array(&oracle("foxtrot v1 circuit oprf", &id, 0, 0, &[], 16))
+}
+
+/// Returns the OPRF's value π(f) ⊕ f of an element.
+#[must_use]
+pub fn oprf_value(key: &[u8; 16], f: Block) -> [u8; 16] {
+    (aes::encrypt(Block::from_le_bytes(*key), f) ^ f).to_le_bytes()
+}
+
+/// Returns the value of an item in the slots' store: three columns, of which `t` and the numbers less r have an entry each. The OPRF's values
+/// are `hidden`. There are numbers if `omega` is their bytes.
+#[must_use]
+pub fn value(
+    t: [u64; 3],
+    numbers_less_r: [u64; 3],
+    hidden: &[[u8; 16]; 3],
+    lambda: usize,
+    omega: Option<usize>,
+) -> Vec<u8> {
+    let column = |i: usize| {
+        let (string, number) = (t[i].to_le_bytes(), numbers_less_r[i].to_le_bytes());
+        let bytes = [&string[..lambda], &number[..omega.unwrap_or(0)]].concat();
+        xor(&bytes, &hidden[i][..bytes.len()])
+    };
+    (0..3).flat_map(column).collect()
 }
 
 /// Returns the triples of sender and receiver of random OTs, 64 to a word: pairs of key bits, and choices.
@@ -153,22 +194,43 @@ pub fn look_up(bits: &[bool], y: &[u8], tables: &[u8]) -> Vec<bool> {
 /// The most look-ups of a frame.
 const FRAME: usize = 1 << 17;
 
-/// Compares strings of lanes, a multiple of 64, the sender's first: `Nibbles` and `Tables` of each frame, and both parties' shares of the bits that tell
-/// which strings are equal.
+/// Returns the number of look-ups of a lane in a layer where it has c bits.
+fn look_ups_of_layer(c: usize) -> usize {
+    if c % 4 == 1 { (c - 1) / 4 } else { c.div_ceil(4) }
+}
+
+/// Returns G, the number of look-ups of a lane in all layers, for this number of bits that are compared.
 #[must_use]
-pub fn equal(ots: &LookUps, strings: [&[u64]; 2]) -> (Vec<[Vec<u8>; 2]>, [Vec<u64>; 2]) {
-    let lanes = strings[0].len();
-    let mut layer = strings.map(|strings| -> Vec<u8> {
-        (0..16)
-            .flat_map(|g| {
-                strings.iter().map(move |it| it.to_le_bytes()[g / 2] >> (4 * (g % 2)) & 15)
-            })
-            .collect()
+pub fn look_ups(compared: usize) -> usize {
+    let (mut c, mut all) = (compared, 0);
+    while c > 1 {
+        let of_layer = look_ups_of_layer(c);
+        all += of_layer;
+        c = of_layer + usize::from(c % 4 == 1);
+    }
+    all
+}
+
+/// Compares the first bits of strings of lanes, a multiple of 64, the sender's first: `Nibbles` and `Tables` of each frame, and both parties' shares of the
+/// bits that tell which strings are equal.
+#[must_use]
+pub fn equal(
+    ots: &LookUps,
+    compared: usize,
+    strings: [&[u64]; 2],
+) -> (Vec<[Vec<u8>; 2]>, [Vec<u64>; 2]) {
+    // Bit k of every lane, for each k.
+    let mut layer = strings.map(|strings| -> Vec<Vec<bool>> {
+        (0..compared).map(|k| strings.iter().map(|it| it >> k & 1 == 1).collect()).collect()
     });
     let (mut messages, mut used) = (vec![], 0);
-    loop {
+    while layer[0].len() > 1 {
+        let look_ups = look_ups_of_layer(layer[0].len());
+        let inputs = layer.each_ref().map(|bits| {
+            bits.chunks(4).take(look_ups).flat_map(nibbles_from_bits).collect::<Vec<_>>()
+        });
         let mut shares = [vec![], vec![]];
-        for (x, y) in layer[0].chunks(FRAME).zip(layer[1].chunks(FRAME)) {
+        for (x, y) in inputs[0].chunks(FRAME).zip(inputs[1].chunks(FRAME)) {
             let ots_of_frame = used..used + x.len();
             used = ots_of_frame.end;
             let nibbles = nibbles(&ots.choices[ots_of_frame.clone()], y);
@@ -177,19 +239,23 @@ pub fn equal(ots: &LookUps, strings: [&[u64]; 2]) -> (Vec<[Vec<u8>; 2]>, [Vec<u6
             shares[1].extend(look_up(&ots.bits[ots_of_frame], y, &tables));
             messages.push([nibbles, tables]);
         }
-        if shares[0].len() == lanes {
-            return (messages, shares.map(|it| words_from_bits(&it)));
-        }
-        // A nibble of the next layer has the shares of four look-ups of its lane. S flips its own: nibbles are equal if all four look-ups give 1.
+        // Bits are equal where the look-up gives 1, for S flips its share. A bit that no look-up has follows.
         layer = [0, 1].map(|p| {
-            let of_four = |four: &[bool], b: usize| {
-                (0..4).fold(0, |nibble, k| nibble | u8::from(four[k * lanes + b]) << k)
-            };
-            let fours = shares[p].chunks(4 * lanes);
-            let nibbles = fours.flat_map(|four| (0..lanes).map(move |b| of_four(four, b)));
-            nibbles.map(|nibble| nibble ^ if p == 0 { 15 } else { 0 }).collect()
+            let looked_up = shares[p].chunks(strings[p].len()).map(|bits| flipped(bits, p == 0));
+            looked_up.chain(layer[p].iter().skip(4 * look_ups).cloned()).collect()
         });
     }
+    (messages, [0, 1].map(|p| words_from_bits(&flipped(&layer[p][0], p == 0))))
+}
+
+/// Returns a nibble of every lane from up to four bits of every lane.
+fn nibbles_from_bits(bits: &[Vec<bool>]) -> Vec<u8> {
+    let nibble = |lane: usize| (0..).zip(bits).map(|(k, bits)| u8::from(bits[lane]) << k).sum();
+    (0..bits[0].len()).map(nibble).collect()
+}
+
+fn flipped(bits: &[bool], flip: bool) -> Vec<bool> {
+    bits.iter().map(|bit| bit ^ flip).collect()
 }
 
 fn words_from_bits(bits: &[bool]) -> Vec<u64> {
@@ -197,15 +263,17 @@ fn words_from_bits(bits: &[bool]) -> Vec<u64> {
     bits.chunks(64).map(word).collect()
 }
 
-/// Returns `Products` of the lanes and the share of the party with the numbers. `flips` are the peer's shares as sums with its choices.
+/// Returns `Products` of the lanes and the share of the party with the numbers, which have `omega` bytes. `flips` are the peer's shares as sums with its
+/// choices.
 #[must_use]
 pub fn products(
     pairs: &[[[u8; 16]; 2]],
     bits: &[bool],
     flips: &[bool],
     numbers: &[Vec<u64>],
+    omega: &[usize],
 ) -> (Vec<u8>, Vec<u64>) {
-    let mut sums = vec![0_u64; numbers[0].len()];
+    let mut sums = vec![0_u64; omega.len()];
     let mut message = Vec::new();
     for (((pair, bit), flip), numbers) in pairs.iter().zip(bits).zip(flips).zip(numbers) {
         let [zero, one] = if *flip { [pair[1], pair[0]] } else { *pair };
@@ -214,7 +282,8 @@ pub fn products(
             let change = if *bit { v.wrapping_neg() } else { v };
             let own = if *bit { v } else { 0 };
             sums[i] = sums[i].wrapping_add(own).wrapping_sub(zero);
-            message.extend(zero.wrapping_add(change).wrapping_sub(one).to_le_bytes());
+            let sent = zero.wrapping_add(change).wrapping_sub(one).to_le_bytes();
+            message.extend(&sent[..omega[i]]);
         }
     }
     (message, sums)
@@ -222,19 +291,33 @@ pub fn products(
 
 /// Returns the other party's share.
 #[must_use]
-pub fn accept(keys: &[[u8; 16]], bits: &[bool], message: &[u8]) -> Vec<u64> {
-    let numbers = message.len() / 8 / keys.len();
-    let share = |i: usize| {
-        let lane = |(lane, key): (usize, &[u8; 16])| {
-            let more = if bits[lane] { word(message, numbers * lane + i) } else { 0 };
-            word(key, i).wrapping_add(more)
-        };
-        keys.iter().enumerate().map(lane).fold(0, u64::wrapping_add)
-    };
-    (0..numbers).map(share).collect()
+pub fn accept(keys: &[[u8; 16]], bits: &[bool], message: &[u8], omega: &[usize]) -> Vec<u64> {
+    let mut sums = vec![0_u64; omega.len()];
+    let mut rest = message;
+    for (key, bit) in keys.iter().zip(bits) {
+        for (i, &bytes) in omega.iter().enumerate() {
+            let (number, behind) = rest.split_at(bytes);
+            rest = behind;
+            let more = if *bit { number_from_bytes(number) } else { 0 };
+            sums[i] = sums[i].wrapping_add(word(key, i)).wrapping_add(more);
+        }
+    }
+    sums
 }
 
-/// Returns what both parties send in `Shares`, the sender first, for their shares of numbers.
+/// Returns a share of a sum of `omega` bytes as it is released: the sum's highest bit becomes bit 63.
+#[must_use]
+pub fn raise(share: u64, omega: usize) -> u64 {
+    share << (64 - 8 * omega)
+}
+
+/// Returns the sum of `omega` bytes that is released as this word.
+#[must_use]
+pub fn lower(word: u64, omega: usize) -> u64 {
+    word >> (64 - 8 * omega)
+}
+
+/// Returns what both parties send in `Shares`, the sender first, for their shares of numbers, as [`raise`] makes them.
 #[must_use]
 pub fn release(parties: &mut [Gates; 2], numbers: [&[u64]; 2]) -> [Vec<u64>; 2] {
     let n = numbers[0].len();
@@ -263,5 +346,10 @@ pub fn release(parties: &mut [Gates; 2], numbers: [&[u64]; 2]) -> [Vec<u64>; 2] 
 
 /// Word i of a string.
 fn word(bytes: &[u8], i: usize) -> u64 {
-    (0..8).map(|k| u64::from(bytes[8 * i + k]) << (8 * k)).sum()
+    number_from_bytes(&bytes[8 * i..8 * i + 8])
+}
+
+/// Returns a number of up to 8 bytes.
+fn number_from_bytes(bytes: &[u8]) -> u64 {
+    (0..).zip(bytes).map(|(k, byte)| u64::from(*byte) << (8 * k)).sum()
 }

@@ -102,12 +102,21 @@ impl Batch {
         bits_from_bytes(&self.ask("flips", &[coin], self.m.div_ceil(8)), self.m)
     }
 
-    /// Returns the key of OT `i` from `row`; `coins` are χ and S's coin.
-    fn key(&self, i: usize, row: Block, coins: &[&[u8]]) -> Block {
+    /// Returns the key of π for OT `i`; `coins` are χ and S's coin.
+    fn output_key(&self, i: usize, coins: &[&[u8]]) -> Block {
         let coins = if self.has_coin() { coins } else { &[] };
         let number = 2048 * self.number + i / 1024;
-        let key = oracle("foxtrot v1 silent output", &self.id, number, 0, coins, 16);
-        output_hash(block(&key), i, row)
+        block(&oracle("foxtrot v1 silent output", &self.id, number, 0, coins, 16))
+    }
+
+    /// Returns the key of OT `i` from `row`; `coins` are χ and S's coin.
+    fn key(&self, i: usize, row: Block, coins: &[&[u8]]) -> Block {
+        output_hash(self.output_key(i, coins), i, row)
+    }
+
+    /// Returns the bit of one-of-sixteen OT `i` from x, a row: bit 127 of π(x) ⊕ x.
+    fn bit(&self, i: usize, x: Block) -> bool {
+        (aes::encrypt(self.output_key(i, &[]), x) ^ x) >> 127 == 1
     }
 }
 
@@ -270,8 +279,8 @@ impl Sent {
     #[must_use]
     pub fn masks(&self) -> Vec<u16> {
         let mask = |(i, &row): (usize, &Block)| {
-            let key = |c| self.batch.key(i, row ^ self.batch.protocol.times(c, self.delta), &[]);
-            (0..16).fold(0, |mask, c| mask | u16::from(key(c) & 1 == 1) << c)
+            let bit = |c| self.batch.bit(i, row ^ self.batch.protocol.times(c, self.delta));
+            (0..16).fold(0, |mask, c| mask | u16::from(bit(c)) << c)
         };
         self.rows.iter().enumerate().map(mask).collect()
     }
@@ -409,7 +418,7 @@ impl Received {
     /// Returns the bit of each one-of-sixteen OT.
     #[must_use]
     pub fn bits(&self) -> Vec<bool> {
-        self.keys().iter().map(|key| key & 1 == 1).collect()
+        self.rows.iter().enumerate().map(|(i, &row)| self.batch.bit(i, row)).collect()
     }
 }
 

@@ -127,12 +127,7 @@ pub fn tmmo_pairs(pi: &Aes128, first: u64, delta: &Block, rows: &[Block], keys: 
 ///
 /// # Panics
 /// If there are not as many tables as rows.
-pub fn mmo_tables(
-    pi: &Aes128,
-    multiples: &[Block; 16],
-    rows: &[Block],
-    tables: &mut [[u8; 2]],
-) {
+pub fn mmo_tables(pi: &Aes128, multiples: &[Block; 16], rows: &[Block], tables: &mut [[u8; 2]]) {
     assert!(rows.len() == tables.len(), "one table per row");
     by_schedule!(
         pi,

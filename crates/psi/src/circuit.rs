@@ -7,7 +7,7 @@
 //! ```text
 //! R: items Y in a cuckoo table, one per bin             S: items X in all bins that they may be in
 //! U, V = W ⊕ U·Δ   ◄─ VOLE ─►                           Δ, W
-//! P: words at Y    ── RowSeed, Masked ──►               an OPRF's values at X
+//! P: words at Y    ── RowSeed, Masked ──►               an OPRF's three values at each of X
 //!                  ◄── RowSeed, Slots ──                a secret t of each bin, under these values
 //! s of each bin                                         t of each bin
 //! [s = t]          ── Nibbles ──►  ◄── Tables ──        bits of which each party has a share
@@ -55,6 +55,7 @@
 mod cuckoo;
 mod gates;
 mod look_ups;
+mod oprf;
 mod parameters;
 mod products;
 pub mod protocol;

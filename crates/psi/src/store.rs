@@ -96,9 +96,25 @@ impl Store {
         seed: &RowSeed,
         keys: &[Digest],
     ) -> Result<Plan, Usage> {
+        Ok(self.plan_words::<0>(session, seed, keys)?.0)
+    }
+
+    /// Plans keys, and returns their words, as [`okvs::Okvs::plan_words`] does.
+    pub(crate) fn plan_words<const W: usize>(
+        &self,
+        session: &Session,
+        seed: &RowSeed,
+        keys: &[Digest],
+    ) -> Result<(Plan, Secret<[u8; W]>), Usage> {
         Ok(match self {
-            Self::Three(okvs) => Plan::Three(okvs.plan(session, seed, keys)?),
-            Self::Four(okvs) => Plan::Four(okvs.plan(session, seed, keys)?),
+            Self::Three(okvs) => {
+                let (plan, words) = okvs.plan_words(session, seed, keys)?;
+                (Plan::Three(plan), words)
+            }
+            Self::Four(okvs) => {
+                let (plan, words) = okvs.plan_words(session, seed, keys)?;
+                (Plan::Four(plan), words)
+            }
         })
     }
 
@@ -147,6 +163,19 @@ impl Plan {
                 plan.decode_range(decoder, range, values)
             }
             (Self::Four(plan), Decoder::Four(decoder)) => plan.decode_range(decoder, range, values),
+            _ => Err(Usage::SessionEnded),
+        }
+    }
+
+    /// The values of all keys, in the keys' order.
+    pub(crate) fn decode<const W: usize>(
+        &self,
+        decoder: &Decoder<'_, W>,
+        values: &mut [[u8; W]],
+    ) -> Result<(), Usage> {
+        match (self, decoder) {
+            (Self::Three(plan), Decoder::Three(decoder)) => plan.decode(decoder, values),
+            (Self::Four(plan), Decoder::Four(decoder)) => plan.decode(decoder, values),
             _ => Err(Usage::SessionEnded),
         }
     }

@@ -98,11 +98,6 @@ impl Ours {
         self.keys = Some(Secret(Vec::with_capacity(n)));
     }
 
-    /// The indices of items, and their keys, if they were kept.
-    pub(crate) fn into_keys(self) -> Option<(Secret<u32>, Secret<ItemKey>)> {
-        self.owners.zip(self.keys)
-    }
-
     /// Returns true if keys are wanted.
     pub(crate) const fn keyed(&self) -> bool {
         self.keys.is_some()

@@ -68,7 +68,7 @@ impl From<Secret<u64>> for Mask {
 
 impl Mask {
     /// Adds U to words of this many bytes, if it has as many elements of that length.
-    fn add_to(
+    pub(crate) fn add_to(
         &self,
         executor: &dyn Executor,
         (word_len, words): (usize, &mut [u8]),
@@ -95,7 +95,7 @@ impl Mask {
 }
 
 /// Adds Δ times a word to each sum. A word of 16 bytes is an element of GF(2^128), one of 8 bytes of GF(2^64).
-fn add_products<const W: usize>(
+pub(crate) fn add_products<const W: usize>(
     backend: Backend,
     delta: u128,
     words: &[[u8; W]],

@@ -47,13 +47,6 @@ pub(super) fn bins(session: &Session, items: &[Digest], segment: usize) -> Secre
     bins
 }
 
-/// The key of the OPRF for an item and the number of a hash: the item, the number in its last two bits.
-pub(super) fn key(item: &Digest, which: u8) -> Digest {
-    let mut key = *item;
-    key[31] = key[31] & 0x3f | which << 6;
-    key
-}
-
 /// Assigns items to bins of their own: for each item, which of its bins that is.
 pub(super) fn assign(bins: &[Bins], number: usize) -> Result<Secret<u8>, Error> {
     let mut table = Table::new(bins, number);

@@ -10,14 +10,12 @@ use foxtrot_triples::bits;
 
 use super::{
     gates,
-    look_ups::{LOOK_UPS, nibbles_len, tables_len},
+    look_ups::{self, nibbles_len, tables_len},
+    oprf,
 };
-use crate::{
-    store::Store,
-    vole_psi::{self, Vole},
-};
+use crate::{okvs::RowSeed, store::Store};
 
-/// The most items of a set: the three places of each of the sender's are the keys of one store.
+/// The most items of a set: the slots of the receiver's store are the outputs of one VOLE.
 pub const MAX_ITEMS: usize = 1 << 20;
 
 /// Hash functions, each with a segment of its own of all bins.
@@ -81,7 +79,9 @@ pub struct Parameters {
     terms: Terms,
     receiver_items: usize,
     sender_items: usize,
-    oprf: vole_psi::Parameters,
+    /// The store of the receiver's items.
+    oprf: Store,
+    /// The store of the sender's items.
     store: Store,
 }
 
@@ -101,9 +101,7 @@ impl Parameters {
         if largest.checked_mul(common).is_none() {
             return Err(Usage::SumTooLarge { largest, items: common });
         }
-        let places = HASHES * sender_items;
-        let oprf = vole_psi::Parameters::of(Vole::Small, receiver_items, places)?;
-        let store = Store::new(places)?;
+        let (oprf, store) = (Store::new(receiver_items)?, Store::new(sender_items)?);
         Ok(Self { terms, receiver_items, sender_items, oprf, store })
     }
 
@@ -157,7 +155,7 @@ impl Parameters {
     /// Look-ups, with a random OT of one of sixteen bits each, in which the sender sends.
     #[must_use]
     pub const fn look_ups(&self) -> usize {
-        LOOK_UPS * 64 * self.words()
+        look_ups::number(self.bits()) * 64 * self.words()
     }
 
     /// Random OTs in which the sender sends: those of the triples, and one per bin.
@@ -175,32 +173,66 @@ impl Parameters {
     /// The number of steps that [`Progress`](super::protocol::Progress) counts, unless a set is empty: random OTs, look-ups, and bytes of
     /// slots and gates.
     #[must_use]
-    pub const fn steps(&self) -> usize {
+    pub fn steps(&self) -> usize {
         let ots = self.forward_ots() + self.backward_ots() + 2 * self.look_ups();
         ots + self.store.slots() * self.slot_len() + self.triples() / 4
     }
 
-    pub(super) const fn oprf(&self) -> &vole_psi::Parameters {
-        &self.oprf
+    pub(super) const fn oprf(&self) -> Store {
+        self.oprf
     }
 
     pub(super) const fn store(&self) -> Store {
         self.store
     }
 
-    /// Bytes of a slot: a bin's secret, and a share of a number.
-    pub(super) const fn slot_len(&self) -> usize {
-        8 * self.terms.numbers()
+    /// Bits of a bin's strings: so many that two which differ are taken for equal in any bin with probability 2⁻⁴⁰ at most.
+    pub(super) const fn bits(&self) -> usize {
+        40 + self.bins().next_power_of_two().trailing_zeros() as usize
+    }
+
+    /// Bytes of a bin's strings.
+    pub(super) const fn string_len(&self) -> usize {
+        self.bits().div_ceil(8)
+    }
+
+    /// The threshold: one that no count can reach is as good as any higher one.
+    pub(super) fn threshold(&self) -> u64 {
+        self.terms.threshold().min(self.common() + 1)
+    }
+
+    /// The most items that both can have.
+    fn common(&self) -> u64 {
+        self.receiver_items.min(self.sender_items) as u64
+    }
+
+    /// Bytes of the count less the threshold, with its sign, and of the sum, as few as it takes; 0 without a sum.
+    pub(super) fn number_lens(&self) -> [usize; 2] {
+        let len = |largest: u64, more: u32| {
+            ((u64::BITS - largest.leading_zeros() + more).div_ceil(8) as usize).max(1)
+        };
+        let sum = self.terms.largest.map(|largest| len(largest * self.common(), 0));
+        [len(self.common(), 1), sum.unwrap_or(0)]
+    }
+
+    /// Bytes of a column of a slot: a bin's secret, and a share of a number.
+    pub(super) fn column_len(&self) -> usize {
+        self.string_len() + self.number_lens()[1]
+    }
+
+    /// Bytes of a slot.
+    pub(super) fn slot_len(&self) -> usize {
+        HASHES * self.column_len()
     }
 
     /// Bytes that both parties send of look-ups and of what follows them, but for the random OTs: sender and receiver.
-    const fn circuit_bytes(&self) -> [usize; 2] {
+    fn circuit_bytes(&self) -> [usize; 2] {
         let and = 2 * self.triples() / 8;
-        let numbers = self.terms.numbers();
-        let (words, result) = (self.words(), 8 * (numbers + 1));
-        let forward = [64 * 8 * numbers * words, 8 * words];
+        let [count_len, sum_len] = self.number_lens();
+        let (words, result) = (self.words(), 8 * (self.terms.numbers() + 1));
+        let forward = [64 * (count_len + sum_len) * words, 8 * words];
         let backward =
-            if self.terms.largest.is_some() { [8 * words, 64 * 8 * words] } else { [0; 2] };
+            if self.terms.largest.is_some() { [8 * words, 64 * sum_len * words] } else { [0; 2] };
         let back = if self.terms.both { result } else { 0 };
         let look_ups = [tables_len(self.look_ups()), nibbles_len(self.look_ups())];
         let shared = [and + look_ups[0], and + look_ups[1]];
@@ -216,7 +248,8 @@ impl Parameters {
         let ots = silent::ot_semi_honest();
         let backward =
             if self.backward_ots() > 0 { ots.sender_bytes(self.backward_ots()) } else { 0 };
-        let oprf = self.oprf.receiver_bytes();
+        let vole = silent::vole_semi_honest().receiver_bytes(self.oprf.slots());
+        let oprf = vole + RowSeed::LEN + oprf::sums_len(&self.oprf);
         let look_ups = silent::ot_16_semi_honest().receiver_bytes(self.look_ups());
         oprf + look_ups
             + ots.receiver_bytes(self.forward_ots())
@@ -233,7 +266,7 @@ impl Parameters {
         let ots = silent::ot_semi_honest();
         let backward =
             if self.backward_ots() > 0 { ots.receiver_bytes(self.backward_ots()) } else { 0 };
-        let slots = 32 + self.store.slots() * self.slot_len();
+        let slots = RowSeed::LEN + self.store.slots() * self.slot_len();
         let oprf = silent::vole_semi_honest().sender_bytes(self.oprf.slots());
         let look_ups = silent::ot_16_semi_honest().sender_bytes(self.look_ups());
         let forward = ots.sender_bytes(self.forward_ots());
@@ -250,7 +283,7 @@ pub static PROTOCOL: Protocol = Protocol {
     functionality: Functionality::PsiCount,
     adversary: Adversary::SemiHonest,
     assumption: "dual LPN over a block–accumulate code, AEGIS-128L as a PRG, AES as an ideal cipher, random oracle",
-    params: "GF(2^64), 64-bit bins",
+    params: "GF(2^64), 40 + ⌈log₂ bins⌉ bits of each bin",
     flows: 26,
     receiver_bytes: |n| {
         Parameters::new(Terms::default(), n, n).map_or(usize::MAX, |it| it.receiver_bytes())

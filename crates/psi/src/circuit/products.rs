@@ -7,14 +7,15 @@ use foxtrot_kernel::memcheck;
 use foxtrot_ot::{base::Block, erase::Secret};
 
 /// The sum of the products, as the party with the numbers has it, and the message. `bits` are its shares of the bits, `flips` the
-/// peer's shares as sums with the choices of its OTs. Products of one OT have M numbers.
+/// peer's shares as sums with the choices of its OTs. Products of one OT have M numbers, of so many bytes each.
 pub(super) fn offer<const M: usize>(
     pairs: &[[Block; 2]],
     (bits, flips): (&[u64], &[u64]),
     numbers: impl Fn(usize) -> [u64; M],
+    lens: [usize; M],
 ) -> ([u64; M], Vec<u8>) {
     let mut share = [0_u64; M];
-    let mut message = Vec::with_capacity(8 * M * pairs.len());
+    let mut message = Vec::with_capacity(lens.iter().sum::<usize>() * pairs.len());
     for (i, pair) in pairs.iter().enumerate() {
         let [bit, flip] = [bits, flips].map(|bits| mask(bits, i));
         let numbers = numbers(i);
@@ -26,7 +27,8 @@ pub(super) fn offer<const M: usize>(
             let product = number & bit;
             share[j] = share[j].wrapping_add(product).wrapping_sub(zero);
             let change = number.wrapping_sub(product << 1);
-            message.extend_from_slice(&zero.wrapping_add(change).wrapping_sub(one).to_le_bytes());
+            let sum = zero.wrapping_add(change).wrapping_sub(one).to_le_bytes();
+            message.extend_from_slice(&sum[..lens[j]]);
         }
     }
     memcheck::public(&mut message);
@@ -34,13 +36,21 @@ pub(super) fn offer<const M: usize>(
 }
 
 /// The sum of the products as the other party has it. `bits` are its shares of the bits.
-pub(super) fn accept<const M: usize>(keys: &[Block], bits: &[u64], message: &[u8]) -> [u64; M] {
+pub(super) fn accept<const M: usize>(
+    keys: &[Block],
+    bits: &[u64],
+    lens: [usize; M],
+    mut message: &[u8],
+) -> [u64; M] {
     let mut share = [0_u64; M];
-    let sums = message.as_chunks::<8>().0.chunks_exact(M);
-    for (i, (key, sums)) in keys.iter().zip(sums).enumerate() {
+    for (i, key) in keys.iter().enumerate() {
         let mask = mask(bits, i);
-        for (j, sum) in sums.iter().enumerate() {
-            let sum = u64::from_le_bytes(*sum) & mask;
+        for (j, len) in lens.into_iter().enumerate() {
+            let (sum, rest) = message.split_at(len);
+            message = rest;
+            let mut bytes = [0; 8];
+            bytes[..len].copy_from_slice(sum);
+            let sum = u64::from_le_bytes(bytes) & mask;
             share[j] = share[j].wrapping_add(word(key, j)).wrapping_add(sum);
         }
     }

@@ -1,9 +1,9 @@
 //! The protocol, with its base OTs (`docs/wire/circuit-psi.md`, section 24).
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
+use core::{fmt, mem};
 
-use foxtrot_kernel::{aes::Aes128, memcheck};
+use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
 use foxtrot_ot::{
     Bits, Context, Direction, Seed, Session, Usage,
     base::{BaseOt, Block, Choice},
@@ -11,7 +11,7 @@ use foxtrot_ot::{
     erase::Secret,
     extension::Shape,
     protocol::compatible,
-    silent::{self, Gf16, Gf64, protocol as vole},
+    silent::{self, Gf16, protocol as vole},
     transfers::{Extension, Method},
 };
 use foxtrot_triples::bits;
@@ -21,20 +21,17 @@ use super::{
     Digest, Error, Outcome, PROTOCOL, Parameters, cuckoo,
     gates::{Gates, receive as receive_message},
     look_ups,
+    oprf::{self, Oprf},
     parameters::HASHES,
     products::{accept, bytes, offer, words},
 };
 use crate::{
     okvs::{Coins, RowSeed},
-    paxos::same,
-    tags::{FRAME, Ours},
-    vole_psi::{self, Mask, Next, Planned},
+    paxos::{hashes::TOGETHER, same},
+    tags::FRAME,
 };
 
 pub use crate::paxos::protocol::Progress;
-
-/// Values of the OPRF.
-type Values = Secret<[u8; 32]>;
 
 /// Terms that both parties have agreed on.
 #[derive(Clone, Copy)]
@@ -84,14 +81,14 @@ pub async fn send(
     }
     let count = &mut counter(&parameters, progress);
     // Steps 1 to 3: a secret of each bin, under the OPRF's values at all places of the items.
-    let mut secrets = Secret::<u64>::zeroed(2 * lanes);
+    let mut secrets = Secret::<u64>::zeroed(parameters.terms().numbers() * lanes);
     fill(&cx.seed(), &session, "foxtrot v1 circuit secrets", &mut secrets);
     let (strings, masks) = secrets.split_at_mut(lanes);
     let numbers = (numbers, &*masks);
     match parameters.terms().largest() {
-        None => program::<8>(io, cx, &plan, &session, &items, (strings, numbers), count).await?,
+        None => program::<24>(io, cx, &plan, &session, &items, (strings, numbers), count).await?,
         Some(_) => {
-            program::<16>(io, cx, &plan, &session, &items, (strings, numbers), count).await?;
+            program::<48>(io, cx, &plan, &session, &items, (strings, numbers), count).await?;
         }
     }
     drop(items);
@@ -107,21 +104,24 @@ pub async fn send(
     let (_, choices, keys) =
         plan.receive_ots(io, &of_backward, cx.seed(), plan.backward(), count).await?;
     io.limit(limits());
-    let bits = look_ups::send(io, strings, &tables, &mut *count).await?;
+    let bits = look_ups::send(io, (parameters.bits(), strings), &tables, &mut *count).await?;
     drop(tables);
     // Step 5.
     let flips = words(&receive_message(io, "Flips", 8 * bits.len()).await?);
     let mut shares = Secret(vec![0; parameters.terms().numbers()]);
+    let (shared, [count_len, sum_len]) = ((&*bits, &*flips), parameters.number_lens());
     if parameters.terms().largest().is_none() {
-        shares.copy_from_slice(&send_products(io, &pairs, (&bits, &flips), |_| [1]).await);
+        shares.copy_from_slice(&send_products(io, &pairs, shared, |_| [1], [count_len]).await);
     } else {
         let number = |i: usize| [1, masks[i]];
-        shares.copy_from_slice(&send_products(io, &pairs, (&bits, &flips), number).await);
+        let lens = [count_len, sum_len];
+        shares.copy_from_slice(&send_products(io, &pairs, shared, number, lens).await);
         send_flips(io, &bits, &choices).await;
-        let [more] = receive_products(io, &keys, &bits).await?;
+        let [more] = receive_products(io, &keys, &bits, [sum_len]).await?;
         shares[1] = shares[1].wrapping_add(more);
     }
     // Step 6.
+    plan.raise(&mut shares);
     let ours = Gates::new(io, true, made.triples(), count).release(&shares).await?;
     io.send(public(&ours)).await;
     if !parameters.terms().sender_learns() {
@@ -150,13 +150,13 @@ pub async fn receive(
     }
     let count = &mut counter(&parameters, progress);
     // Steps 1 to 3. Bins without an item have random strings.
-    let mut random = Secret::<u64>::zeroed(2 * lanes);
+    let mut random = Secret::<u64>::zeroed(parameters.terms().numbers() * lanes);
     fill(&cx.seed(), &session, "foxtrot v1 circuit empty bins", &mut random);
     let (strings, numbers) = random.split_at_mut(lanes);
     match parameters.terms().largest() {
-        None => look_up::<8>(io, cx, &plan, &session, &items, (strings, numbers), count).await?,
+        None => look_up::<24>(io, cx, &plan, &session, &items, (strings, numbers), count).await?,
         Some(_) => {
-            look_up::<16>(io, cx, &plan, &session, &items, (strings, numbers), count).await?;
+            look_up::<48>(io, cx, &plan, &session, &items, (strings, numbers), count).await?;
         }
     }
     drop(items);
@@ -170,21 +170,26 @@ pub async fn receive(
     let of_backward = session.sub("circuit backward", 0, Default::default());
     let (_, pairs) = plan.send_ots(io, &of_backward, cx.seed(), plan.backward(), count).await?;
     io.limit(limits());
+    let strings = (parameters.bits(), &*strings);
     let bits = look_ups::look_up(io, strings, &looked_up, &mut *count).await?;
     drop(looked_up);
     // Step 5.
     send_flips(io, &bits, &choices).await;
     let mut shares = Secret(vec![0; parameters.terms().numbers()]);
+    let [count_len, sum_len] = parameters.number_lens();
     if parameters.terms().largest().is_none() {
-        shares.copy_from_slice(&receive_products::<1>(io, &keys, &bits).await?);
+        shares.copy_from_slice(&receive_products(io, &keys, &bits, [count_len]).await?);
     } else {
-        shares.copy_from_slice(&receive_products::<2>(io, &keys, &bits).await?);
+        let lens = [count_len, sum_len];
+        shares.copy_from_slice(&receive_products(io, &keys, &bits, lens).await?);
         let flips = words(&receive_message(io, "Flips", 8 * bits.len()).await?);
-        let [more] = send_products(io, &pairs, (&bits, &flips), |i| [numbers[i]]).await;
+        let shared = (&*bits, &*flips);
+        let [more] = send_products(io, &pairs, shared, |i| [numbers[i]], [sum_len]).await;
         shares[1] = shares[1].wrapping_add(more);
     }
     // Step 6. With the threshold taken off, a count below it is negative.
-    shares[0] = shares[0].wrapping_sub(plan.threshold());
+    shares[0] = shares[0].wrapping_sub(parameters.threshold());
+    plan.raise(&mut shares);
     let ours = Gates::new(io, false, made.triples(), count).release(&shares).await?;
     let theirs = receive_message(io, "Shares", 8 * ours.len()).await?;
     let mut sent = ours.to_vec();
@@ -195,7 +200,8 @@ pub async fn receive(
     Ok(plan.outcome(&ours, &theirs))
 }
 
-/// S, steps 1 to 3: sends slots of W bytes that give each bin's string, and its number less the bin's mask, under the OPRF's values.
+/// S, steps 1 to 3: sends slots that give, for each hash function, the bin's string, and the number less the bin's mask, under a value of the OPRF. They have W
+/// bytes, of which not all are sent.
 async fn program<const W: usize>(
     io: &Io,
     cx: &mut Context<'_>,
@@ -207,41 +213,91 @@ async fn program<const W: usize>(
 ) -> Result<(), Error> {
     let parameters = &plan.parameters;
     let bins = cuckoo::bins(session, items, parameters.segment());
-    let mut keys = Secret(Vec::with_capacity(HASHES * items.len()));
-    for (which, _) in (0_u8..).zip(0..HASHES) {
-        keys.0.extend(items.iter().map(|item| cuckoo::key(item, which)));
-    }
-    let values = evaluate_all(io, cx, plan, session, &keys).await?;
-    let mut hidden = Secret::<[u8; W]>::zeroed(keys.len());
-    for (k, (hidden, value)) in hidden.iter_mut().zip(&*values).enumerate() {
-        let (which, item) = (k / items.len(), k % items.len());
-        let bin = bins[item][which] as usize;
-        let number = numbers.get(item).map_or(0, |number| number.wrapping_sub(masks[bin]));
-        *hidden = programmed([strings[bin], number], value);
-    }
-    drop(values);
-    let of_slots = session.sub("circuit slots", 0, Default::default());
-    let mut coins = Zeroizing::new([0; 32]);
-    cx.seed().fill(&session.oracle("foxtrot v1 circuit coins"), 0, coins.as_mut_slice());
-    let (coins, store) = (Coins::from_bytes(*coins), parameters.store());
+    let mut hidden = Secret::<[u8; W]>::zeroed(items.len());
+    let string_len = parameters.string_len();
+    let take = |order: &[u32], values: &[[Block; HASHES]]| {
+        for (k, (&item, values)) in order.iter().zip(values).enumerate() {
+            order.get(k + 2 * AHEAD).iter().for_each(|&&item| prefetch(&bins[item as usize]));
+            if let Some(&item) = order.get(k + AHEAD) {
+                prefetch(&hidden[item as usize]);
+                for &bin in &bins[item as usize] {
+                    prefetch(&strings[bin as usize]);
+                    masks.get(bin as usize).iter().for_each(|mask| prefetch(*mask));
+                }
+            }
+            let item = item as usize;
+            let columns = hidden[item].chunks_exact_mut(W / HASHES);
+            for ((column, value), &bin) in columns.zip(values).zip(&bins[item]) {
+                let bin = bin as usize;
+                let number = numbers.get(item).map_or(0, |number| number.wrapping_sub(masks[bin]));
+                let programmed = programmed(string_len, [strings[bin], number], value);
+                column.copy_from_slice(&programmed[..W / HASHES]);
+            }
+        }
+    };
+    let [of_vole, of_oprf] = Plan::oprf_sessions(session);
+    let oprf = Oprf { session: &of_oprf, store: parameters.oprf() };
+    oprf.send(io, &mut Context::new(&of_vole, cx.seed()), plan.vole(), items, take).await?;
+    let (of_slots, store) =
+        (session.sub("circuit slots", 0, Default::default()), parameters.store());
     let mut slots = Secret::<[u8; W]>::zeroed(store.slots());
-    let hidden = |_: &RowSeed| Secret(hidden.as_flattened().to_vec());
-    let (row_seed, _) = store.encode_with(&of_slots, coins, &keys, hidden, &mut slots)?;
+    let hidden = |_: &RowSeed| Secret(mem::take(&mut hidden.0).into_flattened());
+    let (row_seed, _) =
+        store.encode_with(&of_slots, coins(session, cx.seed()), items, hidden, &mut slots)?;
     // They are sent.
     memcheck::public(&mut slots);
     io.limit(limits());
     io.send(row_seed.as_bytes().to_vec()).await;
-    for frame in slots.as_flattened().chunks(FRAME) {
-        io.send(frame.to_vec()).await;
+    for slots in slots.chunks(SLOTS) {
+        let frame = packed(slots, parameters.column_len());
         count(frame.len());
+        io.send(frame).await;
     }
     Ok(())
 }
 
-/// The value of the store at a key, of a bin's string and a number less the bin's mask, under the OPRF's value.
-pub(super) fn programmed<const W: usize>(words: [u64; 2], value: &[u8; 32]) -> [u8; W] {
-    let words = words.map(u64::to_le_bytes);
-    core::array::from_fn(|i| words[i / 8][i % 8] ^ value[i])
+/// Items whose bins are fetched ahead.
+const AHEAD: usize = 16;
+/// Slots of a frame.
+const SLOTS: usize = 1 << 14;
+
+/// The first bytes, so many, of each column of slots.
+fn packed<const W: usize>(slots: &[[u8; W]], len: usize) -> Vec<u8> {
+    let mut frame = Vec::with_capacity(HASHES * len * slots.len());
+    for column in slots.as_flattened().chunks_exact(W / HASHES) {
+        frame.extend_from_slice(&column[..len]);
+    }
+    frame
+}
+
+/// Slots of columns of which these are the first bytes, so many.
+fn unpacked<const W: usize>(frame: &[u8], len: usize) -> impl Iterator<Item = [u8; W]> {
+    frame.chunks_exact(HASHES * len).map(move |columns| {
+        let mut slot = [0; W];
+        for (to, from) in slot.chunks_exact_mut(W / HASHES).zip(columns.chunks_exact(len)) {
+            to[..len].copy_from_slice(from);
+        }
+        slot
+    })
+}
+
+/// A column of an item's value in the store, of which the first bytes count: its bin's string, which has so many bytes, and its number less the bin's mask, under a value of
+/// the OPRF.
+pub(super) fn programmed(string_len: usize, words: [u64; 2], value: &Block) -> Block {
+    (joined(string_len, words) ^ u128::from_le_bytes(*value)).to_le_bytes()
+}
+
+/// A string of so many bytes and a number behind it.
+fn joined(string_len: usize, [string, number]: [u64; 2]) -> u128 {
+    let bits = 8 * string_len;
+    u128::from(string) & ((1 << bits) - 1) | u128::from(number) << bits
+}
+
+/// The coins of a party's store.
+fn coins(session: &Session, seed: Seed) -> Coins {
+    let mut coins = Zeroizing::new([0; 32]);
+    seed.fill(&session.oracle("foxtrot v1 circuit coins"), 0, coins.as_mut_slice());
+    Coins::from_bytes(*coins)
 }
 
 /// R, steps 1 to 3: the strings, and numbers, of bins with an item.
@@ -257,98 +313,46 @@ async fn look_up<const W: usize>(
     let parameters = &plan.parameters;
     let bins = cuckoo::bins(session, items, parameters.segment());
     let which = cuckoo::assign(&bins, parameters.bins())?;
-    let mut keys = Secret(Vec::with_capacity(items.len()));
-    let own = items.iter().zip(&*which).map(|(item, which)| cuckoo::key(item, *which));
-    keys.0.extend(own);
-    let values = evaluate(io, cx, plan, session, &keys).await?;
-    io.limit(limits());
+    let [of_vole, of_oprf] = Plan::oprf_sessions(session);
+    let oprf = Oprf { session: &of_oprf, store: parameters.oprf() };
+    let (of_vole, coins) = (&mut Context::new(&of_vole, cx.seed()), coins(session, cx.seed()));
+    let values = oprf.receive(io, of_vole, plan.vole(), coins, (items, &which)).await?;
     let row_seed = RowSeed::decode(&io.recv(RowSeed::LEN).await)?;
-    let store = parameters.store();
-    let len = W * store.slots();
-    let mut slots = Vec::with_capacity(len);
-    for start in (0..len).step_by(FRAME) {
-        slots.extend(receive_message(io, "Slots", FRAME.min(len - start)).await?);
-        count(FRAME.min(len - start));
+    let (store, len) = (parameters.store(), parameters.column_len());
+    let mut slots = Vec::<[u8; W]>::with_capacity(store.slots());
+    for start in (0..store.slots()).step_by(SLOTS) {
+        let frame = HASHES * len * SLOTS.min(store.slots() - start);
+        slots.extend(unpacked::<W>(&receive_message(io, "Slots", frame).await?, len));
+        count(frame);
     }
     let of_slots = session.sub("circuit slots", 0, Default::default());
-    let planned = store.plan(&of_slots, &row_seed, &keys)?;
-    let decoder = store.decoder::<W>(slots.as_chunks().0)?;
-    let mut decoded = Secret::<[u8; W]>::zeroed(keys.len());
-    planned.decode_range(&decoder, 0..keys.len(), &mut decoded)?;
-    for (&item, decoded) in planned.order().iter().zip(&*decoded) {
-        let item = item as usize;
-        let bin = bins[item][usize::from(which[item])] as usize;
-        let word = |at: usize| {
-            let byte = |k: usize| decoded[at + k] ^ values[item][at + k];
-            u64::from_le_bytes(core::array::from_fn(byte))
-        };
-        strings[bin] = word(0);
-        if W > 8 {
-            numbers[bin] = word(8);
+    let planned = store.plan(&of_slots, &row_seed, items)?;
+    let decoder = store.decoder(&slots)?;
+    let mut decoded = Secret::<[u8; W]>::zeroed(TOGETHER);
+    for (order, start) in planned.order().chunks(TOGETHER).zip((0..).step_by(TOGETHER)) {
+        let decoded = &mut decoded[..order.len()];
+        // They are needed when the columns are there.
+        order.iter().for_each(|&item| {
+            prefetch(&bins[item as usize]);
+            prefetch(&which[item as usize]);
+            prefetch(&values[item as usize]);
+        });
+        planned.decode_range(&decoder, start..start + order.len(), decoded)?;
+        for (&item, decoded) in order.iter().zip(decoded) {
+            let (item, mut column) = (item as usize, [0; 16]);
+            let which = usize::from(which[item]);
+            let from = decoded.chunks_exact(W / HASHES).nth(which).unwrap_or_default();
+            column[..len].copy_from_slice(&from[..len]);
+            let bits = 8 * parameters.string_len();
+            let both = u128::from_le_bytes(column) ^ u128::from_le_bytes(values[item]);
+            #[expect(clippy::cast_possible_truncation, reason = "two words of it")]
+            let [string, number] = [both as u64, (both >> bits) as u64];
+            let bin = bins[item][which] as usize;
+            strings[bin] = string;
+            numbers.get_mut(bin).into_iter().for_each(|it| *it = number);
         }
     }
     Ok(())
-}
-
-/// R: the OPRF's values at its keys.
-async fn evaluate(
-    io: &Io,
-    cx: &mut Context<'_>,
-    plan: &Plan,
-    session: &Session,
-    keys: &[Digest],
-) -> Result<Values, Error> {
-    let oprf = *plan.parameters.oprf();
-    let [of_vole, of_states] = plan.oprf_sessions(session);
-    let mut of_vole = Context::new(&of_vole, cx.seed());
-    let mut vole = vole::Receiver::<Gf64>::set_up(io, &mut of_vole, plan.vole()).await?;
-    let state = vole_psi::Receiver::new(of_states, oprf, keys.to_vec(), None, cx.seed())?;
-    let plan = || state.keep_keys().plan();
-    let encode = |planned: Result<Planned, Error>| planned?.encode();
-    let (u, v, encoded) = vole.vole_beside(io, oprf.slots(), plan, encode).await?;
-    io.limit(limits());
-    let (masked, row_seed, sums) = encoded?.mask(Mask::Small(u), v)?;
-    io.send(row_seed.as_bytes().to_vec()).await;
-    for frame in sums.chunks(FRAME) {
-        io.send(frame.to_vec()).await;
-    }
-    match masked.finish()? {
-        Next::Done(received) => in_order(received.ours),
-        Next::Bucket(_) => Err(Usage::SessionEnded.into()),
-    }
-}
-
-/// S: the OPRF's values at any keys.
-async fn evaluate_all(
-    io: &Io,
-    cx: &mut Context<'_>,
-    plan: &Plan,
-    session: &Session,
-    keys: &[Digest],
-) -> Result<Values, Error> {
-    let oprf = *plan.parameters.oprf();
-    let [of_vole, of_states] = plan.oprf_sessions(session);
-    let mut of_vole = Context::new(&of_vole, cx.seed());
-    let mut vole = vole::Sender::<Gf64>::set_up(io, &mut of_vole, plan.vole()).await?;
-    let w = vole.vole(io, oprf.slots()).await?;
-    io.limit(limits());
-    let state = vole_psi::Sender::new(of_states, oprf, keys.to_vec(), None, cx.seed())?;
-    let mut opened = state.keep_keys().open(&io.recv(RowSeed::LEN).await)?;
-    for len in oprf.sum_frames() {
-        opened.take(&io.recv(len).await)?;
-    }
-    let delta = vole.delta()?;
-    in_order(opened.evaluate(&delta, w)?)
-}
-
-/// The keys of items in their order: the values of the OPRF.
-fn in_order(ours: Ours) -> Result<Values, Error> {
-    let (owners, keys) = ours.into_keys().ok_or(Usage::SessionEnded)?;
-    let mut values = Secret::zeroed(keys.len());
-    for (&owner, key) in owners.iter().zip(&*keys) {
-        values[owner as usize] = *key;
-    }
-    Ok(values)
 }
 
 /// Sends the bits' shares, as sums with the choices of OTs.
@@ -369,34 +373,37 @@ const fn lanes<const M: usize>() -> usize {
     FRAME / (8 * M)
 }
 
-/// Sums of products of shared bits with own numbers: the share of the party with the numbers.
+/// Sums of products of shared bits with own numbers of so many bytes: the share of the party with the numbers.
 async fn send_products<const M: usize>(
     io: &Io,
     pairs: &[[Block; 2]],
     (bits, flips): (&[u64], &[u64]),
     numbers: impl Fn(usize) -> [u64; M],
+    lens: [usize; M],
 ) -> [u64; M] {
     let mut shares = [0_u64; M];
     for (part, pairs) in pairs.chunks(lanes::<M>()).enumerate() {
         let (start, word) = (part * lanes::<M>(), part * lanes::<M>() / 64);
-        let (share, message) =
-            offer(pairs, (&bits[word..], &flips[word..]), |i| numbers(start + i));
+        let of_part = (&bits[word..], &flips[word..]);
+        let (share, message) = offer(pairs, of_part, |i| numbers(start + i), lens);
         io.send(message).await;
         shares.iter_mut().zip(share).for_each(|(sum, share)| *sum = sum.wrapping_add(share));
     }
     shares
 }
 
-/// Sums of products of shared bits with the peer's numbers.
+/// Sums of products of shared bits with the peer's numbers of so many bytes.
 async fn receive_products<const M: usize>(
     io: &Io,
     keys: &[Block],
     bits: &[u64],
+    lens: [usize; M],
 ) -> Result<[u64; M], Error> {
     let mut shares = [0_u64; M];
     for (part, keys) in keys.chunks(lanes::<M>()).enumerate() {
-        let message = receive_message(io, "Products", 8 * M * keys.len()).await?;
-        let share: [u64; M] = accept(keys, &bits[part * lanes::<M>() / 64..], &message);
+        let len = lens.iter().sum::<usize>() * keys.len();
+        let message = receive_message(io, "Products", len).await?;
+        let share = accept(keys, &bits[part * lanes::<M>() / 64..], lens, &message);
         shares.iter_mut().zip(share).for_each(|(sum, share)| *sum = sum.wrapping_add(share));
     }
     Ok(shares)
@@ -434,13 +441,13 @@ impl Plan {
         Ok(session.sub(PROTOCOL.name, self.counter, self.direction))
     }
 
-    fn vole(&self) -> vole::Plan<'static, silent::Silent<Gf64>> {
+    fn vole(&self) -> oprf::Vole {
         let (base, direction) = (self.base, self.direction);
         vole::Plan { extension: silent::vole_semi_honest(), base, direction, counter: 0 }
     }
 
-    /// The namespaces of the VOLE, and of the states that use it.
-    fn oprf_sessions(&self, session: &Session) -> [Session; 2] {
+    /// The namespaces of the VOLE, and of the OPRF that uses it.
+    fn oprf_sessions(session: &Session) -> [Session; 2] {
         let of = |name| session.sub(name, 0, Default::default());
         [of("circuit vole"), of("circuit oprf")]
     }
@@ -555,9 +562,14 @@ impl Plan {
         Ok((received, words(&choices), keys))
     }
 
-    /// The threshold: one that no count can reach is as good as any higher one.
-    fn threshold(&self) -> u64 {
-        self.parameters.terms().threshold().min(1 << 32)
+    /// By how many bits shares of the count and of the sum are short of words.
+    fn spare(&self) -> [usize; 2] {
+        self.parameters.number_lens().map(|len| 64 - 8 * len)
+    }
+
+    /// Moves shares to the high bits of words, where their sums lose what they carry, and the count less the threshold has its sign.
+    fn raise(&self, shares: &mut [u64]) {
+        shares.iter_mut().zip(self.spare()).for_each(|(share, spare)| *share <<= spare);
     }
 
     /// The outcome of sets of which one is empty.
@@ -577,8 +589,9 @@ impl Plan {
         memcheck::public(&mut opened);
         match opened[..] {
             [u64::MAX, count, ref sum @ ..] => {
-                let count = count.wrapping_add(self.threshold());
-                Outcome::Released { count, sum: sum.first().copied() }
+                let [of_count, of_sum] = self.spare();
+                let count = (count >> of_count).wrapping_add(self.parameters.threshold());
+                Outcome::Released { count, sum: sum.first().map(|sum| sum >> of_sum) }
             }
             _ => Outcome::Withheld,
         }

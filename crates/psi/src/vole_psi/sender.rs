@@ -119,11 +119,6 @@ impl Opened {
         Ok(Next::Done(Sent::new(sender.session, parameters.coding(), sender.tags)?))
     }
 
-    /// The tags and keys of the only bucket, which are not sorted.
-    pub(crate) fn evaluate(self, delta: &u128, w: Secret<u128>) -> Result<Ours, Error> {
-        Ok(self.add_tags(delta, w)?.tags)
-    }
-
     fn add_tags(self, delta: &u128, w: Secret<u128>) -> Result<Sender, Error> {
         match (self.sender.parameters.store(), self.sender.parameters.word_len()) {
             (Store::Three(okvs), 16) => self.tag::<3, 16>(&okvs, delta, w),

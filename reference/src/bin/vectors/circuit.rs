@@ -1,26 +1,30 @@
 //! The contents of `circuit.json`. What the entries are stands there, under `about`.
 
-use super::{array, bytes, object, pattern, string};
+use super::{array, bytes, number_array, object, pattern, string};
 use foxtrot_reference::circuit::{
-    Gates, LookUps, accept, bins, equal, key, products, release, segment, triples, value,
+    Gates, LookUps, accept, bins, compared_bits, equal, look_ups, oprf_key, oprf_value, products,
+    raise, release, segment, triples, value,
 };
-use foxtrot_reference::oracle::{oracle, sub_session_id};
+use foxtrot_reference::oracle::{Id, oracle, sub_session_id};
 use foxtrot_reference::{bits_from_bytes, bytes_from_bits};
 
 const PROVENANCE: &str = "schoolbook implementation, written from docs/wire/circuit-psi.md: \
     cargo run --release -p foxtrot-reference --bin vectors circuit \
     > crates/psi/tests/vectors/circuit.json";
 
-const ABOUT: [&str; 5] = [
-    "All byte strings are hexadecimal. Words are 8 bytes each, little endian; of two parties the sender's come first.",
-    "bins: of an item with this number of the receiver's items, in the sub-session 0 of the protocol circuit-psi under sid; key: of \
-     the hash 2; value: of the string t and the number less r under the OPRF's value hidden.",
-    "gates, equality: of one-of-sixteen OTs masks, the sender's 16 bits, u16 each, and the receiver's choices, two to a byte, the lower half \
-     first, and bits, packed; the strings of 64 lanes of both parties; nibbles, tables: the messages, one layer after another; equal: both shares \
+const ABOUT: [&str; 6] = [
+    "All byte strings are hexadecimal. Words are 8 bytes each, little endian; of two parties the sender's come first. The sub-session is \
+     number 0 of the protocol circuit-psi under sid, direction 0.",
+    "bins: of an item with this number of the receiver's items; compared_bits and lambda: l and its bytes. value: of the three words t and numbers less r under \
+     the OPRF's values hidden, 16 bytes each, with numbers of omega bytes; value_without: without a sum.",
+    "oprf: id, of circuit-psi; oprf_id, of circuit oprf under it; key, of pi; value: of the element.",
+    "equality: for each number of compared bits, masks of one-of-sixteen OTs, the sender's 16 bits, u16 each, and the receiver's choices, two to a byte, the lower half \
+     first, and bits, packed; the strings, words, of 64 lanes of both parties; nibbles, tables: the messages, one layer after another; equal: both shares \
      of which are equal.",
     "gates, release: ot_keys and ot_choices, bits of the keys of OTs, pair after pair, and choices, packed, which make the triples; numbers: shares of a count less \
-     the threshold and of a sum; shares: what both send.",
-    "products: keys of OTs, pair after pair; choices, and shares of bits, packed; numbers of every lane, two each; the message, and both shares.",
+     the threshold and of a sum, 8 bytes each; shares: what both send.",
+    "products: keys of OTs, pair after pair; choices, and shares of bits, packed; words of every lane, two each; the message, with numbers of omega bytes, and both shares, \
+     sums times 2^(64 - 8 omega).",
 ];
 
 pub(super) fn vectors() -> String {
@@ -29,7 +33,9 @@ pub(super) fn vectors() -> String {
         ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("sid", bytes(&pattern(0))),
-        ("bins", array([0, 1, 300, 1 << 20].map(bins_vector))),
+        ("bins", array([(0, 1), (1, 3), (300, 5), (1 << 20, 8)].map(bins_vector))),
+        ("oprf", oprf_vector()),
+        ("equality", array([61, 49, 57].map(equality_vector))),
         ("gates", gates_vector()),
         ("products", products_vector()),
     ]);
@@ -49,27 +55,51 @@ fn joined(words: &[u64]) -> String {
     bytes(&words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>())
 }
 
-fn bins_vector(n: usize) -> String {
-    let id = sub_session_id(&pattern(0), 0, 0, "circuit-psi");
-    let (item, hidden) = (pattern(9), pattern(7));
-    let bins = bins(&id, &item, segment(n));
-    let [t, number] = [n as u64 + 5, 1 << 63 | n as u64];
+fn id() -> Id {
+    sub_session_id(&pattern(0), 0, 0, "circuit-psi")
+}
+
+fn bins_vector((n, omega): (usize, usize)) -> String {
+    let (item, hidden) = (pattern(9), random(12, 48));
+    let bins = bins(&id(), &item, segment(n));
+    let compared = compared_bits(3 * segment(n));
+    let lambda = compared.div_ceil(8);
+    let [t, numbers]: [[u64; 3]; 2] =
+        [13, 14].map(|purpose| words(purpose, 3).try_into().expect("three words"));
+    let columns = hidden.as_chunks().0.try_into().expect("three columns");
+    let value = |omega| value(t, numbers, columns, lambda, omega);
     object(&[
         ("receiver_items", n.to_string()),
         ("item", bytes(&item)),
         ("bins", array(bins.map(|bin| bin.to_string()))),
-        ("key", bytes(&key(&item, 2))),
+        ("compared_bits", compared.to_string()),
+        ("lambda", lambda.to_string()),
+        ("t", number_array(t)),
+        ("numbers", number_array(numbers)),
         ("hidden", bytes(&hidden)),
-        ("t", t.to_string()),
-        ("number", number.to_string()),
-        ("value", bytes(&value(t, Some(number), &hidden))),
+        ("omega", omega.to_string()),
+        ("value", bytes(&value(Some(omega)))),
+        ("value_without", bytes(&value(None))),
     ])
 }
 
-/// Equality of 64 strings, and the release of two numbers.
-fn gates_vector() -> String {
-    let number = 21 * 64;
-    let (masks, choices) = (random(10, 2 * number), random(11, number / 2));
+fn oprf_vector() -> String {
+    let (key, element) = (oprf_key(&id()), random(15, 16));
+    let f = u128::from_le_bytes(element.as_chunks().0[0]);
+    object(&[
+        ("id", bytes(&id())),
+        ("oprf_id", bytes(&sub_session_id(&id(), 0, 0, "circuit oprf"))),
+        ("key", bytes(&key)),
+        ("element", bytes(&element)),
+        ("value", bytes(&oprf_value(&key, f))),
+    ])
+}
+
+/// Equality of 64 strings.
+fn equality_vector(compared: usize) -> String {
+    let number = 64 * look_ups(compared);
+    let masks = random(100 + compared, 2 * number);
+    let choices = random(200 + compared, number / 2);
     let mut ots = LookUps {
         masks: masks.as_chunks().0.iter().map(|it| u16::from_le_bytes(*it)).collect(),
         choices: choices.iter().flat_map(|it| [it & 15, it >> 4]).collect(),
@@ -80,12 +110,26 @@ fn gates_vector() -> String {
     for lane in [0, 5, 63] {
         strings[1][lane] = strings[0][lane];
     }
-    strings[1][6] = strings[0][6] ^ 1 << 63;
-    let (messages, equal) = equal(&ots, [&strings[0], &strings[1]]);
-    assert_eq!(equal[0][0] ^ equal[1][0], 1 | 1 << 5 | 1 << 63);
+    strings[1][6] = strings[0][6] ^ 1 << (compared - 1);
+    strings[1][7] = strings[0][7] ^ 1 << compared;
+    let (messages, equal) = equal(&ots, compared, [&strings[0], &strings[1]]);
+    assert_eq!(equal[0][0] ^ equal[1][0], 1 | 1 << 5 | 1 << 7 | 1 << 63);
     let messages = [0, 1].map(|it| messages.iter().flat_map(|both| both[it].clone()).collect());
     let [nibbles, tables]: [Vec<u8>; 2] = messages;
+    object(&[
+        ("compared_bits", compared.to_string()),
+        ("masks", bytes(&masks)),
+        ("choices", bytes(&choices)),
+        ("bits", bytes(&bytes_from_bits(&ots.bits))),
+        ("strings", joined(&strings.concat())),
+        ("nibbles", bytes(&nibbles)),
+        ("tables", bytes(&tables)),
+        ("equal", joined(&equal.concat())),
+    ])
+}
 
+/// The release of two numbers.
+fn gates_vector() -> String {
     let n = 2 * 64 * 14 * 2;
     let (keys, ot_choices) = (random(0, 2 * n / 8), random(1, n / 8));
     let pairs: Vec<[bool; 2]> = bits_from_bytes(&keys, 2 * n).as_chunks().0.to_vec();
@@ -98,13 +142,6 @@ fn gates_vector() -> String {
     let shares = release(&mut parties, [&first, &second]);
     assert_eq!([0, 1, 2].map(|i| shares[0][i] ^ shares[1][i]), [u64::MAX, count, sum]);
     object(&[
-        ("masks", bytes(&masks)),
-        ("choices", bytes(&choices)),
-        ("bits", bytes(&bytes_from_bits(&ots.bits))),
-        ("strings", joined(&strings.concat())),
-        ("nibbles", bytes(&nibbles)),
-        ("tables", bytes(&tables)),
-        ("equal", joined(&equal.concat())),
         ("ot_keys", bytes(&keys)),
         ("ot_choices", bytes(&ot_choices)),
         ("numbers", joined(&[&first[..], &second].concat())),
@@ -113,21 +150,22 @@ fn gates_vector() -> String {
 }
 
 fn products_vector() -> String {
-    let lanes = 64;
+    let (lanes, omega) = (64, [3, 5]);
     let keys = random(5, 32 * lanes);
     let pairs: Vec<[[u8; 16]; 2]> = keys.as_chunks().0.as_chunks().0.to_vec();
     let bits = |purpose| bits_from_bytes(&random(purpose, lanes / 8), lanes);
     let (choices, ours, theirs) = (bits(6), bits(7), bits(8));
     let flips: Vec<bool> = theirs.iter().zip(&choices).map(|(bit, choice)| bit ^ choice).collect();
     let numbers: Vec<Vec<u64>> = words(9, 2 * lanes).chunks(2).map(<[u64]>::to_vec).collect();
-    let (message, share) = products(&pairs, &ours, &flips, &numbers);
+    let (message, share) = products(&pairs, &ours, &flips, &numbers, &omega);
     let chosen: Vec<[u8; 16]> =
         pairs.iter().zip(&choices).map(|(pair, choice)| pair[usize::from(*choice)]).collect();
-    let other = accept(&chosen, &theirs, &message);
+    let other = accept(&chosen, &theirs, &message, &omega);
+    let shares = [share, other].map(|share| [0, 1].map(|i| raise(share[i], omega[i])));
     for i in 0..2 {
         let counted = (0..lanes).filter(|&lane| ours[lane] != theirs[lane]);
         let sum = counted.map(|lane| numbers[lane][i]).fold(0, u64::wrapping_add);
-        assert_eq!(share[i].wrapping_add(other[i]), sum);
+        assert_eq!(shares[0][i].wrapping_add(shares[1][i]), raise(sum, omega[i]));
     }
     object(&[
         ("ot_keys", bytes(&keys)),
@@ -135,7 +173,8 @@ fn products_vector() -> String {
         ("senders_bits", bytes(&bytes_from_bits(&ours))),
         ("receivers_bits", bytes(&bytes_from_bits(&theirs))),
         ("numbers", joined(&numbers.concat())),
+        ("omega", number_array(omega.map(|it| it as u64))),
         ("message", bytes(&message)),
-        ("shares", joined(&[share, other].concat())),
+        ("shares", joined(&shares.concat())),
     ])
 }

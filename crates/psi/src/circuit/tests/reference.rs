@@ -1,16 +1,21 @@
 //! The steps against vectors of the schoolbook implementation (`tests/vectors/circuit.json`).
 
+use foxtrot_kernel::aes::mmo;
 use foxtrot_ot::{Bits, base::Block, engine::Io};
 use foxtrot_triples::bits::{Received, Sent, Triples};
 use serde_json::Value;
 
 use super::*;
-use crate::circuit::{
-    cuckoo,
-    gates::{Gates, words_to_release},
-    look_ups,
-    products::{accept, offer},
-    protocol::programmed,
+use crate::{
+    circuit::{
+        cuckoo,
+        gates::{Gates, words_to_release},
+        look_ups,
+        oprf::Oprf,
+        products::{accept, offer},
+        protocol::programmed,
+    },
+    store::Store,
 };
 
 fn vectors() -> Value {
@@ -31,28 +36,60 @@ fn digest(value: &Value) -> Digest {
 }
 
 #[test]
-fn bins_and_keys_match_the_test_vectors() {
+fn bins_and_lengths_match_the_test_vectors() {
     let session = Session::new(Sid::from_bytes(digest(&vectors()["sid"])));
     let session = session.sub("circuit-psi", 0, Default::default());
     for vector in vectors()["bins"].as_array().unwrap() {
         let n = usize::try_from(vector["receiver_items"].as_u64().unwrap()).unwrap();
         let item = digest(&vector["item"]);
-        let segment = Parameters::new(Terms::default(), n, 1).unwrap().segment();
-        let bins = cuckoo::bins(&session, &[item], segment)[0];
+        let parameters = Parameters::new(Terms::default(), n, 1).unwrap();
+        let bins = cuckoo::bins(&session, &[item], parameters.segment())[0];
         let expected = vector["bins"].as_array().unwrap().iter().map(|bin| bin.as_u64().unwrap());
         assert!(bins.into_iter().map(u64::from).eq(expected));
-        assert_eq!(cuckoo::key(&item, 2), digest(&vector["key"]));
+        let lens = ["compared_bits", "lambda"].map(|name| vector[name].as_u64().unwrap() as usize);
+        assert_eq!([parameters.bits(), parameters.string_len()], lens);
     }
 }
 
 #[test]
 fn values_of_the_store_match_the_test_vectors() {
     for vector in vectors()["bins"].as_array().unwrap() {
-        // The number is v(x) − r_b modulo 2⁶⁴.
-        let words = ["t", "number"].map(|name| vector[name].as_u64().unwrap());
-        let (hidden, expected) = (digest(&vector["hidden"]), bytes(&vector["value"]));
-        assert_eq!(programmed::<16>(words, &hidden)[..], expected);
-        assert_eq!(programmed::<8>(words, &hidden)[..], expected[..8]);
+        let len = |name: &str| vector[name].as_u64().unwrap() as usize;
+        let of = |name: &str, i: usize| vector[name][i].as_u64().unwrap();
+        let (string_len, both) = (len("lambda"), len("lambda") + len("omega"));
+        let hidden = bytes(&vector["hidden"]);
+        let columns = hidden.as_chunks::<16>().0.iter().enumerate();
+        let columns: Vec<Block> = columns
+            .map(|(i, value)| programmed(string_len, [of("t", i), of("numbers", i)], value))
+            .collect();
+        let packed = |len: usize| columns.iter().flat_map(|it| it[..len].to_vec()).collect();
+        let [with_sum, without]: [Vec<u8>; 2] = [packed(both), packed(string_len)];
+        assert_eq!(with_sum, bytes(&vector["value"]));
+        assert_eq!(without, bytes(&vector["value_without"]));
+    }
+}
+
+#[test]
+fn a_value_of_the_oprf_matches_the_test_vector() {
+    let vector = &vectors()["oprf"];
+    let session = Session::new(Sid::from_bytes(digest(&vectors()["sid"])));
+    let session = session.sub("circuit-psi", 0, Default::default());
+    let session = &session.sub("circuit oprf", 0, Default::default());
+    let oprf = Oprf { session, store: Store::new(1).unwrap() };
+    let mut element: [Block; 1] = [bytes(&vector["element"]).try_into().unwrap()];
+    mmo(&oprf.permutation(), &mut element);
+    assert_eq!(element[0][..], bytes(&vector["value"]));
+}
+
+#[test]
+fn numbers_have_as_many_bytes_as_the_document_says() {
+    let of = |terms: Terms, n: usize| Parameters::new(terms, n, n + 5).unwrap().number_lens();
+    // A count has a sign.
+    for (n, len) in [(1, 1), (127, 1), (128, 2), (32_767, 2), (32_768, 3), (1 << 20, 3)] {
+        assert_eq!(of(Terms::default(), n.min((1 << 20) - 5)), [len, 0], "{n}");
+    }
+    for (largest, len) in [(0, 1), (25, 1), (26, 2), (6553, 2), (6554, 3), (u64::MAX / 10, 8)] {
+        assert_eq!(of(Terms::default().sum(largest), 10), [1, len], "{largest}");
     }
 }
 
@@ -79,51 +116,63 @@ fn triples(vector: &Value, n: usize) -> (Triples, Triples) {
     (sent.triples(), received.triples())
 }
 
+/// What both parties do, the sender first, and what each sends.
+fn run_both<T>(
+    sender: Engine<'_, T, Error>,
+    receiver: Engine<'_, T, Error>,
+) -> ([T; 2], [Vec<u8>; 2]) {
+    let mut sent = [Vec::new(), Vec::new()];
+    let outcomes = Pair::new(sender, receiver).run_over(|party, stream, message| {
+        sent[usize::from(party == Party::Receiver)].extend_from_slice(&message);
+        vec![(stream, message)]
+    });
+    let (one, other) = outcomes.unwrap();
+    ([one, other], sent)
+}
+
 #[test]
-fn look_ups_and_gates_match_the_test_vectors() {
-    let vector = &vectors()["gates"];
-    let tables = bytes(&vector["masks"]).as_chunks().0.to_vec();
-    let (nibbles, bits) = (bytes(&vector["choices"]), bytes(&vector["bits"]));
-    let choices: Vec<u8> = (0..tables.len())
-        .map(|i| {
-            let (nibble, bit) = (nibbles[i / 2] >> (i % 2 * 4) & 0xf, bits[i / 8] >> (i % 8) & 1);
-            nibble | bit << 4
-        })
-        .collect();
-    let n = 64 * words_to_release(2);
-    let (ours, theirs) = triples(vector, n);
-    let (strings, numbers) = (words(&vector["strings"]), words(&vector["numbers"]));
-    let party = |first: bool, triples: Triples| {
-        let of_party = |all: &[u64]| {
-            let (ours, theirs) = all.split_at(all.len() / 2);
-            if first { ours.to_vec() } else { theirs.to_vec() }
-        };
-        let (strings, numbers) = (of_party(&strings), of_party(&numbers));
+fn look_ups_match_the_test_vectors() {
+    for vector in vectors()["equality"].as_array().unwrap() {
+        let compared = vector["compared_bits"].as_u64().unwrap() as usize;
+        let tables = bytes(&vector["masks"]).as_chunks().0.to_vec();
+        assert_eq!(tables.len(), 64 * look_ups::number(compared));
+        let (nibbles, bits) = (bytes(&vector["choices"]), bytes(&vector["bits"]));
+        let choices: Vec<u8> = (0..tables.len())
+            .map(|i| {
+                let bit = bits[i / 8] >> (i % 8) & 1;
+                nibbles[i / 2] >> (i % 2 * 4) & 0xf | bit << 4
+            })
+            .collect();
+        let strings = words(&vector["strings"]);
+        let (ours, theirs) = strings.split_at(64);
         let (tables, choices) = (&tables, &choices);
+        let (equal, sent) = run_both(
+            Engine::new(|io: Io| async move {
+                look_ups::send(&io, (compared, ours), tables, |_| ()).await
+            }),
+            Engine::new(|io: Io| async move {
+                look_ups::look_up(&io, (compared, theirs), choices, |_| ()).await
+            }),
+        );
+        assert_eq!(sent, ["tables", "nibbles"].map(|name| bytes(&vector[name])));
+        assert_eq!(equal.map(|it| it.to_vec()).concat(), words(&vector["equal"]));
+    }
+}
+
+#[test]
+fn gates_match_the_test_vectors() {
+    let vector = &vectors()["gates"];
+    let (ours, theirs) = triples(vector, 64 * words_to_release(2));
+    let numbers = words(&vector["numbers"]);
+    let (of_sender, of_receiver) = numbers.split_at(2);
+    let party = |first: bool, triples: Triples, numbers: Vec<u64>| {
         Engine::new(move |io: Io| async move {
-            let equal = match first {
-                true => look_ups::send(&io, &strings, tables, |_| ()).await?,
-                false => look_ups::look_up(&io, &strings, choices, |_| ()).await?,
-            };
-            let count = &mut |_| ();
-            let mut gates = Gates::new(&io, first, triples, count);
-            Ok::<_, Error>((equal.to_vec(), gates.release(&numbers).await?.to_vec()))
+            Gates::new(&io, first, triples, &mut |_| ()).release(&numbers).await
         })
     };
-    let mut sent = [Vec::new(), Vec::new()];
-    let outcomes =
-        Pair::new(party(true, ours), party(false, theirs)).run_over(|party, stream, message| {
-            // Gates and shares come after the look-ups of three layers.
-            let all = &mut sent[usize::from(party == Party::Receiver)];
-            all.push(message.clone());
-            vec![(stream, message)]
-        });
-    let ((equal, shares), (others, of_other)) = outcomes.unwrap();
-    let [of_sender, of_receiver] = sent.map(|all| all[..3].concat());
-    assert_eq!(of_sender, bytes(&vector["tables"]));
-    assert_eq!(of_receiver, bytes(&vector["nibbles"]));
-    assert_eq!([equal, others].concat(), words(&vector["equal"]));
-    assert_eq!([shares, of_other].concat(), words(&vector["shares"]));
+    let (shares, _) =
+        run_both(party(true, ours, of_sender.to_vec()), party(false, theirs, of_receiver.to_vec()));
+    assert_eq!(shares.map(|it| it.to_vec()).concat(), words(&vector["shares"]));
 }
 
 #[test]
@@ -135,13 +184,16 @@ fn products_match_the_test_vectors() {
         ["choices", "senders_bits", "receivers_bits"].map(|name| words(&vector[name]));
     let flips = [choices[0] ^ theirs[0]];
     let numbers = words(&vector["numbers"]);
-    let (share, message) = offer(pairs, (&ours, &flips), |i| [numbers[2 * i], numbers[2 * i + 1]]);
+    let lens = [0, 1].map(|i| vector["omega"][i].as_u64().unwrap() as usize);
+    let number = |i: usize| [numbers[2 * i], numbers[2 * i + 1]];
+    let (share, message) = offer(pairs, (&ours, &flips), number, lens);
     assert_eq!(message, bytes(&vector["message"]));
     let chosen: Vec<Block> = pairs
         .iter()
         .enumerate()
         .map(|(i, pair)| pair[usize::from(choices[0] >> i & 1 == 1)])
         .collect();
-    let other: [u64; 2] = accept(&chosen, &theirs, &message);
-    assert_eq!([share, other].concat(), words(&vector["shares"]));
+    let other = accept(&chosen, &theirs, lens, &message);
+    let raised = [share, other].map(|it| [0, 1].map(|i| it[i] << (64 - 8 * lens[i])));
+    assert_eq!(raised.concat(), words(&vector["shares"]));
 }

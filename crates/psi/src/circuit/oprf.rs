@@ -1,0 +1,151 @@
+//! The OPRF by VOLE and a store \[RR22\], with a value per hash function of each item: the receiver has the one that it chose, the sender all
+//! of them.
+
+use alloc::vec;
+
+use foxtrot_kernel::{
+    aes::{Aes128, mmo},
+    memcheck,
+    memory::strings,
+};
+use foxtrot_ot::{
+    Context, Session, Usage,
+    base::Block,
+    engine::{Io, batches::window_limits},
+    erase::Secret,
+    silent::{Gf64, Silent, protocol as vole},
+    tasks::for_each,
+};
+
+use super::{Digest, Error, gates::receive, parameters::HASHES};
+use crate::{
+    okvs::{Coins, RowSeed},
+    paxos::hashes::TOGETHER,
+    store::{Plan, Store},
+    tags::FRAME,
+    vole_psi::{Mask, add_products},
+};
+
+/// Bytes of a word.
+const WORD: usize = size_of::<u64>();
+/// Items of which the sender has values at a time.
+const PART: usize = 1 << 15;
+
+/// Bytes of `Masked`, for the store of the receiver's items.
+pub(super) const fn sums_len(store: &Store) -> usize {
+    WORD * store.slots()
+}
+
+/// The OPRF of the receiver's set, in its namespace.
+pub(super) struct Oprf<'a> {
+    pub(super) session: &'a Session,
+    /// The store of the receiver's items.
+    pub(super) store: Store,
+}
+
+/// The VOLE that it takes.
+pub(super) type Vole = vole::Plan<'static, Silent<Gf64>>;
+
+impl Oprf<'_> {
+    /// S: gives `take` the indices of items and their values, until all have been given.
+    pub(super) async fn send(
+        &self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        vole: Vole,
+        items: &[Digest],
+        mut take: impl FnMut(&[u32], &[[Block; HASHES]]),
+    ) -> Result<(), Error> {
+        let (backend, executor) = (self.session.backend(), self.session.executor());
+        let mut vole = vole::Sender::<Gf64>::set_up(io, cx, vole).await?;
+        let mut k = vole.vole(io, self.store.slots()).await?;
+        let delta = vole.delta()?;
+        io.limit(window_limits(FRAME));
+        let row_seed = RowSeed::decode(&io.recv(RowSeed::LEN).await)?;
+        for k in k.chunks_mut(FRAME / WORD) {
+            let sums = receive(io, "Masked", WORD * k.len()).await?;
+            let parts = sums.as_chunks::<WORD>().0.chunks(TOGETHER).zip(k.chunks_mut(TOGETHER));
+            for_each(executor, parts, |(sums, k)| add_products(backend, *delta, sums, k));
+        }
+        let (plan, words) = self.store.plan_words::<WORD>(self.session, &row_seed, items)?;
+        let decoder = self.store.decoder(strings(&mut k))?;
+        let (pi, mut shifts) = (self.permutation(), Secret::<u128>::zeroed(HASHES));
+        let numbers: [[u8; WORD]; HASHES] = core::array::from_fn(|i| (i as u64).to_le_bytes());
+        add_products(backend, *delta, &numbers, &mut shifts);
+        let part = |first: usize, values: &mut [[Block; HASHES]]| -> Result<(), Usage> {
+            let range = first..first + values.len();
+            let mut elements = Secret::<u128>::zeroed(values.len());
+            plan.decode_range(&decoder, range.clone(), strings(&mut elements))?;
+            elements.iter_mut().for_each(|element| *element = u128::from_le(*element));
+            add_products(backend, *delta, &words[range], &mut elements);
+            for (values, element) in values.iter_mut().zip(&*elements) {
+                *values = core::array::from_fn(|i| (element ^ shifts[i]).to_le_bytes());
+            }
+            mmo(&pi, values.as_flattened_mut());
+            Ok(())
+        };
+        let mut values = Secret::<[Block; HASHES]>::zeroed(PART.min(items.len()));
+        for (order, first) in plan.order().chunks(PART).zip((0..).step_by(PART)) {
+            let values = &mut values[..order.len()];
+            let mut done = vec![Ok(()); values.len().div_ceil(TOGETHER)];
+            let parts = values.chunks_mut(TOGETHER).zip(&mut done);
+            for_each(
+                executor,
+                parts.zip((first..).step_by(TOGETHER)),
+                |((values, done), first)| {
+                    *done = part(first, values);
+                },
+            );
+            done.into_iter().collect::<Result<(), _>>()?;
+            take(order, values);
+        }
+        Ok(())
+    }
+
+    /// R: the value of each item, of the hash function with this number.
+    pub(super) async fn receive(
+        &self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        vole: Vole,
+        coins: Coins,
+        (items, which): (&[Digest], &[u8]),
+    ) -> Result<Secret<Block>, Error> {
+        let (session, store) = (self.session, self.store);
+        let mut vole = vole::Receiver::<Gf64>::set_up(io, cx, vole).await?;
+        let plan = || {
+            let mut slots = Secret::<u8>::zeroed(sums_len(&store));
+            let (row_seed, plan, mut words) =
+                store.begin_words::<WORD>(session, coins, items, &mut slots)?;
+            for (word, &item) in words.chunks_exact_mut(WORD).zip(plan.order()) {
+                word[0] ^= which[item as usize];
+            }
+            Ok((row_seed, plan, words, slots))
+        };
+        let encode = |planned: Result<(RowSeed, Plan, Secret<u8>, Secret<u8>), Usage>| {
+            let (row_seed, plan, words, mut slots) = planned?;
+            plan.encode_words::<WORD>(&words, &mut slots)?;
+            Ok::<_, Error>((row_seed, plan, slots))
+        };
+        let (u, mut v, encoded) = vole.vole_beside(io, store.slots(), plan, encode).await?;
+        let (row_seed, plan, mut sums) = encoded?;
+        Mask::Small(u).add_to(session.executor(), (WORD, &mut sums))?;
+        // They are sent.
+        memcheck::public(&mut sums);
+        io.limit(window_limits(FRAME));
+        io.send(row_seed.as_bytes().to_vec()).await;
+        for frame in sums.chunks(FRAME) {
+            io.send(frame.to_vec()).await;
+        }
+        let mut values = Secret::<Block>::zeroed(items.len());
+        plan.decode(&store.decoder(strings(&mut v))?, &mut values)?;
+        mmo(&self.permutation(), &mut values);
+        Ok(values)
+    }
+
+    /// The permutation of the hash by which an element of the VOLE becomes a value.
+    pub(super) fn permutation(&self) -> Aes128 {
+        let oracle = self.session.oracle("foxtrot v1 circuit oprf");
+        Aes128::new(self.session.backend(), &oracle.query(0, 0).finish())
+    }
+}
