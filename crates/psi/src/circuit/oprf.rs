@@ -149,3 +149,62 @@ impl Oprf<'_> {
         Aes128::new(self.session.backend(), &oracle.query(0, 0).finish())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use foxtrot_ot::{
+        Direction, Seed, Sid, base::roted::Endemic, engine::Engine, pair::Pair,
+        silent::vole_semi_honest,
+    };
+
+    use super::*;
+
+    /// Items from `first` on.
+    fn digests(first: u64, n: u64) -> Vec<Digest> {
+        let digest = |k: u64| core::array::from_fn(|i| *k.to_le_bytes().get(i).unwrap_or(&9));
+        (first..first + n).map(digest).collect()
+    }
+
+    #[test]
+    fn the_receiver_has_the_value_that_it_chose_and_no_other() {
+        let (ours, theirs) = (digests(0, 600), digests(500, 40_000));
+        let which: Vec<u8> = (0..3).cycle().take(ours.len()).collect();
+        let session = || Session::new(Sid::from_bytes([3; 32]));
+        let store = Store::new(ours.len()).unwrap();
+        let plan = || Vole {
+            extension: vole_semi_honest(),
+            base: &Endemic,
+            direction: Direction::InitiatorSends,
+            counter: 0,
+        };
+        let (receivers, choices) = (&ours, &which);
+        let receiver = Engine::new(|io| async move {
+            let (session, coins) = (session(), Coins::from_bytes([7; 32]));
+            let cx = &mut Context::new(&session, Seed::from_bytes([1; 32]));
+            let oprf = Oprf { session: &session, store };
+            oprf.receive(&io, cx, plan(), coins, (receivers, choices)).await
+        });
+        let senders = &theirs;
+        let sender = Engine::new(|io| async move {
+            let (session, mut all) = (session(), vec![[[0; 16]; HASHES]; senders.len()]);
+            let cx = &mut Context::new(&session, Seed::from_bytes([2; 32]));
+            let oprf = Oprf { session: &session, store };
+            let take = |order: &[u32], values: &[[Block; HASHES]]| {
+                order.iter().zip(values).for_each(|(&item, values)| all[item as usize] = *values);
+            };
+            oprf.send(&io, cx, plan(), senders, take).await?;
+            Ok::<_, Error>(all)
+        });
+        let (received, sent) = Pair::new(receiver, sender).run().unwrap();
+        for (k, item) in theirs.iter().enumerate() {
+            let common = ours.iter().position(|other| other == item);
+            for (which_value, value) in (0..).zip(&sent[k]) {
+                let chosen = common.is_some_and(|place| which[place] == which_value);
+                let known = received.iter().position(|other| other == value);
+                assert_eq!(known, common.filter(|_| chosen), "item {k}, value {which_value}");
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! The protocol, with its base OTs (`docs/wire/circuit-psi.md`, section 24).
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, mem};
+use core::fmt;
 
 use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
 use foxtrot_ot::{
@@ -213,7 +213,8 @@ async fn program<const W: usize>(
 ) -> Result<(), Error> {
     let parameters = &plan.parameters;
     let bins = cuckoo::bins(session, items, parameters.segment());
-    let mut hidden = Secret::<[u8; W]>::zeroed(items.len());
+    let mut values = Secret::<u8>::zeroed(W * items.len());
+    let (hidden, _) = values.as_chunks_mut::<W>();
     let string_len = parameters.string_len();
     let take = |order: &[u32], values: &[[Block; HASHES]]| {
         for (k, (&item, values)) in order.iter().zip(values).enumerate() {
@@ -240,12 +241,12 @@ async fn program<const W: usize>(
     oprf.send(io, &mut Context::new(&of_vole, cx.seed()), plan.vole(), items, take).await?;
     let (of_slots, store) =
         (session.sub("circuit slots", 0, Default::default()), parameters.store());
-    let mut slots = Secret::<[u8; W]>::zeroed(store.slots());
-    let hidden = |_: &RowSeed| Secret(mem::take(&mut hidden.0).into_flattened());
-    let (row_seed, _) =
-        store.encode_with(&of_slots, coins(session, cx.seed()), items, hidden, &mut slots)?;
+    let mut slots = Secret::<u8>::zeroed(W * store.slots());
+    let (slots, _) = slots.as_chunks_mut::<W>();
+    let coins = coins(session, cx.seed());
+    let (row_seed, _) = store.encode_with(&of_slots, coins, items, |_| values, slots)?;
     // They are sent.
-    memcheck::public(&mut slots);
+    memcheck::public(slots);
     io.limit(limits());
     io.send(row_seed.as_bytes().to_vec()).await;
     for slots in slots.chunks(SLOTS) {

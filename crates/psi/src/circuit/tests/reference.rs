@@ -31,6 +31,10 @@ fn words(value: &Value) -> Vec<u64> {
     bytes(value).as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
 }
 
+fn size(value: &Value) -> usize {
+    usize::try_from(value.as_u64().unwrap()).unwrap()
+}
+
 fn digest(value: &Value) -> Digest {
     bytes(value).try_into().unwrap()
 }
@@ -40,13 +44,13 @@ fn bins_and_lengths_match_the_test_vectors() {
     let session = Session::new(Sid::from_bytes(digest(&vectors()["sid"])));
     let session = session.sub("circuit-psi", 0, Default::default());
     for vector in vectors()["bins"].as_array().unwrap() {
-        let n = usize::try_from(vector["receiver_items"].as_u64().unwrap()).unwrap();
+        let n = size(&vector["receiver_items"]);
         let item = digest(&vector["item"]);
         let parameters = Parameters::new(Terms::default(), n, 1).unwrap();
         let bins = cuckoo::bins(&session, &[item], parameters.segment())[0];
         let expected = vector["bins"].as_array().unwrap().iter().map(|bin| bin.as_u64().unwrap());
         assert!(bins.into_iter().map(u64::from).eq(expected));
-        let lens = ["compared_bits", "lambda"].map(|name| vector[name].as_u64().unwrap() as usize);
+        let lens = ["compared_bits", "lambda"].map(|name| size(&vector[name]));
         assert_eq!([parameters.bits(), parameters.string_len()], lens);
     }
 }
@@ -54,7 +58,7 @@ fn bins_and_lengths_match_the_test_vectors() {
 #[test]
 fn values_of_the_store_match_the_test_vectors() {
     for vector in vectors()["bins"].as_array().unwrap() {
-        let len = |name: &str| vector[name].as_u64().unwrap() as usize;
+        let len = |name: &str| size(&vector[name]);
         let of = |name: &str, i: usize| vector[name][i].as_u64().unwrap();
         let (string_len, both) = (len("lambda"), len("lambda") + len("omega"));
         let hidden = bytes(&vector["hidden"]);
@@ -133,7 +137,7 @@ fn run_both<T>(
 #[test]
 fn look_ups_match_the_test_vectors() {
     for vector in vectors()["equality"].as_array().unwrap() {
-        let compared = vector["compared_bits"].as_u64().unwrap() as usize;
+        let compared = size(&vector["compared_bits"]);
         let tables = bytes(&vector["masks"]).as_chunks().0.to_vec();
         assert_eq!(tables.len(), 64 * look_ups::number(compared));
         let (nibbles, bits) = (bytes(&vector["choices"]), bytes(&vector["bits"]));
@@ -184,7 +188,7 @@ fn products_match_the_test_vectors() {
         ["choices", "senders_bits", "receivers_bits"].map(|name| words(&vector[name]));
     let flips = [choices[0] ^ theirs[0]];
     let numbers = words(&vector["numbers"]);
-    let lens = [0, 1].map(|i| vector["omega"][i].as_u64().unwrap() as usize);
+    let lens = [0, 1].map(|i| size(&vector["omega"][i]));
     let number = |i: usize| [numbers[2 * i], numbers[2 * i + 1]];
     let (share, message) = offer(pairs, (&ours, &flips), number, lens);
     assert_eq!(message, bytes(&vector["message"]));
