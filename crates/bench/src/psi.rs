@@ -1,4 +1,4 @@
-//! `psi/symmetric` and `psi/lpn`, `psi/count` and `psi/sum`: two sets of n items that share half of them, base OTs included.
+//! `psi/symmetric` and `psi/lpn`, `psi/count` and `psi/sum`: two sets of n items that share half of them, base OTs included. Numbers of a sum are below 2²⁰.
 
 mod circuit;
 mod lpn;
@@ -86,7 +86,8 @@ pub(super) fn run(psi: Psi, setting: &Setting<'_>) -> Result<Measured, Failure> 
         }
         Psi::Count | Psi::Sum => {
             let terms = match psi {
-                Psi::Sum => Terms::default().sum(u64::from(u32::MAX)),
+                // So many bytes as numbers below this take, whatever n is.
+                Psi::Sum => Terms::default().sum(count::MAX_ITEMS as u64 - 1),
                 _ => Terms::default(),
             };
             let parameters = count::Parameters::new(terms, setting.n, setting.n)?;

@@ -69,7 +69,7 @@ pub(super) const fn tables_len(look_ups: usize) -> usize {
     look_ups / GROUP * 2 * (GROUP - 1)
 }
 
-/// What a party knows of the lanes' bits in a layer.
+/// The lanes' bits in a layer, as a party has them.
 struct Lanes {
     layer: Layer,
     /// Nibble k of every lane, then nibble k + 1.

@@ -563,7 +563,7 @@ impl Plan {
         Ok((received, words(&choices), keys))
     }
 
-    /// By how many bits shares of the count and of the sum are short of words.
+    /// The bits that shares of the count and of the sum have less than words.
     fn spare(&self) -> [usize; 2] {
         self.parameters.number_lens().map(|len| 64 - 8 * len)
     }

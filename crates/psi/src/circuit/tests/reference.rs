@@ -120,7 +120,7 @@ fn triples(vector: &Value, n: usize) -> (Triples, Triples) {
     (sent.triples(), received.triples())
 }
 
-/// What both parties do, the sender first, and what each sends.
+/// Runs both parties, the sender first: their results, and all that each has sent.
 fn run_both<T>(
     sender: Engine<'_, T, Error>,
     receiver: Engine<'_, T, Error>,
