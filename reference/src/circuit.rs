@@ -13,8 +13,8 @@
 
 use crate::blake3::derive_key_from;
 use crate::extension::{Block, array};
-use crate::oracle::{Id, oracle, oracle32, sub_session_id};
-use crate::{aes, bytes_from_nibbles, xor};
+use crate::oracle::{Id, oracle32, sub_session_id};
+use crate::{bytes_from_nibbles, xor};
 
 /// A party's shares of the words of bit triples.
 pub type Triple = [u64; 3];
@@ -61,17 +61,12 @@ pub fn number_bytes(c: usize, m: u64) -> [usize; 2] {
     [bytes(2 * count), bytes(sum).max(1)]
 }
 
-/// Returns the key of π, from the `id` of section 24.
+/// Returns the OPRF's value of an item and its element f, for the `id` of section 24.
 #[must_use]
-pub fn oprf_key(id: &Id) -> [u8; 16] {
+pub fn oprf_value(id: &Id, item: &[u8; 32], f: Block) -> [u8; 16] {
     let id = sub_session_id(id, 0, 0, "circuit oprf");
-    array(&oracle("foxtrot v1 circuit oprf", &id, 0, 0, &[], 16))
-}
-
-/// Returns the OPRF's value π(f) ⊕ f of an element.
-#[must_use]
-pub fn oprf_value(key: &[u8; 16], f: Block) -> [u8; 16] {
-    (aes::encrypt(Block::from_le_bytes(*key), f) ^ f).to_le_bytes()
+    let key = oracle32("foxtrot v1 circuit oprf key", &id, 0, 0, &[]);
+    array(&derive_key_from(&key, &[&item[..], &f.to_le_bytes()].concat(), 16))
 }
 
 /// Returns the value of an item in the slots' store: three columns, of which `t` and the numbers less r have an entry each. The OPRF's values

@@ -86,7 +86,7 @@ pub(super) fn run(psi: Psi, setting: &Setting<'_>) -> Result<Measured, Failure> 
         }
         Psi::Count | Psi::Sum => {
             let terms = match psi {
-                // So many bytes as numbers below this take, whatever n is.
+                // The same largest number for every n.
                 Psi::Sum => Terms::default().sum(count::MAX_ITEMS as u64 - 1),
                 _ => Terms::default(),
             };

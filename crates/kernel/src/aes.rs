@@ -1,7 +1,5 @@
 //! AES-128 as a generator of keystreams and as the permutation of a correlation-robust hash.
 
-use zeroize::Zeroizing;
-
 use crate::{Backend, Block, halves};
 
 pub(crate) mod portable;
@@ -122,8 +120,18 @@ pub fn tmmo_pairs(pi: &Aes128, first: u64, delta: &Block, rows: &[Block], keys: 
     );
 }
 
-/// Bit 127 of MMO\[π\] of \[GKWY20\], π(x) ⊕ x, of every row with each of `multiples` added for x: bit c of the table, of two bytes, the
-/// least first, is that of multiple c. Against semi-honest peers it is correlation-robust.
+/// MMO\[π\] of [GKWY20] in place: x becomes π(x) ⊕ x. It is correlation-robust for inputs that are not chosen after π, and that do not repeat.
+///
+/// [GKWY20]: https://eprint.iacr.org/2019/074
+pub fn mmo(pi: &Aes128, blocks: &mut [Block]) {
+    by_schedule!(
+        pi,
+        c, round_keys => vectors::mmo(c, round_keys, blocks),
+        cipher => portable::mmo(cipher, blocks),
+    );
+}
+
+/// Bit 127 of [`mmo`] of every row with each of `multiples` added: bit c of the table, of two bytes, the least first, is that of multiple c.
 ///
 /// # Panics
 /// If there are not as many tables as rows.
@@ -134,21 +142,6 @@ pub fn mmo_tables(pi: &Aes128, multiples: &[Block; 16], rows: &[Block], tables: 
         c, round_keys => vectors::mmo_tables(c, round_keys, multiples, rows, tables),
         cipher => portable::mmo_tables(cipher, multiples, rows, tables),
     );
-}
-
-/// Rows of which a copy is kept while they are hashed in place.
-const TOGETHER: usize = 64;
-
-/// MMO\[π\] of every row in place, as in [`mmo_tables`].
-pub fn mmo(pi: &Aes128, rows: &mut [Block]) {
-    let mut before = Zeroizing::new([[0; 16]; TOGETHER]);
-    for rows in rows.chunks_mut(TOGETHER) {
-        before[..rows.len()].copy_from_slice(rows);
-        pi.encrypt(rows);
-        for (row, before) in rows.iter_mut().zip(&*before) {
-            *row = (u128::from_le_bytes(*row) ^ u128::from_le_bytes(*before)).to_le_bytes();
-        }
-    }
 }
 
 pub(crate) fn check_counters(first: u128, n: usize) {

@@ -42,21 +42,38 @@ pub(super) fn tmmo(pi: &Cipher, first: u64, rows: &[Block], keys: &mut [Block]) 
     erase(&mut masks, [0; 16]);
 }
 
+pub(super) fn mmo(pi: &Cipher, blocks: &mut [Block]) {
+    let mut inputs = [[0; 16]; BATCH];
+    for blocks in blocks.chunks_mut(BATCH) {
+        let inputs = &mut inputs[..blocks.len()];
+        inputs.copy_from_slice(blocks);
+        encrypt(pi, blocks);
+        for (block, input) in blocks.iter_mut().zip(&*inputs) {
+            *block = xor(block, input);
+        }
+    }
+    erase(&mut inputs, [0; 16]);
+}
+
 pub(super) fn mmo_tables(
     pi: &Cipher,
     multiples: &[Block; 16],
     rows: &[Block],
     tables: &mut [[u8; 2]],
 ) {
-    let mut keys = [[0_u8; 16]; 16];
-    for (row, table) in rows.iter().zip(tables) {
-        keys = multiples.each_ref().map(|multiple| xor(row, multiple));
-        let bits = keys.map(|x| x[15]);
-        encrypt(pi, &mut keys);
-        let bits = keys.iter().zip(bits).map(|(key, bit)| u16::from((key[15] ^ bit) >> 7));
-        *table = bits.rev().fold(0, |table, bit| table << 1 | bit).to_le_bytes();
+    let mut keys = [[[0_u8; 16]; 16]; BATCH / 16];
+    for (rows, tables) in rows.chunks(BATCH / 16).zip(tables.chunks_mut(BATCH / 16)) {
+        let keys = &mut keys[..rows.len()];
+        for (keys, row) in keys.iter_mut().zip(rows) {
+            *keys = multiples.each_ref().map(|multiple| xor(row, multiple));
+        }
+        mmo(pi, keys.as_flattened_mut());
+        for (table, keys) in tables.iter_mut().zip(keys) {
+            let bits = keys.iter().map(|key| u16::from(key[15] >> 7));
+            *table = bits.rev().fold(0, |table, bit| table << 1 | bit).to_le_bytes();
+        }
     }
-    erase(&mut keys, [0; 16]);
+    erase(&mut keys, [[0; 16]; 16]);
 }
 
 pub(super) fn tmmo_pairs(

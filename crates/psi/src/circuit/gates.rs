@@ -102,9 +102,9 @@ impl<'a, C: FnMut(usize)> Gates<'a, C> {
         let mut arise = self.and(x, y).await?;
         let mut pass = Secret(numbers.to_vec());
         for level in 0..LEVELS {
-            let shifted = |it: &[u64]| it.iter().map(|it| it << (1 << level)).collect::<Vec<_>>();
             let x = Secret([&*pass, &*pass].concat());
-            let y = Secret([shifted(&arise), shifted(&pass)].concat());
+            let mut y = Secret([&*arise, &*pass].concat());
+            y.iter_mut().for_each(|word| *word <<= 1 << level);
             let next = self.and(&x, &y).await?;
             let (more, passed) = next.split_at(numbers.len());
             arise.iter_mut().zip(more).for_each(|(arise, more)| *arise ^= more);

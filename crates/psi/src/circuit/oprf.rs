@@ -3,11 +3,7 @@
 
 use alloc::vec;
 
-use foxtrot_kernel::{
-    aes::{Aes128, mmo},
-    memcheck,
-    memory::strings,
-};
+use foxtrot_kernel::{memcheck, memory::strings};
 use foxtrot_ot::{
     Context, Session, Usage,
     base::Block,
@@ -20,7 +16,7 @@ use foxtrot_ot::{
 use super::{Digest, Error, gates::receive, parameters::HASHES};
 use crate::{
     okvs::{Coins, RowSeed},
-    paxos::hashes::TOGETHER,
+    paxos::hashes::{Keyed, TOGETHER},
     store::{Plan, Store},
     tags::FRAME,
     vole_psi::{Mask, add_products},
@@ -28,6 +24,8 @@ use crate::{
 
 /// Bytes of a word.
 const WORD: usize = size_of::<u64>();
+/// Bytes of a hash's input: an item and an element.
+const INPUT: usize = 32 + 16;
 /// Items of which the sender has values at a time.
 const PART: usize = 1 << 15;
 
@@ -69,7 +67,7 @@ impl Oprf<'_> {
         }
         let (plan, words) = self.store.plan_words::<WORD>(self.session, &row_seed, items)?;
         let decoder = self.store.decoder(strings(&mut k))?;
-        let (pi, mut shifts) = (self.permutation(), Secret::<u128>::zeroed(HASHES));
+        let (hash, mut shifts) = (self.hash(), Secret::<u128>::zeroed(HASHES));
         let numbers: [[u8; WORD]; HASHES] = core::array::from_fn(|i| (i as u64).to_le_bytes());
         add_products(backend, *delta, &numbers, &mut shifts);
         let part = |first: usize, values: &mut [[Block; HASHES]]| -> Result<(), Usage> {
@@ -77,11 +75,12 @@ impl Oprf<'_> {
             let mut elements = Secret::<u128>::zeroed(values.len());
             plan.decode_range(&decoder, range.clone(), strings(&mut elements))?;
             elements.iter_mut().for_each(|element| *element = u128::from_le(*element));
-            add_products(backend, *delta, &words[range], &mut elements);
-            for (values, element) in values.iter_mut().zip(&*elements) {
-                *values = core::array::from_fn(|i| (element ^ shifts[i]).to_le_bytes());
-            }
-            mmo(&pi, values.as_flattened_mut());
+            add_products(backend, *delta, &words[range.clone()], &mut elements);
+            let of_items = plan.order()[range].iter().zip(&*elements);
+            let of_values = of_items.flat_map(|(&item, element)| {
+                shifts.iter().map(move |shift| (&items[item as usize], element ^ shift))
+            });
+            hash.hash_all(of_values, values.as_flattened_mut());
             Ok(())
         };
         let mut values = Secret::<[Block; HASHES]>::zeroed(PART.min(items.len()));
@@ -137,16 +136,42 @@ impl Oprf<'_> {
         for frame in sums.chunks(FRAME) {
             io.send(frame.to_vec()).await;
         }
-        let mut values = Secret::<Block>::zeroed(items.len());
-        plan.decode(&store.decoder(strings(&mut v))?, &mut values)?;
-        mmo(&self.permutation(), &mut values);
+        let mut elements = Secret::<Block>::zeroed(items.len());
+        plan.decode(&store.decoder(strings(&mut v))?, &mut elements)?;
+        let (hash, mut values) = (self.hash(), Secret::<Block>::zeroed(items.len()));
+        let parts = values.chunks_mut(TOGETHER).zip(elements.chunks(TOGETHER));
+        for_each(
+            session.executor(),
+            parts.zip(items.chunks(TOGETHER)),
+            |((values, elements), items)| {
+                let elements = elements.iter().map(|element| u128::from_le_bytes(*element));
+                hash.hash_all(items.iter().zip(elements), values);
+            },
+        );
         Ok(values)
     }
 
-    /// The permutation of the hash by which an element of the VOLE becomes a value.
-    pub(super) fn permutation(&self) -> Aes128 {
-        let oracle = self.session.oracle("foxtrot v1 circuit oprf");
-        Aes128::new(self.session.backend(), &oracle.query(0, 0).finish())
+    pub(super) fn hash(&self) -> Hash {
+        Hash(Keyed::of(self.session, "foxtrot v1 circuit oprf key"))
+    }
+}
+
+/// The hash of an item and its element of the VOLE, which is a value.
+pub(super) struct Hash(Keyed);
+
+impl Hash {
+    /// As many values as there is room for.
+    pub(super) fn hash_all<'a>(
+        &self,
+        of_values: impl Iterator<Item = (&'a Digest, u128)>,
+        values: &mut [Block],
+    ) {
+        let mut inputs = Secret::<[u8; INPUT]>::zeroed(values.len());
+        for (input, (item, element)) in inputs.iter_mut().zip(of_values) {
+            input[..32].copy_from_slice(item);
+            input[32..].copy_from_slice(&element.to_le_bytes());
+        }
+        self.0.hash(INPUT, inputs.as_flattened(), size_of::<Block>(), values.as_flattened_mut());
     }
 }
 

@@ -33,6 +33,11 @@ use crate::{
 
 pub use crate::paxos::protocol::Progress;
 
+/// Items whose bins are fetched ahead.
+const AHEAD: usize = 16;
+/// Slots of a frame.
+const SLOTS: usize = 1 << 14;
+
 /// Terms that both parties have agreed on.
 #[derive(Clone, Copy)]
 pub struct Plan {
@@ -200,8 +205,8 @@ pub async fn receive(
     Ok(plan.outcome(&ours, &theirs))
 }
 
-/// S, steps 1 to 3: sends slots that give, for each hash function, the bin's string, and the number less the bin's mask, under a value of the OPRF. They have W
-/// bytes, of which not all are sent.
+/// S, steps 1 to 3: sends slots that give, for each hash function, the bin's string, and the number less the bin's mask, under a value
+/// of the OPRF. They have W bytes, of which not all are sent.
 async fn program<const W: usize>(
     io: &Io,
     cx: &mut Context<'_>,
@@ -247,7 +252,6 @@ async fn program<const W: usize>(
     let (row_seed, _) = store.encode_with(&of_slots, coins, items, |_| values, slots)?;
     // They are sent.
     memcheck::public(slots);
-    io.limit(limits());
     io.send(row_seed.as_bytes().to_vec()).await;
     for slots in slots.chunks(SLOTS) {
         let frame = packed(slots, parameters.column_len());
@@ -256,11 +260,6 @@ async fn program<const W: usize>(
     }
     Ok(())
 }
-
-/// Items whose bins are fetched ahead.
-const AHEAD: usize = 16;
-/// Slots of a frame.
-const SLOTS: usize = 1 << 14;
 
 /// The first bytes, so many, of each column of slots.
 fn packed<const W: usize>(slots: &[[u8; W]], len: usize) -> Vec<u8> {
@@ -282,16 +281,25 @@ fn unpacked<const W: usize>(frame: &[u8], len: usize) -> impl Iterator<Item = [u
     })
 }
 
-/// A column of an item's value in the store, of which the first bytes count: its bin's string, which has so many bytes, and its number less the bin's mask, under a value of
-/// the OPRF.
-pub(super) fn programmed(string_len: usize, words: [u64; 2], value: &Block) -> Block {
-    (joined(string_len, words) ^ u128::from_le_bytes(*value)).to_le_bytes()
+/// A column of an item's value in the store, of which the first bytes count: its bin's string, of so many bytes, and its number less
+/// the bin's mask, under a value of the OPRF.
+pub(super) fn programmed(
+    string_len: usize,
+    [string, number]: [u64; 2],
+    value: &Block,
+) -> Zeroizing<Block> {
+    let bits = 8 * string_len;
+    let both = u128::from(string) & ((1 << bits) - 1) | u128::from(number) << bits;
+    Zeroizing::new((both ^ u128::from_le_bytes(*value)).to_le_bytes())
 }
 
-/// A string of so many bytes and a number behind it.
-fn joined(string_len: usize, [string, number]: [u64; 2]) -> u128 {
-    let bits = 8 * string_len;
-    u128::from(string) & ((1 << bits) - 1) | u128::from(number) << bits
+/// The string of so many bytes, and the number, of a column; bits beyond them are arbitrary.
+#[expect(clippy::cast_possible_truncation, reason = "the low word, and the number's")]
+pub(super) fn opened(string_len: usize, column: &[u8], value: &Block) -> [u64; 2] {
+    let mut block = Zeroizing::new(*value);
+    block.iter_mut().zip(column).for_each(|(to, byte)| *to ^= byte);
+    let both = u128::from_le_bytes(*block);
+    [both as u64, (both >> (8 * string_len)) as u64]
 }
 
 /// The coins of a party's store.
@@ -340,14 +348,10 @@ async fn look_up<const W: usize>(
         });
         planned.decode_range(&decoder, start..start + order.len(), decoded)?;
         for (&item, decoded) in order.iter().zip(decoded) {
-            let (item, mut column) = (item as usize, [0; 16]);
+            let item = item as usize;
             let which = usize::from(which[item]);
-            let from = decoded.chunks_exact(W / HASHES).nth(which).unwrap_or_default();
-            column[..len].copy_from_slice(&from[..len]);
-            let bits = 8 * parameters.string_len();
-            let both = u128::from_le_bytes(column) ^ u128::from_le_bytes(values[item]);
-            #[expect(clippy::cast_possible_truncation, reason = "two words of it")]
-            let [string, number] = [both as u64, (both >> bits) as u64];
+            let column = &decoded[which * (W / HASHES)..][..len];
+            let [string, number] = opened(parameters.string_len(), column, &values[item]);
             let bin = bins[item][which] as usize;
             strings[bin] = string;
             numbers.get_mut(bin).into_iter().for_each(|it| *it = number);
@@ -563,7 +567,7 @@ impl Plan {
         Ok((received, words(&choices), keys))
     }
 
-    /// The bits that shares of the count and of the sum have less than words.
+    /// The bits that shares of the count and of the sum have less than words. Without a sum there is no second share.
     fn spare(&self) -> [usize; 2] {
         self.parameters.number_lens().map(|len| 64 - 8 * len)
     }

@@ -137,6 +137,16 @@ fn a_result_is_withheld_below_the_threshold_and_given_at_it() {
     }
 }
 
+#[test]
+fn sums_may_have_all_64_bits_or_none() {
+    for largest in [0, 1, u64::MAX] {
+        let plan = plan(Terms::default().sum(largest).at_least(1), 1, 1);
+        let sets = [digests(0..1), digests(0..1)];
+        let (_, received) = run_over(plan, sets, vec![largest], |_, _| ()).unwrap();
+        assert_eq!(received, Outcome::Released { count: 1, sum: Some(largest) });
+    }
+}
+
 /// Below the threshold, the numbers that are opened are zero for whatever was counted.
 #[test]
 fn shares_of_a_withheld_result_open_to_nothing() {

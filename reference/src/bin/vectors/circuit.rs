@@ -2,8 +2,8 @@
 
 use super::{array, bytes, number_array, object, pattern, string};
 use foxtrot_reference::circuit::{
-    Gates, LookUps, accept, bins, compared_bits, equal, look_ups, oprf_key, oprf_value, products,
-    raise, release, segment, triples, value,
+    Gates, LookUps, accept, bins, compared_bits, equal, look_ups, oprf_value, products, raise,
+    release, segment, triples, value,
 };
 use foxtrot_reference::oracle::{Id, oracle, sub_session_id};
 use foxtrot_reference::{bits_from_bytes, bytes_from_bits};
@@ -17,7 +17,7 @@ const ABOUT: [&str; 6] = [
      number 0 of the protocol circuit-psi under sid, direction 0.",
     "bins: of an item with this number of the receiver's items; compared_bits and lambda: l and its bytes. value: of the three words t and numbers less r under \
      the OPRF's values hidden, 16 bytes each, with numbers of omega bytes; value_without: without a sum.",
-    "oprf: id, of circuit-psi; oprf_id, of circuit oprf under it; key, of pi; value: of the element.",
+    "oprf: id, of circuit-psi; value: of the item and its element.",
     "equality: for each number of compared bits, masks of one-of-sixteen OTs, the sender's 16 bits, u16 each, and the receiver's choices, two to a byte, the lower half \
      first, and bits, packed; the strings, words, of 64 lanes of both parties; nibbles, tables: the messages, one layer after another; equal: both shares \
      of which are equal.",
@@ -84,14 +84,13 @@ fn bins_vector((n, omega): (usize, usize)) -> String {
 }
 
 fn oprf_vector() -> String {
-    let (key, element) = (oprf_key(&id()), random(15, 16));
+    let (item, element) = (pattern(9), random(15, 16));
     let f = u128::from_le_bytes(element.as_chunks().0[0]);
     object(&[
         ("id", bytes(&id())),
-        ("oprf_id", bytes(&sub_session_id(&id(), 0, 0, "circuit oprf"))),
-        ("key", bytes(&key)),
+        ("item", bytes(&item)),
         ("element", bytes(&element)),
-        ("value", bytes(&oprf_value(&key, f))),
+        ("value", bytes(&oprf_value(&id(), &item, f))),
     ])
 }
 
