@@ -186,13 +186,13 @@ pub struct Keys {
 impl Keys {
     /// Sorts tags, and the keys and owners that belong to them.
     pub(crate) fn sort(&mut self, tags: &mut [u128]) {
-        let mut all = Secret(Vec::with_capacity(tags.len()));
+        let mut all = Secret::with_capacity(tags.len());
         all.0.extend(tags.iter().copied().zip(0_u32..));
         // The order of tags says whose they are, but only to a neighbour on the processor.
         memcheck::public(&mut all);
         all.sort_unstable();
         let n = all.len();
-        let (mut keys, mut owners) = (Secret(Vec::with_capacity(n)), Secret(Vec::with_capacity(n)));
+        let (mut keys, mut owners) = (Secret::with_capacity(n), Secret::with_capacity(n));
         for (to, &(tag, from)) in tags.iter_mut().zip(&*all) {
             *to = tag;
             keys.0.push(self.keys[from as usize]);

@@ -94,8 +94,8 @@ impl Ours {
     /// Keeps keys and owners of the tags that come.
     pub(crate) fn keep_keys(&mut self) {
         let n = self.tags.0.capacity();
-        self.owners.get_or_insert_with(|| Secret(Vec::with_capacity(n)));
-        self.keys = Some(Secret(Vec::with_capacity(n)));
+        self.owners.get_or_insert_with(|| Secret::with_capacity(n));
+        self.keys = Some(Secret::with_capacity(n));
     }
 
     /// Returns true if keys are wanted.
@@ -233,13 +233,13 @@ impl Received {
         let all = || (0_u32..).zip(0..self.ours.tags.len());
         let found = || all().filter_map(|(index, k)| Some((find(k)?, index)));
         let n = found().count();
-        let mut pairs = Secret(Vec::with_capacity(n));
+        let mut pairs = Secret::with_capacity(n);
         pairs.0.extend(found());
         pairs.sort_unstable();
         let mut matches = Matches {
-            places: Secret(Vec::with_capacity(n)),
-            owners: Secret(Vec::with_capacity(n)),
-            keys: Secret(Vec::with_capacity(n)),
+            places: Secret::with_capacity(n),
+            owners: Secret::with_capacity(n),
+            keys: Secret::with_capacity(n),
         };
         for &(place, k) in &*pairs {
             matches.places.0.push(place);

@@ -122,7 +122,7 @@ impl<'a, C: FnMut(usize)> Gates<'a, C> {
         let mut masks = Secret::zeroed(sums.len());
         masks.fill(mask);
         let masked = self.and(&masks, &sums).await?;
-        let mut released = Secret(Vec::with_capacity(1 + masked.len()));
+        let mut released = Secret::with_capacity(1 + masked.len());
         released.0.push(mask);
         released.0.extend_from_slice(&masked);
         Ok(released)

@@ -121,7 +121,7 @@ const fn low(word: u64) -> u8 {
 fn words(shares: &[u8]) -> Secret<u64> {
     let word =
         |shares: &[u8]| (0..).zip(shares).fold(0, |word, (k, share)| word | u64::from(*share) << k);
-    let mut words = Secret(Vec::with_capacity(shares.len() / 64));
+    let mut words = Secret::with_capacity(shares.len() / 64);
     words.0.extend(shares.chunks(64).map(word));
     words
 }

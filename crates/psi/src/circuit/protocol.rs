@@ -3,7 +3,11 @@
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
-use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
+use foxtrot_kernel::{
+    aes::Aes128,
+    memcheck,
+    memory::{prefer_huge_pages, prefetch},
+};
 use foxtrot_ot::{
     Bits, Context, Direction, Seed, Session, Usage,
     base::{BaseOt, Block, Choice},
@@ -226,6 +230,7 @@ async fn program<const W: usize>(
             order.get(k + 2 * AHEAD).iter().for_each(|&&item| prefetch(&bins[item as usize]));
             if let Some(&item) = order.get(k + AHEAD) {
                 prefetch(&hidden[item as usize]);
+                numbers.get(item as usize).iter().for_each(|number| prefetch(*number));
                 for &bin in &bins[item as usize] {
                     prefetch(&strings[bin as usize]);
                     masks.get(bin as usize).iter().for_each(|mask| prefetch(*mask));
@@ -236,8 +241,9 @@ async fn program<const W: usize>(
             for ((column, value), &bin) in columns.zip(values).zip(&bins[item]) {
                 let bin = bin as usize;
                 let number = numbers.get(item).map_or(0, |number| number.wrapping_sub(masks[bin]));
+                let value = u128::from_le_bytes(*value);
                 let programmed = programmed(string_len, [strings[bin], number], value);
-                column.copy_from_slice(&programmed[..W / HASHES]);
+                column.copy_from_slice(&programmed.to_le_bytes()[..W / HASHES]);
             }
         }
     };
@@ -283,22 +289,15 @@ fn unpacked<const W: usize>(frame: &[u8], len: usize) -> impl Iterator<Item = [u
 
 /// A column of an item's value in the store, of which the first bytes count: its bin's string, of so many bytes, and its number less
 /// the bin's mask, under a value of the OPRF.
-pub(super) fn programmed(
-    string_len: usize,
-    [string, number]: [u64; 2],
-    value: &Block,
-) -> Zeroizing<Block> {
+pub(super) fn programmed(string_len: usize, [string, number]: [u64; 2], value: u128) -> u128 {
     let bits = 8 * string_len;
-    let both = u128::from(string) & ((1 << bits) - 1) | u128::from(number) << bits;
-    Zeroizing::new((both ^ u128::from_le_bytes(*value)).to_le_bytes())
+    (u128::from(string) & ((1 << bits) - 1) | u128::from(number) << bits) ^ value
 }
 
 /// The string of so many bytes, and the number, of a column; bits beyond them are arbitrary.
 #[expect(clippy::cast_possible_truncation, reason = "the low word, and the number's")]
-pub(super) fn opened(string_len: usize, column: &[u8], value: &Block) -> [u64; 2] {
-    let mut block = Zeroizing::new(*value);
-    block.iter_mut().zip(column).for_each(|(to, byte)| *to ^= byte);
-    let both = u128::from_le_bytes(*block);
+pub(super) fn opened(string_len: usize, column: u128, value: u128) -> [u64; 2] {
+    let both = column ^ value;
     [both as u64, (both >> (8 * string_len)) as u64]
 }
 
@@ -329,6 +328,7 @@ async fn look_up<const W: usize>(
     let row_seed = RowSeed::decode(&io.recv(RowSeed::LEN).await)?;
     let (store, len) = (parameters.store(), parameters.column_len());
     let mut slots = Vec::<[u8; W]>::with_capacity(store.slots());
+    prefer_huge_pages(slots.spare_capacity_mut());
     for start in (0..store.slots()).step_by(SLOTS) {
         let frame = HASHES * len * SLOTS.min(store.slots() - start);
         slots.extend(unpacked::<W>(&receive_message(io, "Slots", frame).await?, len));
@@ -350,8 +350,11 @@ async fn look_up<const W: usize>(
         for (&item, decoded) in order.iter().zip(decoded) {
             let item = item as usize;
             let which = usize::from(which[item]);
-            let column = &decoded[which * (W / HASHES)..][..len];
-            let [string, number] = opened(parameters.string_len(), column, &values[item]);
+            let (mut column, value) = ([0; 16], u128::from_le_bytes(values[item]));
+            let columns = &decoded[which * (W / HASHES)..];
+            column[..W / HASHES].copy_from_slice(&columns[..W / HASHES]);
+            let column = u128::from_le_bytes(column);
+            let [string, number] = opened(parameters.string_len(), column, value);
             let bin = bins[item][which] as usize;
             strings[bin] = string;
             numbers.get_mut(bin).into_iter().for_each(|it| *it = number);
@@ -526,7 +529,7 @@ impl Plan {
         (direction, [triples, others]): (Direction, [usize; 2]),
         count: &mut impl FnMut(usize),
     ) -> Result<(bits::Sent, Secret<[Block; 2]>), Error> {
-        let (mut sent, mut pairs) = (bits::Sent::new(triples), Secret(Vec::with_capacity(others)));
+        let (mut sent, mut pairs) = (bits::Sent::new(triples), Secret::with_capacity(others));
         let n = bits::ots(triples) + others;
         if n > 0 {
             let sink = |some: &[[Block; 2]]| {
@@ -550,8 +553,8 @@ impl Plan {
         count: &mut impl FnMut(usize),
     ) -> Result<(bits::Received, Secret<u64>, Secret<Block>), Error> {
         let (mut received, mut keys) =
-            (bits::Received::new(triples), Secret(Vec::with_capacity(others)));
-        let mut choices = Secret(Vec::with_capacity(others / 8));
+            (bits::Received::new(triples), Secret::with_capacity(others));
+        let mut choices = Secret::with_capacity(others / 8);
         let n = bits::ots(triples) + others;
         if n > 0 {
             let sink = |bits: &Bits, some: &[Block]| {

@@ -73,7 +73,7 @@ impl Claimed {
         // Whose they are follows from the order, but only for a neighbour on the processor.
         memcheck::public(&mut ours);
         ours.sort_unstable();
-        let matches = Secret(Vec::with_capacity(announced));
+        let matches = Secret::with_capacity(announced);
         Ok(Self { ours: ours.into_iter(), announced, come: 0, matches })
     }
 

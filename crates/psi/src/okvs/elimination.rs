@@ -59,7 +59,7 @@ impl<const H: usize, const W: usize> System<H, W> {
     /// Makes the right-hand side a solution that is zero but in the slots given, one for each row;
     /// `None` if the rows depend on each other.
     pub(super) fn solve(&mut self) -> Option<Secret<u32>> {
-        let mut slots = Secret(Vec::with_capacity(self.right.len()));
+        let mut slots = Secret::with_capacity(self.right.len());
         for row in 0..self.right.len() {
             let column = self.pivot(row)?;
             slots.0.push(self.columns.0[column]);

@@ -98,7 +98,7 @@ impl Sender {
         let row_seed = RowSeed::decode(row_seed)?;
         let len = self.parameters.lengths().row_len();
         // Written, and so erased, only as far as the peer has come: it may have declared much and end at once.
-        let rows = Secret(Vec::with_capacity(self.parameters.slots() * len));
+        let rows = Secret::with_capacity(self.parameters.slots() * len);
         Ok(Absorbing { sender: self, row_seed, rows, begun: 0, finished: 0 })
     }
 }

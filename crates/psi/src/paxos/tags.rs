@@ -1,6 +1,6 @@
 //! Tags: hashes of items and rows.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec;
 use core::ops::Range;
 
 use foxtrot_ot::{
@@ -77,7 +77,7 @@ impl<'a> Work<'a> {
         items: &[Digest],
         mut answers: Part<'_>,
     ) -> Result<(), Usage> {
-        let mut ordered = Secret(Vec::with_capacity(range.len()));
+        let mut ordered = Secret::with_capacity(range.len());
         ordered.0.extend(plan.order()[range.clone()].iter().map(|&index| items[index as usize]));
         let mut rows = Secret(vec![0; range.len() * N]);
         plan.decode_range(decoder, range, rows.0.as_chunks_mut().0)?;
