@@ -56,6 +56,7 @@ mod cuckoo;
 mod gates;
 mod look_ups;
 mod oprf;
+mod ots;
 mod parameters;
 mod products;
 pub mod protocol;

@@ -248,9 +248,12 @@ pub struct Cells {
 }
 
 impl Cells {
+    /// Elements beside those of the string, so that it can begin with a line.
+    const MORE: usize = 3;
+
     /// A string of n elements, a multiple of 16, all 0.
     pub(super) fn zeroed(n: usize) -> Self {
-        let memory = Secret::zeroed(n + 3);
+        let memory = Secret::zeroed(n + Self::MORE);
         let range = aligned(&memory, n);
         Self { memory, range }
     }
@@ -264,31 +267,42 @@ impl Cells {
     }
 }
 
-/// Strings of batches that are over, for later batches, which overwrite all of them. They are erased on drop.
+/// Memory of batches that are over, for later ones, which overwrite what they use of it; protocols may hand it on. It is erased on drop.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub struct Scratch {
     strings: Vec<Cells>,
     /// True if there will be later batches.
     pub(super) keeps: bool,
+    /// True if there will be later protocols.
+    pub(super) lent: bool,
 }
 
 impl Scratch {
     /// A string of n elements, whose values are arbitrary.
     pub(super) fn take(&mut self, n: usize) -> Cells {
-        match self.strings.pop() {
-            Some(cells) if cells.range.len() == n => cells,
-            _ => {
-                self.strings.clear();
-                Cells::zeroed(n)
-            }
-        }
+        let place = self.strings.iter().position(|it| it.memory.len() >= n + Cells::MORE);
+        let Some(place) = place else {
+            self.strings.clear();
+            return Cells::zeroed(n);
+        };
+        let mut cells = self.strings.swap_remove(place);
+        cells.range = aligned(&cells.memory, n);
+        cells
     }
 
+    /// Takes the string of a batch that is over.
     pub(super) fn put(&mut self, cells: Cells) {
-        if self.keeps {
+        if self.keeps || self.lent {
             self.strings.push(cells);
         } else {
             self.strings.clear();
+        }
+    }
+
+    /// Takes a string of which a batch has no more use, before it needs other memory.
+    pub(super) fn put_early(&mut self, cells: Cells) {
+        if self.lent {
+            self.strings.push(cells);
         }
     }
 }

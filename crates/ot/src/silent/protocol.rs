@@ -41,12 +41,13 @@
 //! ```
 
 use alloc::vec::Vec;
+use core::mem;
 
 use zeroize::Zeroizing;
 
 pub use crate::extension::protocol::Plan;
 
-use super::{Field, Gf2, Gf16, Received, Sent, Silent};
+use super::{Field, Gf2, Gf16, Received, Scratch, Sent, Silent};
 use crate::{
     Bits, Context, Error, Usage,
     base::{Block, Choice},
@@ -110,6 +111,20 @@ impl<F: Field> Sender<F> {
         self.state.delta()
     }
 
+    /// Uses memory of a protocol that is over, and its own then, for [`into_scratch`](Self::into_scratch).
+    #[must_use]
+    pub fn with_scratch(mut self, mut scratch: Scratch) -> Self {
+        scratch.lent = true;
+        *self.state.scratch() = scratch;
+        self
+    }
+
+    /// The memory, for another protocol.
+    #[must_use]
+    pub fn into_scratch(mut self) -> Scratch {
+        mem::take(self.state.scratch())
+    }
+
     /// Keeps the memory of a batch of VOLE for the next one, or no longer.
     pub fn keep_memory(&mut self, keep: bool) {
         self.state.keep_memory(keep);
@@ -164,6 +179,20 @@ impl<F: Field> Receiver<F> {
             ots::Receiver::set_up(io, &mut Context::new(&session, of_ots), below(&plan)).await?;
         let state = super::Receiver::of_ots(session, silent, ots, seed);
         Ok(Self { silent, state, runs: Runs::default() })
+    }
+
+    /// Uses memory of a protocol that is over, and its own then, for [`into_scratch`](Self::into_scratch).
+    #[must_use]
+    pub fn with_scratch(mut self, mut scratch: Scratch) -> Self {
+        scratch.lent = true;
+        *self.state.scratch() = scratch;
+        self
+    }
+
+    /// The memory, for another protocol.
+    #[must_use]
+    pub fn into_scratch(mut self) -> Scratch {
+        mem::take(self.state.scratch())
     }
 
     /// Keeps the memory of a batch of VOLE for the next one, or no longer.

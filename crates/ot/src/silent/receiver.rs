@@ -117,6 +117,10 @@ impl<F: Field> Receiver<F> {
         Self { silent, session, seed, ots: Some(ots), batch: 0, scratch: Scratch::default() }
     }
 
+    pub(super) fn scratch(&mut self) -> &mut Scratch {
+        &mut self.scratch
+    }
+
     /// Keeps the memory of a batch for the next one, or no longer.
     pub fn keep_memory(&mut self, keep: bool) {
         self.scratch.keeps = keep;
@@ -388,7 +392,7 @@ impl<F: Field> Source<F> {
             return (F::Values::default(), v, Zeroizing::new([bits, sum]));
         }
         // Before there is memory for V.
-        drop(other);
+        scratch.put_early(other);
         let mut v = Secret::zeroed(n);
         code.encode(machine, &cells, &mut v);
         let noise = Noise { marks: &marks, sums: &sums };

@@ -122,6 +122,10 @@ impl<F: Field> Sender<F> {
         self.scratch.keeps = keep;
     }
 
+    pub(super) fn scratch(&mut self) -> &mut Scratch {
+        &mut self.scratch
+    }
+
     /// Δ of every batch. For OTs bit 0 is 1, for one-of-sixteen OTs nibble 0.
     ///
     /// # Errors
@@ -253,7 +257,7 @@ impl<F: Field> Sender<F> {
                     self.scratch.put(other);
                 } else {
                     // Before there is memory for W.
-                    drop(other);
+                    self.scratch.put_early(other);
                     let (list, cells) = w.into_list(self.session.executor());
                     cells.into_iter().for_each(|cells| self.scratch.put(cells));
                     w = Rows::List(list);

@@ -2,6 +2,7 @@
 //! of them.
 
 use alloc::vec;
+use core::mem;
 
 use foxtrot_kernel::{memcheck, memory::strings};
 use foxtrot_ot::{
@@ -9,11 +10,11 @@ use foxtrot_ot::{
     base::Block,
     engine::{Io, batches::window_limits},
     erase::Secret,
-    silent::{Gf64, Silent, protocol as vole},
+    silent::{Gf64, protocol},
     tasks::for_each,
 };
 
-use super::{Digest, Error, gates::receive, parameters::HASHES};
+use super::{Digest, Error, gates::receive, ots::Ots, parameters::HASHES};
 use crate::{
     okvs::{Coins, RowSeed},
     paxos::hashes::{Keyed, TOGETHER},
@@ -41,23 +42,24 @@ pub(super) struct Oprf<'a> {
     pub(super) store: Store,
 }
 
-/// The VOLE that it takes.
-pub(super) type Vole = vole::Plan<'static, Silent<Gf64>>;
-
 impl Oprf<'_> {
     /// S: gives `take` the indices of items and their values, until all have been given.
     pub(super) async fn send(
         &self,
         io: &Io,
         cx: &mut Context<'_>,
-        vole: Vole,
+        ots: &mut Ots<'_>,
         items: &[Digest],
         mut take: impl FnMut(&[u32], &[[Block; HASHES]]),
     ) -> Result<(), Error> {
         let (backend, executor) = (self.session.backend(), self.session.executor());
-        let mut vole = vole::Sender::<Gf64>::set_up(io, cx, vole).await?;
+        let (of_vole, vole) = ots.vole();
+        let mut cx = Context::new(&of_vole, cx.seed());
+        let vole = protocol::Sender::<Gf64>::set_up(io, &mut cx, vole).await?;
+        let mut vole = vole.with_scratch(mem::take(&mut ots.scratch));
         let mut k = vole.vole(io, self.store.slots()).await?;
         let delta = vole.delta()?;
+        ots.scratch = vole.into_scratch();
         io.limit(window_limits(FRAME));
         let row_seed = RowSeed::decode(&io.recv(RowSeed::LEN).await)?;
         for k in k.chunks_mut(FRAME / WORD) {
@@ -106,12 +108,15 @@ impl Oprf<'_> {
         &self,
         io: &Io,
         cx: &mut Context<'_>,
-        vole: Vole,
+        ots: &mut Ots<'_>,
         coins: Coins,
         (items, which): (&[Digest], &[u8]),
     ) -> Result<Secret<Block>, Error> {
         let (session, store) = (self.session, self.store);
-        let mut vole = vole::Receiver::<Gf64>::set_up(io, cx, vole).await?;
+        let (of_vole, vole) = ots.vole();
+        let mut cx = Context::new(&of_vole, cx.seed());
+        let vole = protocol::Receiver::<Gf64>::set_up(io, &mut cx, vole).await?;
+        let mut vole = vole.with_scratch(mem::take(&mut ots.scratch));
         let plan = || {
             let mut slots = Secret::<u8>::zeroed(sums_len(&store));
             let (row_seed, plan, mut words) =
@@ -127,6 +132,7 @@ impl Oprf<'_> {
             Ok::<_, Error>((row_seed, plan, slots))
         };
         let (u, mut v, encoded) = vole.vole_beside(io, store.slots(), plan, encode).await?;
+        ots.scratch = vole.into_scratch();
         let (row_seed, plan, mut sums) = encoded?;
         Mask::Small(u).add_to(session.executor(), (WORD, &mut sums))?;
         // They are sent.
@@ -180,8 +186,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use foxtrot_ot::{
-        Direction, Seed, Sid, base::roted::Endemic, engine::Engine, pair::Pair,
-        silent::vole_semi_honest,
+        Direction, Seed, Sid, base::roted::Endemic, engine::Engine, pair::Pair, silent::Scratch,
     };
 
     use super::*;
@@ -198,18 +203,16 @@ mod tests {
         let which: Vec<u8> = (0..3).cycle().take(ours.len()).collect();
         let session = || Session::new(Sid::from_bytes([3; 32]));
         let store = Store::new(ours.len()).unwrap();
-        let plan = || Vole {
-            extension: vole_semi_honest(),
-            base: &Endemic,
-            direction: Direction::InitiatorSends,
-            counter: 0,
-        };
+        fn ots(session: &Session) -> Ots<'_> {
+            let (direction, scratch) = (Direction::InitiatorSends, Scratch::default());
+            Ots { base: &Endemic, direction, session, scratch }
+        }
         let (receivers, choices) = (&ours, &which);
         let receiver = Engine::new(|io| async move {
             let (session, coins) = (session(), Coins::from_bytes([7; 32]));
             let cx = &mut Context::new(&session, Seed::from_bytes([1; 32]));
             let oprf = Oprf { session: &session, store };
-            oprf.receive(&io, cx, plan(), coins, (receivers, choices)).await
+            oprf.receive(&io, cx, &mut ots(&session), coins, (receivers, choices)).await
         });
         let senders = &theirs;
         let sender = Engine::new(|io| async move {
@@ -219,7 +222,7 @@ mod tests {
             let take = |order: &[u32], values: &[[Block; HASHES]]| {
                 order.iter().zip(values).for_each(|(&item, values)| all[item as usize] = *values);
             };
-            oprf.send(&io, cx, plan(), senders, take).await?;
+            oprf.send(&io, cx, &mut ots(&session), senders, take).await?;
             Ok::<_, Error>(all)
         });
         let (received, sent) = Pair::new(receiver, sender).run().unwrap();

@@ -9,23 +9,21 @@ use foxtrot_kernel::{
     memory::{prefer_huge_pages, prefetch},
 };
 use foxtrot_ot::{
-    Bits, Context, Direction, Seed, Session, Usage,
-    base::{BaseOt, Block, Choice},
+    Context, Direction, Seed, Session, Usage,
+    base::{BaseOt, Block},
     engine::{Io, Limits, batches::window_limits},
     erase::Secret,
-    extension::Shape,
     protocol::compatible,
-    silent::{self, Gf16, protocol as vole},
-    transfers::{Extension, Method},
+    silent::Scratch,
 };
-use foxtrot_triples::bits;
 use zeroize::Zeroizing;
 
 use super::{
     Digest, Error, Outcome, PROTOCOL, Parameters, cuckoo,
     gates::{Gates, receive as receive_message},
     look_ups,
-    oprf::{self, Oprf},
+    oprf::Oprf,
+    ots::{Batch, Ots},
     parameters::HASHES,
     products::{accept, bytes, offer, words},
 };
@@ -93,25 +91,21 @@ pub async fn send(
     let mut secrets = Secret::<u64>::zeroed(parameters.terms().numbers() * lanes);
     fill(&cx.seed(), &session, "foxtrot v1 circuit secrets", &mut secrets);
     let (strings, masks) = secrets.split_at_mut(lanes);
-    let numbers = (numbers, &*masks);
+    let secrets_of_bins = (&*strings, (numbers, &*masks));
+    let mut ots = plan.ots(&session);
     match parameters.terms().largest() {
-        None => program::<24>(io, cx, &plan, &session, &items, (strings, numbers), count).await?,
+        None => program::<24>(io, cx, &parameters, &mut ots, &items, secrets_of_bins, count).await,
         Some(_) => {
-            program::<48>(io, cx, &plan, &session, &items, (strings, numbers), count).await?;
+            program::<48>(io, cx, &parameters, &mut ots, &items, secrets_of_bins, count).await
         }
-    }
+    }?;
     drop(items);
     // Step 4. What fills up the last word is not equal.
     strings[parameters.bins()..].fill(u64::MAX);
-    let tables = plan.send_look_ups(io, &session, cx.seed(), count).await?;
-    let triples = parameters.triples();
-    let of_forward = session.sub("circuit forward", 0, Default::default());
-    let (made, pairs) = plan
-        .send_ots(io, &of_forward, cx.seed(), (plan.direction, [triples, lanes]), count)
-        .await?;
-    let of_backward = session.sub("circuit backward", 0, Default::default());
-    let (_, choices, keys) =
-        plan.receive_ots(io, &of_backward, cx.seed(), plan.backward(), count).await?;
+    let tables = ots.send_look_ups(io, cx, parameters.look_ups(), count).await?;
+    let (made, pairs) = ots.send(io, cx, plan.forward(), count).await?;
+    let (_, choices, keys) = ots.receive(io, cx, plan.backward(), count).await?;
+    drop(ots);
     io.limit(limits());
     let bits = look_ups::send(io, (parameters.bits(), strings), &tables, &mut *count).await?;
     drop(tables);
@@ -162,22 +156,18 @@ pub async fn receive(
     let mut random = Secret::<u64>::zeroed(parameters.terms().numbers() * lanes);
     fill(&cx.seed(), &session, "foxtrot v1 circuit empty bins", &mut random);
     let (strings, numbers) = random.split_at_mut(lanes);
+    let (mut ots, of_bins) = (plan.ots(&session), (&mut *strings, &mut *numbers));
     match parameters.terms().largest() {
-        None => look_up::<24>(io, cx, &plan, &session, &items, (strings, numbers), count).await?,
-        Some(_) => {
-            look_up::<48>(io, cx, &plan, &session, &items, (strings, numbers), count).await?;
-        }
-    }
+        None => look_up::<24>(io, cx, &parameters, &mut ots, &items, of_bins, count).await,
+        Some(_) => look_up::<48>(io, cx, &parameters, &mut ots, &items, of_bins, count).await,
+    }?;
     drop(items);
     // Step 4.
     strings[parameters.bins()..].fill(0);
-    let looked_up = plan.receive_look_ups(io, &session, cx.seed(), count).await?;
-    let of_forward = session.sub("circuit forward", 0, Default::default());
-    let forward = [parameters.triples(), lanes];
-    let (made, choices, keys) =
-        plan.receive_ots(io, &of_forward, cx.seed(), (plan.direction, forward), count).await?;
-    let of_backward = session.sub("circuit backward", 0, Default::default());
-    let (_, pairs) = plan.send_ots(io, &of_backward, cx.seed(), plan.backward(), count).await?;
+    let looked_up = ots.receive_look_ups(io, cx, parameters.look_ups(), count).await?;
+    let (made, choices, keys) = ots.receive(io, cx, plan.forward(), count).await?;
+    let (_, pairs) = ots.send(io, cx, plan.backward(), count).await?;
+    drop(ots);
     io.limit(limits());
     let strings = (parameters.bits(), &*strings);
     let bits = look_ups::look_up(io, strings, &looked_up, &mut *count).await?;
@@ -214,14 +204,13 @@ pub async fn receive(
 async fn program<const W: usize>(
     io: &Io,
     cx: &mut Context<'_>,
-    plan: &Plan,
-    session: &Session,
+    parameters: &Parameters,
+    ots: &mut Ots<'_>,
     items: &[Digest],
     (strings, (numbers, masks)): (&[u64], (&[u64], &[u64])),
     count: &mut impl FnMut(usize),
 ) -> Result<(), Error> {
-    let parameters = &plan.parameters;
-    let bins = cuckoo::bins(session, items, parameters.segment());
+    let bins = cuckoo::bins(ots.session, items, parameters.segment());
     let mut values = Secret::<u8>::zeroed(W * items.len());
     let (hidden, _) = values.as_chunks_mut::<W>();
     let string_len = parameters.string_len();
@@ -247,14 +236,12 @@ async fn program<const W: usize>(
             }
         }
     };
-    let [of_vole, of_oprf] = Plan::oprf_sessions(session);
-    let oprf = Oprf { session: &of_oprf, store: parameters.oprf() };
-    oprf.send(io, &mut Context::new(&of_vole, cx.seed()), plan.vole(), items, take).await?;
-    let (of_slots, store) =
-        (session.sub("circuit slots", 0, Default::default()), parameters.store());
+    let oprf = Oprf { session: &ots.sub("circuit oprf"), store: parameters.oprf() };
+    oprf.send(io, cx, ots, items, take).await?;
+    let (of_slots, store) = (ots.sub("circuit slots"), parameters.store());
     let mut slots = Secret::<u8>::zeroed(W * store.slots());
     let (slots, _) = slots.as_chunks_mut::<W>();
-    let coins = coins(session, cx.seed());
+    let coins = coins(ots.session, cx.seed());
     let (row_seed, _) = store.encode_with(&of_slots, coins, items, |_| values, slots)?;
     // They are sent.
     memcheck::public(slots);
@@ -312,19 +299,17 @@ fn coins(session: &Session, seed: Seed) -> Coins {
 async fn look_up<const W: usize>(
     io: &Io,
     cx: &mut Context<'_>,
-    plan: &Plan,
-    session: &Session,
+    parameters: &Parameters,
+    ots: &mut Ots<'_>,
     items: &[Digest],
     (strings, numbers): (&mut [u64], &mut [u64]),
     count: &mut impl FnMut(usize),
 ) -> Result<(), Error> {
-    let parameters = &plan.parameters;
-    let bins = cuckoo::bins(session, items, parameters.segment());
+    let bins = cuckoo::bins(ots.session, items, parameters.segment());
     let which = cuckoo::assign(&bins, parameters.bins())?;
-    let [of_vole, of_oprf] = Plan::oprf_sessions(session);
-    let oprf = Oprf { session: &of_oprf, store: parameters.oprf() };
-    let (of_vole, coins) = (&mut Context::new(&of_vole, cx.seed()), coins(session, cx.seed()));
-    let values = oprf.receive(io, of_vole, plan.vole(), coins, (items, &which)).await?;
+    let oprf = Oprf { session: &ots.sub("circuit oprf"), store: parameters.oprf() };
+    let coins = coins(ots.session, cx.seed());
+    let values = oprf.receive(io, cx, ots, coins, (items, &which)).await?;
     let row_seed = RowSeed::decode(&io.recv(RowSeed::LEN).await)?;
     let (store, len) = (parameters.store(), parameters.column_len());
     let mut slots = Vec::<[u8; W]>::with_capacity(store.slots());
@@ -334,7 +319,7 @@ async fn look_up<const W: usize>(
         slots.extend(unpacked::<W>(&receive_message(io, "Slots", frame).await?, len));
         count(frame);
     }
-    let of_slots = session.sub("circuit slots", 0, Default::default());
+    let of_slots = ots.sub("circuit slots");
     let planned = store.plan(&of_slots, &row_seed, items)?;
     let decoder = store.decoder(&slots)?;
     let mut decoded = Secret::<[u8; W]>::zeroed(TOGETHER);
@@ -449,125 +434,22 @@ impl Plan {
         Ok(session.sub(PROTOCOL.name, self.counter, self.direction))
     }
 
-    fn vole(&self) -> oprf::Vole {
-        let (base, direction) = (self.base, self.direction);
-        vole::Plan { extension: silent::vole_semi_honest(), base, direction, counter: 0 }
+    /// The silent protocols, in the run's namespace.
+    fn ots<'a>(&self, session: &'a Session) -> Ots<'a> {
+        Ots { base: self.base, direction: self.direction, session, scratch: Scratch::default() }
     }
 
-    /// The namespaces of the VOLE, and of the OPRF that uses it.
-    fn oprf_sessions(session: &Session) -> [Session; 2] {
-        let of = |name| session.sub(name, 0, Default::default());
-        [of("circuit vole"), of("circuit oprf")]
+    /// The OTs in which the sender of the run sends: for triples, and one of each lane.
+    fn forward(&self) -> Batch {
+        let others = 64 * self.parameters.words();
+        let triples = self.parameters.triples();
+        Batch { name: "circuit forward", direction: self.direction, triples, others }
     }
 
-    fn method(&self) -> Method {
-        Method { base: self.base, extension: Extension::Silent(silent::ot_semi_honest()) }
-    }
-
-    /// Direction of the OTs in which the receiver sends, with the number of triples, none, and of others.
-    fn backward(&self) -> (Direction, [usize; 2]) {
-        (self.direction.reversed(), [0, self.parameters.backward_ots()])
-    }
-
-    /// The plan of the OTs for look-ups, and their session.
-    fn of_look_ups(
-        &self,
-        session: &Session,
-    ) -> (vole::Plan<'static, silent::Silent<Gf16>>, Session) {
-        let (base, direction) = (self.base, self.direction);
-        let extension = silent::ot_16_semi_honest();
-        let plan = vole::Plan { extension, base, direction, counter: 0 };
-        (plan, session.sub("circuit look-ups", 0, Default::default()))
-    }
-
-    /// Sends the random OTs of look-ups: their tables.
-    async fn send_look_ups(
-        &self,
-        io: &Io,
-        session: &Session,
-        seed: Seed,
-        count: &mut impl FnMut(usize),
-    ) -> Result<Secret<[u8; 2]>, Error> {
-        let ((plan, session), n) = (self.of_look_ups(session), self.parameters.look_ups());
-        let mut tables = Secret::with_capacity(n);
-        let sink = |some: &[[u8; 2]]| {
-            tables.0.extend_from_slice(some);
-            count(some.len());
-            Ok(())
-        };
-        let mut cx = Context::new(&session, seed);
-        vole::Sender::set_up(io, &mut cx, plan).await?.random(io, n, sink).await?;
-        Ok(tables)
-    }
-
-    /// Receives the random OTs of look-ups: choices, and 16 more where the bit is 1.
-    async fn receive_look_ups(
-        &self,
-        io: &Io,
-        session: &Session,
-        seed: Seed,
-        count: &mut impl FnMut(usize),
-    ) -> Result<Secret<u8>, Error> {
-        let ((plan, session), n) = (self.of_look_ups(session), self.parameters.look_ups());
-        let mut choices = Secret::with_capacity(n);
-        let sink = |some: &[u8]| {
-            choices.0.extend_from_slice(some);
-            count(some.len());
-            Ok(())
-        };
-        let mut cx = Context::new(&session, seed);
-        vole::Receiver::set_up(io, &mut cx, plan).await?.random(io, n, sink).await?;
-        Ok(choices)
-    }
-
-    /// Sends random OTs, for so many triples and so many others.
-    async fn send_ots(
-        &self,
-        io: &Io,
-        session: &Session,
-        seed: Seed,
-        (direction, [triples, others]): (Direction, [usize; 2]),
-        count: &mut impl FnMut(usize),
-    ) -> Result<(bits::Sent, Secret<[Block; 2]>), Error> {
-        let (mut sent, mut pairs) = (bits::Sent::new(triples), Secret::with_capacity(others));
-        let n = bits::ots(triples) + others;
-        if n > 0 {
-            let sink = |some: &[[Block; 2]]| {
-                pairs.0.extend_from_slice(sent.add(some));
-                count(some.len());
-                Ok(())
-            };
-            let mut cx = Context::new(session, seed);
-            self.method().send(io, &mut cx, direction, Shape::random(n), || (), sink).await?;
-        }
-        Ok((sent, pairs))
-    }
-
-    /// Receives random OTs, for so many triples and so many others; of these the choices, packed, and the keys.
-    async fn receive_ots(
-        &self,
-        io: &Io,
-        session: &Session,
-        seed: Seed,
-        (direction, [triples, others]): (Direction, [usize; 2]),
-        count: &mut impl FnMut(usize),
-    ) -> Result<(bits::Received, Secret<u64>, Secret<Block>), Error> {
-        let (mut received, mut keys) =
-            (bits::Received::new(triples), Secret::with_capacity(others));
-        let mut choices = Secret::with_capacity(others / 8);
-        let n = bits::ots(triples) + others;
-        if n > 0 {
-            let sink = |bits: &Bits, some: &[Block]| {
-                let taken = received.add(bits, some);
-                choices.0.extend_from_slice(&bits.as_bytes()[taken / 8..]);
-                keys.0.extend_from_slice(&some[taken..]);
-                count(some.len());
-                Ok(())
-            };
-            let (mut cx, choice) = (Context::new(session, seed), Choice::Random(n));
-            self.method().receive(io, &mut cx, direction, &choice, || (), sink).await?;
-        }
-        Ok((received, words(&choices), keys))
+    /// The OTs in which the receiver sends, if there are any.
+    fn backward(&self) -> Batch {
+        let (direction, others) = (self.direction.reversed(), self.parameters.backward_ots());
+        Batch { name: "circuit backward", direction, triples: 0, others }
     }
 
     /// The bits that shares of the count and of the sum have less than words. Without a sum there is no second share.

@@ -1,0 +1,164 @@
+//! The silent protocols of a run, VOLE and random OTs, one after another in the same memory. Each has base OTs and a set-up of its own.
+
+use core::mem;
+
+use foxtrot_ot::{
+    Bits, Context, Direction, Session,
+    base::{BaseOt, Block, Choice},
+    engine::Io,
+    erase::Secret,
+    extension::Shape,
+    silent::{self, Gf2, Gf16, Gf64, Scratch, Silent, protocol},
+};
+use foxtrot_triples::bits;
+
+use super::{Error, products::words};
+
+/// What the silent protocols of a run have in common.
+pub(super) struct Ots<'a> {
+    pub(super) base: &'static dyn BaseOt,
+    /// The direction in which the sender of the run sends.
+    pub(super) direction: Direction,
+    /// The run's namespace.
+    pub(super) session: &'a Session,
+    /// Memory of those that are over.
+    pub(super) scratch: Scratch,
+}
+
+/// Random OTs in one direction.
+#[derive(Clone, Copy)]
+pub(super) struct Batch {
+    pub(super) name: &'static str,
+    pub(super) direction: Direction,
+    /// Those that make bit triples come first.
+    pub(super) triples: usize,
+    pub(super) others: usize,
+}
+
+impl Ots<'_> {
+    /// A namespace of the run.
+    pub(super) fn sub(&self, name: &'static str) -> Session {
+        self.session.sub(name, 0, Default::default())
+    }
+
+    /// The VOLE's namespace, and its plan.
+    pub(super) fn vole(&self) -> (Session, protocol::Plan<'static, Silent<Gf64>>) {
+        (self.sub("circuit vole"), self.plan(silent::vole_semi_honest(), self.direction))
+    }
+
+    fn plan<F>(
+        &self,
+        extension: Silent<F>,
+        direction: Direction,
+    ) -> protocol::Plan<'static, Silent<F>> {
+        protocol::Plan { extension, base: self.base, direction, counter: 0 }
+    }
+
+    /// S: n one-of-sixteen OTs for look-ups, their tables.
+    pub(super) async fn send_look_ups(
+        &mut self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        n: usize,
+        count: &mut impl FnMut(usize),
+    ) -> Result<Secret<[u8; 2]>, Error> {
+        let mut tables = Secret::with_capacity(n);
+        let sink = |some: &[[u8; 2]]| {
+            tables.0.extend_from_slice(some);
+            count(some.len());
+            Ok(())
+        };
+        let (session, plan) =
+            (self.sub("circuit look-ups"), self.plan(silent::ot_16_semi_honest(), self.direction));
+        let mut cx = Context::new(&session, cx.seed());
+        let sender = protocol::Sender::<Gf16>::set_up(io, &mut cx, plan).await?;
+        let mut sender = sender.with_scratch(mem::take(&mut self.scratch));
+        sender.random(io, n, sink).await?;
+        self.scratch = sender.into_scratch();
+        Ok(tables)
+    }
+
+    /// R: n one-of-sixteen OTs for look-ups, choices, and 16 more where the bit is 1.
+    pub(super) async fn receive_look_ups(
+        &mut self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        n: usize,
+        count: &mut impl FnMut(usize),
+    ) -> Result<Secret<u8>, Error> {
+        let mut choices = Secret::with_capacity(n);
+        let sink = |some: &[u8]| {
+            choices.0.extend_from_slice(some);
+            count(some.len());
+            Ok(())
+        };
+        let (session, plan) =
+            (self.sub("circuit look-ups"), self.plan(silent::ot_16_semi_honest(), self.direction));
+        let mut cx = Context::new(&session, cx.seed());
+        let receiver = protocol::Receiver::<Gf16>::set_up(io, &mut cx, plan).await?;
+        let mut receiver = receiver.with_scratch(mem::take(&mut self.scratch));
+        receiver.random(io, n, sink).await?;
+        self.scratch = receiver.into_scratch();
+        Ok(choices)
+    }
+
+    /// Sends random OTs: for triples, and pairs of keys.
+    pub(super) async fn send(
+        &mut self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        batch: Batch,
+        count: &mut impl FnMut(usize),
+    ) -> Result<(bits::Sent, Secret<[Block; 2]>), Error> {
+        let Batch { name, direction, triples, others } = batch;
+        let (mut sent, mut pairs) = (bits::Sent::new(triples), Secret::with_capacity(others));
+        let n = bits::ots(triples) + others;
+        if n == 0 {
+            return Ok((sent, pairs));
+        }
+        let sink = |some: &[[Block; 2]]| {
+            pairs.0.extend_from_slice(sent.add(some));
+            count(some.len());
+            Ok(())
+        };
+        let (session, plan) = (self.sub(name), self.plan(silent::ot_semi_honest(), direction));
+        let mut cx = Context::new(&session, cx.seed());
+        let sender = protocol::Sender::<Gf2>::set_up(io, &mut cx, plan).await?;
+        let mut sender = sender.with_scratch(mem::take(&mut self.scratch));
+        sender.random(io, Shape::random(n), sink).await?;
+        self.scratch = sender.into_scratch();
+        Ok((sent, pairs))
+    }
+
+    /// Receives random OTs: for triples, and of the others the choices, packed, and the keys.
+    pub(super) async fn receive(
+        &mut self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        batch: Batch,
+        count: &mut impl FnMut(usize),
+    ) -> Result<(bits::Received, Secret<u64>, Secret<Block>), Error> {
+        let Batch { name, direction, triples, others } = batch;
+        let (mut received, mut keys) =
+            (bits::Received::new(triples), Secret::with_capacity(others));
+        let mut choices = Secret::with_capacity(others / 8);
+        let n = bits::ots(triples) + others;
+        if n == 0 {
+            return Ok((received, words(&choices), keys));
+        }
+        let sink = |bits: &Bits, some: &[Block]| {
+            let taken = received.add(bits, some);
+            choices.0.extend_from_slice(&bits.as_bytes()[taken / 8..]);
+            keys.0.extend_from_slice(&some[taken..]);
+            count(some.len());
+            Ok(())
+        };
+        let (session, plan) = (self.sub(name), self.plan(silent::ot_semi_honest(), direction));
+        let mut cx = Context::new(&session, cx.seed());
+        let receiver = protocol::Receiver::<Gf2>::set_up(io, &mut cx, plan).await?;
+        let mut receiver = receiver.with_scratch(mem::take(&mut self.scratch));
+        receiver.random(io, &Choice::Random(n), sink).await?;
+        self.scratch = receiver.into_scratch();
+        Ok((received, words(&choices), keys))
+    }
+}
