@@ -166,7 +166,7 @@ impl Oprf<'_> {
 pub(super) struct Hash(Keyed);
 
 impl Hash {
-    /// As many values as there is room for.
+    /// Writes the values of items and their elements, as many as there is room for.
     pub(super) fn hash_all<'a>(
         &self,
         of_values: impl Iterator<Item = (&'a Digest, u128)>,
