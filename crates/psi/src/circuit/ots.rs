@@ -14,7 +14,7 @@ use foxtrot_triples::bits;
 
 use super::{Error, products::words};
 
-/// What the silent protocols of a run have in common.
+/// The common part of the silent protocols of a run.
 pub(super) struct Ots<'a> {
     pub(super) base: &'static dyn BaseOt,
     /// The direction in which the sender of the run sends.
@@ -30,8 +30,9 @@ pub(super) struct Ots<'a> {
 pub(super) struct Batch {
     pub(super) name: &'static str,
     pub(super) direction: Direction,
-    /// Those that make bit triples come first.
+    /// The number of triples whose OTs come first.
     pub(super) triples: usize,
+    /// The number of OTs after these.
     pub(super) others: usize,
 }
 
