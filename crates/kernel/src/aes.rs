@@ -120,7 +120,7 @@ pub fn tmmo_pairs(pi: &Aes128, first: u64, delta: &Block, rows: &[Block], keys: 
     );
 }
 
-/// MMO\[π\] of [GKWY20] in place: x becomes π(x) ⊕ x. It is correlation-robust for inputs that are not chosen after π, and that do not repeat.
+/// MMO\[π\] of [GKWY20] in place: x becomes π(x) ⊕ x. It is correlation-robust if inputs are distinct, and chosen by nobody who knows π.
 ///
 /// [GKWY20]: https://eprint.iacr.org/2019/074
 pub fn mmo(pi: &Aes128, blocks: &mut [Block]) {

@@ -1,6 +1,6 @@
 //! Silent VOLE and silent OT: the correlation, both parties in one thread.
 
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
 use foxtrot_kernel::gf::{gf64, gf128};
 use foxtrot_ot::{
@@ -11,7 +11,7 @@ use foxtrot_ot::{
     extension::Shape,
     pair::Pair,
     silent::{
-        self, Field, Gf2, Gf16, Silent,
+        self, Field, Gf2, Gf16, Scratch, Silent,
         protocol::{Plan, Receiver, Sender},
     },
     tasks::{Executor, Task},
@@ -218,6 +218,53 @@ fn any_number_of_threads_gives_the_same_outputs() {
         let outputs = [1, 3]
             .map(|threads| random(&mut set_up_in(silent::ot(), of(threads)), &Choice::Random(m)));
         assert_eq!(outputs[0], outputs[1]);
+    }
+}
+
+/// Memory that both parties of a VOLE have left, longer than what others need.
+fn left(threads: usize) -> [Scratch; 2] {
+    let of = move || session().with_executor(Arc::new(Parts(threads)));
+    let (sender, receiver) = lend(set_up_in(silent::vole(), of), Default::default());
+    let mut parties = (sender, receiver);
+    let _ = vole(&mut parties, 100_000);
+    [parties.0.into_scratch(), parties.1.into_scratch()]
+}
+
+fn lend<F: Field>(
+    (sender, receiver): (Sender<F>, Receiver<F>),
+    [ours, theirs]: [Scratch; 2],
+) -> (Sender<F>, Receiver<F>) {
+    (sender.with_scratch(ours), receiver.with_scratch(theirs))
+}
+
+/// Two batches of VOLE over memory that another protocol has left are those over new memory.
+fn memory_changes_no_vole<T: PartialEq, F: Field<Values: Deref<Target = [T]>>>(
+    silent: Silent<F>,
+    threads: usize,
+) {
+    let of = move || session().with_executor(Arc::new(Parts(threads)));
+    let (mut lent, mut own) = (lend(set_up_in(silent, of), left(threads)), set_up_in(silent, of));
+    for m in [9000, 5000] {
+        let [(w, (u, v)), (expected, (of_u, of_v))] = [&mut lent, &mut own].map(|it| vole(it, m));
+        assert!(*w == *expected && *u == *of_u && *v == *of_v, "{silent:?}, {threads} threads");
+    }
+}
+
+#[test]
+fn memory_of_another_protocol_changes_no_output() {
+    for threads in [1, 3, 9] {
+        memory_changes_no_vole(silent::vole(), threads);
+        memory_changes_no_vole(silent::vole_margin(), threads);
+        memory_changes_no_vole(silent::vole_semi_honest(), threads);
+        memory_changes_no_vole(silent::vole_packed(), threads);
+        let of = move || session().with_executor(Arc::new(Parts(threads)));
+        let (n, fresh) = (20_001, || set_up_in(silent::ot(), of));
+        let choice = Choice::Random(n);
+        let lent = random(&mut lend(fresh(), left(threads)), &choice);
+        assert_eq!(lent, random(&mut fresh(), &choice));
+        let fresh = || set_up_in(silent::ot_16_semi_honest(), of);
+        let lent = random_of_sixteen(&mut lend(fresh(), left(threads)), n);
+        assert_eq!(lent, random_of_sixteen(&mut fresh(), n));
     }
 }
 

@@ -106,17 +106,17 @@ pub(super) fn mmo<C: Cipher>(c: C, keys: &RoundKeys, blocks: &mut [Block]) {
     let keys = spread(c, keys);
     let mut wide = blocks.as_flattened_mut().chunks_exact_mut(WIDE * C::BYTES);
     for bytes in &mut wide {
-        c.store_all::<WIDE>(once(c, &keys, c.load_all(bytes)), bytes);
+        c.store_all::<WIDE>(hashed(c, &keys, c.load_all(bytes)), bytes);
     }
     let rest = wide.into_remainder();
     if !rest.is_empty() {
-        c.store_parts::<WIDE>(once(c, &keys, c.load_parts(rest)), rest);
+        c.store_parts::<WIDE>(hashed(c, &keys, c.load_parts(rest)), rest);
     }
 }
 
 /// π(x) ⊕ x.
 #[cfg_attr(not(unoptimized), inline(always))]
-fn once<C: Cipher, const N: usize>(
+fn hashed<C: Cipher, const N: usize>(
     c: C,
     keys: &Keys<C::Vector>,
     x: [C::Vector; N],

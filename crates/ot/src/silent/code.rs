@@ -267,7 +267,7 @@ impl Cells {
     }
 }
 
-/// Memory of batches that are over, for later ones, which overwrite what they use of it; protocols may hand it on. It is erased on drop.
+/// Strings that batches have left. Later batches, also of other protocols, overwrite what they use of them. They are erased on drop.
 #[derive(Default)]
 pub struct Scratch {
     strings: Vec<Cells>,

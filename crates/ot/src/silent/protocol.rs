@@ -111,7 +111,8 @@ impl<F: Field> Sender<F> {
         self.state.delta()
     }
 
-    /// Uses memory of a protocol that is over, and its own then, for [`into_scratch`](Self::into_scratch).
+    /// Takes the memory that another protocol has [left](Self::into_scratch), and keeps its own for the next one, whatever
+    /// [`keep_memory`](Self::keep_memory) says.
     #[must_use]
     pub fn with_scratch(mut self, mut scratch: Scratch) -> Self {
         scratch.lent = true;
@@ -119,7 +120,7 @@ impl<F: Field> Sender<F> {
         self
     }
 
-    /// The memory, for another protocol.
+    /// The memory, for the [next protocol](Self::with_scratch).
     #[must_use]
     pub fn into_scratch(mut self) -> Scratch {
         mem::take(self.state.scratch())
@@ -181,7 +182,8 @@ impl<F: Field> Receiver<F> {
         Ok(Self { silent, state, runs: Runs::default() })
     }
 
-    /// Uses memory of a protocol that is over, and its own then, for [`into_scratch`](Self::into_scratch).
+    /// Takes the memory that another protocol has [left](Self::into_scratch), and keeps its own for the next one, whatever
+    /// [`keep_memory`](Self::keep_memory) says.
     #[must_use]
     pub fn with_scratch(mut self, mut scratch: Scratch) -> Self {
         scratch.lent = true;
@@ -189,7 +191,7 @@ impl<F: Field> Receiver<F> {
         self
     }
 
-    /// The memory, for another protocol.
+    /// The memory, for the [next protocol](Self::with_scratch).
     #[must_use]
     pub fn into_scratch(mut self) -> Scratch {
         mem::take(self.state.scratch())

@@ -2,7 +2,6 @@
 //! of them.
 
 use alloc::vec;
-use core::mem;
 
 use foxtrot_kernel::{memcheck, memory::strings};
 use foxtrot_ot::{
@@ -10,7 +9,7 @@ use foxtrot_ot::{
     base::Block,
     engine::{Io, batches::window_limits},
     erase::Secret,
-    silent::{Gf64, protocol},
+    silent::vole_semi_honest,
     tasks::for_each,
 };
 
@@ -23,6 +22,8 @@ use crate::{
     vole_psi::{Mask, add_products},
 };
 
+/// The VOLE's namespace.
+const VOLE: &str = "circuit vole";
 /// Bytes of a word.
 const WORD: usize = size_of::<u64>();
 /// Bytes of a hash's input: an item and an element.
@@ -53,10 +54,8 @@ impl Oprf<'_> {
         mut take: impl FnMut(&[u32], &[[Block; HASHES]]),
     ) -> Result<(), Error> {
         let (backend, executor) = (self.session.backend(), self.session.executor());
-        let (of_vole, vole) = ots.vole();
-        let mut cx = Context::new(&of_vole, cx.seed());
-        let vole = protocol::Sender::<Gf64>::set_up(io, &mut cx, vole).await?;
-        let mut vole = vole.with_scratch(mem::take(&mut ots.scratch));
+        let direction = ots.direction;
+        let mut vole = ots.sender(io, cx, (VOLE, direction), vole_semi_honest()).await?;
         let mut k = vole.vole(io, self.store.slots()).await?;
         let delta = vole.delta()?;
         ots.scratch = vole.into_scratch();
@@ -78,11 +77,11 @@ impl Oprf<'_> {
             plan.decode_range(&decoder, range.clone(), strings(&mut elements))?;
             elements.iter_mut().for_each(|element| *element = u128::from_le(*element));
             add_products(backend, *delta, &words[range.clone()], &mut elements);
-            let of_items = plan.order()[range].iter().zip(&*elements);
-            let of_values = of_items.flat_map(|(&item, element)| {
-                shifts.iter().map(move |shift| (&items[item as usize], element ^ shift))
-            });
-            hash.hash_all(of_values, values.as_flattened_mut());
+            for (values, element) in values.iter_mut().zip(&*elements) {
+                *values = core::array::from_fn(|i| (element ^ shifts[i]).to_le_bytes());
+            }
+            let of_values = plan.order()[range].iter().flat_map(|&item| [item as usize; HASHES]);
+            hash.hash_all(of_values.map(|item| &items[item]), values.as_flattened_mut());
             Ok(())
         };
         let mut values = Secret::<[Block; HASHES]>::zeroed(PART.min(items.len()));
@@ -113,10 +112,8 @@ impl Oprf<'_> {
         (items, which): (&[Digest], &[u8]),
     ) -> Result<Secret<Block>, Error> {
         let (session, store) = (self.session, self.store);
-        let (of_vole, vole) = ots.vole();
-        let mut cx = Context::new(&of_vole, cx.seed());
-        let vole = protocol::Receiver::<Gf64>::set_up(io, &mut cx, vole).await?;
-        let mut vole = vole.with_scratch(mem::take(&mut ots.scratch));
+        let direction = ots.direction;
+        let mut vole = ots.receiver(io, cx, (VOLE, direction), vole_semi_honest()).await?;
         let plan = || {
             let mut slots = Secret::<u8>::zeroed(sums_len(&store));
             let (row_seed, plan, mut words) =
@@ -142,18 +139,10 @@ impl Oprf<'_> {
         for frame in sums.chunks(FRAME) {
             io.send(frame.to_vec()).await;
         }
-        let mut elements = Secret::<Block>::zeroed(items.len());
-        plan.decode(&store.decoder(strings(&mut v))?, &mut elements)?;
-        let (hash, mut values) = (self.hash(), Secret::<Block>::zeroed(items.len()));
-        let parts = values.chunks_mut(TOGETHER).zip(elements.chunks(TOGETHER));
-        for_each(
-            session.executor(),
-            parts.zip(items.chunks(TOGETHER)),
-            |((values, elements), items)| {
-                let elements = elements.iter().map(|element| u128::from_le_bytes(*element));
-                hash.hash_all(items.iter().zip(elements), values);
-            },
-        );
+        let mut values = Secret::<Block>::zeroed(items.len());
+        plan.decode(&store.decoder(strings(&mut v))?, &mut values)?;
+        let (hash, parts) = (self.hash(), values.chunks_mut(TOGETHER).zip(items.chunks(TOGETHER)));
+        for_each(session.executor(), parts, |(values, items)| hash.hash_all(items.iter(), values));
         Ok(values)
     }
 
@@ -166,16 +155,16 @@ impl Oprf<'_> {
 pub(super) struct Hash(Keyed);
 
 impl Hash {
-    /// Writes the values of items and their elements, as many as there is room for.
+    /// Makes values of elements, which belong to these items.
     pub(super) fn hash_all<'a>(
         &self,
-        of_values: impl Iterator<Item = (&'a Digest, u128)>,
+        items: impl Iterator<Item = &'a Digest>,
         values: &mut [Block],
     ) {
         let mut inputs = Secret::<[u8; INPUT]>::zeroed(values.len());
-        for (input, (item, element)) in inputs.iter_mut().zip(of_values) {
+        for ((input, item), element) in inputs.iter_mut().zip(items).zip(&*values) {
             input[..32].copy_from_slice(item);
-            input[32..].copy_from_slice(&element.to_le_bytes());
+            input[32..].copy_from_slice(element);
         }
         self.0.hash(INPUT, inputs.as_flattened(), size_of::<Block>(), values.as_flattened_mut());
     }

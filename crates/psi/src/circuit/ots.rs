@@ -8,7 +8,7 @@ use foxtrot_ot::{
     engine::Io,
     erase::Secret,
     extension::Shape,
-    silent::{self, Gf2, Gf16, Gf64, Scratch, Silent, protocol},
+    silent::{Field, Scratch, Silent, ot_16_semi_honest, ot_semi_honest, protocol},
 };
 use foxtrot_triples::bits;
 
@@ -21,13 +21,13 @@ pub(super) struct Ots<'a> {
     pub(super) direction: Direction,
     /// The run's namespace.
     pub(super) session: &'a Session,
-    /// Memory of those that are over.
+    /// Memory that those so far have left.
     pub(super) scratch: Scratch,
 }
 
 /// Random OTs in one direction.
 #[derive(Clone, Copy)]
-pub(super) struct Batch {
+pub(super) struct Run {
     pub(super) name: &'static str,
     pub(super) direction: Direction,
     /// The number of triples whose OTs come first.
@@ -42,20 +42,37 @@ impl Ots<'_> {
         self.session.sub(name, 0, Default::default())
     }
 
-    /// The VOLE's namespace, and its plan.
-    pub(super) fn vole(&self) -> (Session, protocol::Plan<'static, Silent<Gf64>>) {
-        (self.sub("circuit vole"), self.plan(silent::vole_semi_honest(), self.direction))
-    }
-
-    fn plan<F>(
-        &self,
+    /// A sender of a silent protocol, set up, with the memory.
+    pub(super) async fn sender<F: Field>(
+        &mut self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        (name, direction): (&'static str, Direction),
         extension: Silent<F>,
-        direction: Direction,
-    ) -> protocol::Plan<'static, Silent<F>> {
-        protocol::Plan { extension, base: self.base, direction, counter: 0 }
+    ) -> Result<protocol::Sender<F>, Error> {
+        let (session, base) = (self.sub(name), self.base);
+        let plan = protocol::Plan { extension, base, direction, counter: 0 };
+        let mut cx = Context::new(&session, cx.seed());
+        let sender = protocol::Sender::set_up(io, &mut cx, plan).await?;
+        Ok(sender.with_scratch(mem::take(&mut self.scratch)))
     }
 
-    /// S: n one-of-sixteen OTs for look-ups, their tables.
+    /// A receiver of a silent protocol, set up, with the memory.
+    pub(super) async fn receiver<F: Field>(
+        &mut self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        (name, direction): (&'static str, Direction),
+        extension: Silent<F>,
+    ) -> Result<protocol::Receiver<F>, Error> {
+        let (session, base) = (self.sub(name), self.base);
+        let plan = protocol::Plan { extension, base, direction, counter: 0 };
+        let mut cx = Context::new(&session, cx.seed());
+        let receiver = protocol::Receiver::set_up(io, &mut cx, plan).await?;
+        Ok(receiver.with_scratch(mem::take(&mut self.scratch)))
+    }
+
+    /// Sends n one-of-sixteen OTs for look-ups: their tables.
     pub(super) async fn send_look_ups(
         &mut self,
         io: &Io,
@@ -69,17 +86,14 @@ impl Ots<'_> {
             count(some.len());
             Ok(())
         };
-        let (session, plan) =
-            (self.sub("circuit look-ups"), self.plan(silent::ot_16_semi_honest(), self.direction));
-        let mut cx = Context::new(&session, cx.seed());
-        let sender = protocol::Sender::<Gf16>::set_up(io, &mut cx, plan).await?;
-        let mut sender = sender.with_scratch(mem::take(&mut self.scratch));
+        let of_look_ups = ("circuit look-ups", self.direction);
+        let mut sender = self.sender(io, cx, of_look_ups, ot_16_semi_honest()).await?;
         sender.random(io, n, sink).await?;
         self.scratch = sender.into_scratch();
         Ok(tables)
     }
 
-    /// R: n one-of-sixteen OTs for look-ups, choices, and 16 more where the bit is 1.
+    /// Receives n one-of-sixteen OTs for look-ups: their choices, each with 16 added if its bit is 1.
     pub(super) async fn receive_look_ups(
         &mut self,
         io: &Io,
@@ -93,11 +107,8 @@ impl Ots<'_> {
             count(some.len());
             Ok(())
         };
-        let (session, plan) =
-            (self.sub("circuit look-ups"), self.plan(silent::ot_16_semi_honest(), self.direction));
-        let mut cx = Context::new(&session, cx.seed());
-        let receiver = protocol::Receiver::<Gf16>::set_up(io, &mut cx, plan).await?;
-        let mut receiver = receiver.with_scratch(mem::take(&mut self.scratch));
+        let of_look_ups = ("circuit look-ups", self.direction);
+        let mut receiver = self.receiver(io, cx, of_look_ups, ot_16_semi_honest()).await?;
         receiver.random(io, n, sink).await?;
         self.scratch = receiver.into_scratch();
         Ok(choices)
@@ -108,10 +119,10 @@ impl Ots<'_> {
         &mut self,
         io: &Io,
         cx: &mut Context<'_>,
-        batch: Batch,
+        run: Run,
         count: &mut impl FnMut(usize),
     ) -> Result<(bits::Sent, Secret<[Block; 2]>), Error> {
-        let Batch { name, direction, triples, others } = batch;
+        let Run { name, direction, triples, others } = run;
         let (mut sent, mut pairs) = (bits::Sent::new(triples), Secret::with_capacity(others));
         let n = bits::ots(triples) + others;
         if n == 0 {
@@ -122,10 +133,7 @@ impl Ots<'_> {
             count(some.len());
             Ok(())
         };
-        let (session, plan) = (self.sub(name), self.plan(silent::ot_semi_honest(), direction));
-        let mut cx = Context::new(&session, cx.seed());
-        let sender = protocol::Sender::<Gf2>::set_up(io, &mut cx, plan).await?;
-        let mut sender = sender.with_scratch(mem::take(&mut self.scratch));
+        let mut sender = self.sender(io, cx, (name, direction), ot_semi_honest()).await?;
         sender.random(io, Shape::random(n), sink).await?;
         self.scratch = sender.into_scratch();
         Ok((sent, pairs))
@@ -136,10 +144,10 @@ impl Ots<'_> {
         &mut self,
         io: &Io,
         cx: &mut Context<'_>,
-        batch: Batch,
+        run: Run,
         count: &mut impl FnMut(usize),
     ) -> Result<(bits::Received, Secret<u64>, Secret<Block>), Error> {
-        let Batch { name, direction, triples, others } = batch;
+        let Run { name, direction, triples, others } = run;
         let (mut received, mut keys) =
             (bits::Received::new(triples), Secret::with_capacity(others));
         let mut choices = Secret::with_capacity(others / 8);
@@ -154,10 +162,7 @@ impl Ots<'_> {
             count(some.len());
             Ok(())
         };
-        let (session, plan) = (self.sub(name), self.plan(silent::ot_semi_honest(), direction));
-        let mut cx = Context::new(&session, cx.seed());
-        let receiver = protocol::Receiver::<Gf2>::set_up(io, &mut cx, plan).await?;
-        let mut receiver = receiver.with_scratch(mem::take(&mut self.scratch));
+        let mut receiver = self.receiver(io, cx, (name, direction), ot_semi_honest()).await?;
         receiver.random(io, &Choice::Random(n), sink).await?;
         self.scratch = receiver.into_scratch();
         Ok((received, words(&choices), keys))

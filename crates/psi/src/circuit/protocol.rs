@@ -23,7 +23,7 @@ use super::{
     gates::{Gates, receive as receive_message},
     look_ups,
     oprf::Oprf,
-    ots::{Batch, Ots},
+    ots::{Ots, Run},
     parameters::HASHES,
     products::{accept, bytes, offer, words},
 };
@@ -440,16 +440,16 @@ impl Plan {
     }
 
     /// The OTs in which the sender of the run sends: for triples, and one of each lane.
-    fn forward(&self) -> Batch {
+    fn forward(&self) -> Run {
         let others = 64 * self.parameters.words();
         let triples = self.parameters.triples();
-        Batch { name: "circuit forward", direction: self.direction, triples, others }
+        Run { name: "circuit forward", direction: self.direction, triples, others }
     }
 
     /// The OTs in which the receiver sends, if there are any.
-    fn backward(&self) -> Batch {
+    fn backward(&self) -> Run {
         let (direction, others) = (self.direction.reversed(), self.parameters.backward_ots());
-        Batch { name: "circuit backward", direction, triples: 0, others }
+        Run { name: "circuit backward", direction, triples: 0, others }
     }
 
     /// The bits that shares of the count and of the sum have less than words. Without a sum there is no second share.

@@ -98,9 +98,8 @@ fn a_value_of_the_oprf_matches_the_test_vector() {
     let session = session.sub("circuit-psi", 0, Default::default());
     let session = &session.sub("circuit oprf", 0, Default::default());
     let oprf = Oprf { session, store: Store::new(1).unwrap() };
-    let element = u128::from_le_bytes(bytes(&vector["element"]).try_into().unwrap());
-    let mut value = [[0; 16]];
-    oprf.hash().hash_all([(&digest(&vector["item"]), element)].into_iter(), &mut value);
+    let mut value: [Block; 1] = [bytes(&vector["element"]).try_into().unwrap()];
+    oprf.hash().hash_all([digest(&vector["item"])].iter(), &mut value);
     assert_eq!(value[0][..], bytes(&vector["value"]));
 }
 
