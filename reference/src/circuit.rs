@@ -4,17 +4,18 @@
 //! ```text
 //!     receiver                                            sender
 //!  1  items in bins of their own                          items in all of their bins
-//!  2  OPRF                                                OPRF
-//!  3                        ←── RowSeed, Slots ──         t of each bin under the OPRF's values
-//!  4  s of each bin         ── Nibbles ──→  ←── Tables ── equal bits, shared (layer by layer)
-//!  5                        ── Flips ──→  ←── Products ── sums, shared
-//!  6                        ←─ Gates ─→  ←── Shares ──    the result
+//!  2  OTs of look-ups                                     OTs of look-ups, which give t of each bin
+//!  3  OPRF                                                OPRF
+//!  4                        ←── RowSeed, Slots ──         t of each bin under the OPRF's values
+//!  5  s of each bin         ── Nibbles ──→  ←── Tables ── equal bits, shared (layer by layer)
+//!  6                        ── Flips ──→  ←── Products ── sums, shared
+//!  7                        ←─ Gates ─→  ←── Shares ──    the result
 //! ```
 
 use crate::blake3::derive_key_from;
 use crate::extension::{Block, array};
 use crate::oracle::{Id, oracle32, sub_session_id};
-use crate::{bytes_from_nibbles, xor};
+use crate::{bits_from_bytes, bytes_from_bits, bytes_from_nibbles};
 
 /// A party's shares of the words of bit triples.
 pub type Triple = [u64; 3];
@@ -44,21 +45,50 @@ pub fn bins(id: &Id, item: &[u8; 32], segment: usize) -> [usize; 3] {
 #[must_use]
 pub fn compared_bits(bins: usize) -> usize {
     assert!(bins > 0, "at least one bin");
-    40 + (0..).take_while(|k| bins > 1 << k).count()
+    let mut bits = 40 + (0..).take_while(|k| bins > 1 << k).count();
+    while bits % 4 > 1 {
+        bits += 1;
+    }
+    bits
 }
 
-/// Returns ω₀ and ω₁, the bytes of numbers, from c, the items of the smaller set, and m, the largest number.
+/// Returns ω₀ and ω₁, the bits of numbers, from c, the items of the smaller set, and m, the largest number. Without a sum ω₁ is 0 instead.
 ///
 /// # Panics
 ///
 /// If the sum of c numbers can have more than 64 bits.
 #[must_use]
-pub fn number_bytes(c: usize, m: u64) -> [usize; 2] {
+pub fn number_bits(c: usize, m: u64) -> [usize; 2] {
     let (count, sum) = (c as u128, u128::from(m) * c as u128);
     assert!(sum < 1 << 64, "a sum of 64 bits");
+    let bits = |x: u128| (0..).take_while(|bits| x >= 1 << bits).count();
     // A count less the threshold has a sign.
-    let bytes = |x: u128| (0..).take_while(|bytes| x >= 1 << (8 * bytes)).count();
-    [bytes(2 * count), bytes(sum).max(1)]
+    [bits(count) + 1, bits(sum).max(1)]
+}
+
+/// Returns a number modulo 2^`bits`.
+fn low_bits(number: u128, bits: usize) -> u128 {
+    (0..bits).map(|k| number & 1 << k).sum()
+}
+
+/// Returns numbers modulo 2^`bits` one after another, each with its lowest bit first, in bytes.
+#[must_use]
+pub fn packed(numbers: &[u128], bits: usize) -> Vec<u8> {
+    let bits_of = |number: &u128| (0..bits).map(|k| number >> k & 1 == 1).collect::<Vec<_>>();
+    bytes_from_bits(&numbers.iter().flat_map(bits_of).collect::<Vec<_>>())
+}
+
+/// Returns the numbers that are [`packed`] in these bytes, or none if their length is another or ones are behind the last number.
+#[must_use]
+pub fn unpacked(bytes: &[u8], numbers: usize, bits: usize) -> Option<Vec<u128>> {
+    if bytes.len() != (numbers * bits).div_ceil(8) {
+        return None;
+    }
+    let all = bits_from_bytes(bytes, 8 * bytes.len());
+    let bit = |k: usize| u128::from(all[k]);
+    let number = |i: usize| (0..bits).map(|k| bit(i * bits + k) << k).sum();
+    let spare = &all[numbers * bits..];
+    (!spare.contains(&true)).then(|| (0..numbers).map(number).collect())
 }
 
 /// Returns the OPRF's value of an item and its element f, for the `id` of section 24.
@@ -69,22 +99,18 @@ pub fn oprf_value(id: &Id, item: &[u8; 32], f: Block) -> [u8; 16] {
     array(&derive_key_from(&key, &[&item[..], &f.to_le_bytes()].concat(), 16))
 }
 
-/// Returns the value of an item in the slots' store: three columns, of which `t` and the numbers less r have an entry each. The OPRF's values
-/// are `hidden`. There are numbers if `omega` is their bytes.
+/// Returns a column of an item's value in the slots' store: the string of its bin, and above it the number less r, under the OPRF's value `hidden`. Without a
+/// sum `omega1` is 0.
 #[must_use]
-pub fn value(
-    t: [u64; 3],
-    numbers_less_r: [u64; 3],
-    hidden: &[[u8; 16]; 3],
-    lambda: usize,
-    omega: Option<usize>,
-) -> Vec<u8> {
-    let column = |i: usize| {
-        let (string, number) = (t[i].to_le_bytes(), numbers_less_r[i].to_le_bytes());
-        let bytes = [&string[..lambda], &number[..omega.unwrap_or(0)]].concat();
-        xor(&bytes, &hidden[i][..bytes.len()])
-    };
-    (0..3).flat_map(column).collect()
+pub fn column(
+    t: u64,
+    number_less_r: u64,
+    hidden: &[u8; 16],
+    compared: usize,
+    omega1: usize,
+) -> u128 {
+    let (string, number) = (low_bits(t.into(), compared), low_bits(number_less_r.into(), omega1));
+    (string + (number << compared)) ^ low_bits(u128::from_le_bytes(*hidden), compared + omega1)
 }
 
 /// Returns the triples of sender and receiver of random OTs, 64 to a word: pairs of key bits, and choices.
@@ -155,35 +181,92 @@ pub fn nibbles(choices: &[u8], y: &[u8]) -> Vec<u8> {
     bytes_from_nibbles(&changes)
 }
 
-/// Returns `Tables`, and the sender's share of x = y of each look-up.
+/// What kind of layer look-ups are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// The first layer, where the sender's nibbles are [`drawn`].
+    First,
+    /// Any other layer.
+    Later,
+}
+
+impl Layer {
+    /// Returns each i whose coefficient a_i the sender sends.
+    #[must_use]
+    pub fn sent(self) -> Vec<usize> {
+        (1..16).filter(|i| self == Self::Later || ![7, 11, 13, 14].contains(i)).collect()
+    }
+}
+
+/// Returns the nibble of the sender that an OT gives, from its bits.
 #[must_use]
-pub fn tables(masks: &[u16], x: &[u8], nibbles: &[u8]) -> (Vec<u8>, Vec<bool>) {
+pub fn drawn(mask: u16) -> u8 {
+    let bit = |k: u8| {
+        let without = (0..16).filter(|v| v >> k & 1 == 0);
+        without.fold(true, |bit, v| bit ^ (mask >> v & 1 == 1))
+    };
+    (0..4).map(|k| u8::from(bit(k)) << k).sum()
+}
+
+/// Returns the words t of all lanes. The first layer's look-ups, whose OTs come first in `masks`, give the bits that they compare, and `words` the higher ones.
+#[must_use]
+pub fn drawn_words(masks: &[u16], compared: usize, words: &[u64]) -> Vec<u64> {
+    let look_ups = compared / 4;
+    let word = |(lane, word): (usize, &u64)| {
+        let nibble = |j: usize| u64::from(drawn(masks[j * words.len() + lane])) << (4 * j);
+        let higher = (4 * look_ups..64).map(|k| word & 1 << k);
+        (0..look_ups).map(nibble).chain(higher).sum()
+    };
+    words.iter().enumerate().map(word).collect()
+}
+
+/// Returns the sum of a word's bits v over all v that have no bit which i has not: a_i of a word w, and w_i of a word a.
+fn sum_below(word: u16, i: usize) -> bool {
+    (0..16).filter(|v| v & !i == 0).fold(false, |sum, v| sum ^ (word >> v & 1 == 1))
+}
+
+/// Returns `Tables`, and the sender's share of x = y of each look-up.
+///
+/// # Panics
+///
+/// If nibbles of the first layer are not those that the OTs give.
+#[must_use]
+pub fn tables(layer: Layer, masks: &[u16], x: &[u8], nibbles: &[u8]) -> (Vec<u8>, Vec<bool>) {
     // Bit v is w_v.
     let table = |(i, (mask, x)): (usize, (&u16, &u8))| {
+        assert!(layer == Layer::Later || *x == drawn(*mask), "a drawn nibble");
         let d = nibbles[i / 2] >> (4 * (i % 2)) & 15;
         (0..16).fold(1 << x, |table: u16, v| table ^ (mask >> (v ^ d) & 1) << v)
     };
     let tables: Vec<u16> = masks.iter().zip(x).enumerate().map(table).collect();
     let shares: Vec<bool> = tables.iter().map(|table| table & 1 == 1).collect();
-    let sent: Vec<u16> =
-        tables.iter().map(|table| if table & 1 == 1 { !table } else { *table }).collect();
-    let words = sent
+    let word = |sixteen: &[u16], i: usize| -> u16 {
+        (0..).zip(sixteen).map(|(j, table)| u16::from(sum_below(*table, i)) << j).sum()
+    };
+    let words = tables
         .chunks_exact(16)
-        .flat_map(|sixteen| (0..15).map(|j| sixteen[j] | sixteen[15] >> (j + 1) & 1));
+        .flat_map(|sixteen| layer.sent().into_iter().map(move |i| word(sixteen, i)));
     (words.flat_map(u16::to_le_bytes).collect(), shares)
 }
 
-/// Returns the receiver's share of x = y of each look-up, from `Tables`.
+/// Returns the receiver's share of x = y of each look-up, from its choices and bits of the OTs and `Tables`.
 #[must_use]
-pub fn look_up(bits: &[bool], y: &[u8], tables: &[u8]) -> Vec<bool> {
+pub fn look_up(layer: Layer, choices: &[u8], bits: &[bool], y: &[u8], tables: &[u8]) -> Vec<bool> {
+    let sent = layer.sent();
     let words: Vec<u16> = tables.as_chunks().0.iter().map(|it| u16::from_le_bytes(*it)).collect();
-    let sent = |i: usize| {
-        let words = &words[15 * (i / 16)..15 * (i / 16 + 1)];
-        let last = || (0..15).fold(0, |sent, j| sent | (words[j] & 1) << (j + 1));
-        words.get(i % 16).map_or_else(last, |word| word & !1)
+    // Bit i is a_i, a_0 = 0.
+    let coefficients = |look_up: usize| {
+        let words = &words[look_up / 16 * sent.len()..];
+        let mut a: u16 =
+            sent.iter().zip(words).map(|(i, it)| (it >> (look_up % 16) & 1) << i).sum();
+        if layer == Layer::First && a >> 15 == 0 {
+            let d = choices[look_up] ^ y[look_up];
+            a += (0..4).map(|k| u16::from(d >> k & 1) << (15 - (1 << k))).sum::<u16>();
+        }
+        a
     };
-    let shares = bits.iter().zip(y).enumerate();
-    shares.map(|(i, (bit, y))| bit ^ (sent(i) >> y & 1 == 1)).collect()
+    let share = |i: usize| bits[i] ^ sum_below(coefficients(i), y[i].into());
+    (0..y.len()).map(share).collect()
 }
 
 /// The most look-ups of a frame.
@@ -207,19 +290,25 @@ pub fn look_ups(compared: usize) -> usize {
 }
 
 /// Compares the first bits of strings of lanes, a multiple of 64, the sender's first: `Nibbles` and `Tables` of each frame, and both parties' shares of the
-/// bits that tell which strings are equal.
+/// bits that tell which strings are equal. The sender's strings are [`drawn_words`].
+///
+/// # Panics
+///
+/// If they are not, or if the number of bits that are compared is not 0 or 1 modulo 4.
 #[must_use]
 pub fn equal(
     ots: &LookUps,
     compared: usize,
     strings: [&[u64]; 2],
 ) -> (Vec<[Vec<u8>; 2]>, [Vec<u64>; 2]) {
+    assert!(compared % 4 < 2, "0 or 1 modulo 4");
     // Bit k of every lane, for each k.
     let mut layer = strings.map(|strings| -> Vec<Vec<bool>> {
         (0..compared).map(|k| strings.iter().map(|it| it >> k & 1 == 1).collect()).collect()
     });
     let (mut messages, mut used) = (vec![], 0);
     while layer[0].len() > 1 {
+        let kind = if used == 0 { Layer::First } else { Layer::Later };
         let look_ups = look_ups_of_layer(layer[0].len());
         let inputs = layer.each_ref().map(|bits| {
             bits.chunks(4).take(look_ups).flat_map(nibbles_from_bits).collect::<Vec<_>>()
@@ -228,10 +317,11 @@ pub fn equal(
         for (x, y) in inputs[0].chunks(FRAME).zip(inputs[1].chunks(FRAME)) {
             let ots_of_frame = used..used + x.len();
             used = ots_of_frame.end;
-            let nibbles = nibbles(&ots.choices[ots_of_frame.clone()], y);
-            let (tables, share) = tables(&ots.masks[ots_of_frame.clone()], x, &nibbles);
+            let choices = &ots.choices[ots_of_frame.clone()];
+            let nibbles = nibbles(choices, y);
+            let (tables, share) = tables(kind, &ots.masks[ots_of_frame.clone()], x, &nibbles);
             shares[0].extend(share);
-            shares[1].extend(look_up(&ots.bits[ots_of_frame], y, &tables));
+            shares[1].extend(look_up(kind, choices, &ots.bits[ots_of_frame], y, &tables));
             messages.push([nibbles, tables]);
         }
         // Bits are equal where the look-up gives 1, for S flips its share. A bit that no look-up has follows.
@@ -258,7 +348,7 @@ fn words_from_bits(bits: &[bool]) -> Vec<u64> {
     bits.chunks(64).map(word).collect()
 }
 
-/// Returns `Products` of the lanes and the share of the party with the numbers, which have `omega` bytes. `flips` are the peer's shares as sums with its
+/// Returns `Products` of the lanes and the share of the party with the numbers, which have `omega` bits. `flips` are the peer's shares as sums with its
 /// choices.
 #[must_use]
 pub fn products(
@@ -269,47 +359,56 @@ pub fn products(
     omega: &[usize],
 ) -> (Vec<u8>, Vec<u64>) {
     let mut sums = vec![0_u64; omega.len()];
-    let mut message = Vec::new();
+    let mut all_sent = Vec::new();
     for (((pair, bit), flip), numbers) in pairs.iter().zip(bits).zip(flips).zip(numbers) {
         let [zero, one] = if *flip { [pair[1], pair[0]] } else { *pair };
+        // The numbers of a lane as one, the first one lowest.
+        let (mut sent_of_lane, mut place) = (0, 0);
         for (i, &v) in numbers.iter().enumerate() {
             let (zero, one) = (word(&zero, i), word(&one, i));
             let change = if *bit { v.wrapping_neg() } else { v };
             let own = if *bit { v } else { 0 };
             sums[i] = sums[i].wrapping_add(own).wrapping_sub(zero);
-            let sent = zero.wrapping_add(change).wrapping_sub(one).to_le_bytes();
-            message.extend(&sent[..omega[i]]);
+            let sent = zero.wrapping_add(change).wrapping_sub(one);
+            sent_of_lane += low_bits(sent.into(), omega[i]) << place;
+            place += omega[i];
         }
+        all_sent.push(sent_of_lane);
     }
-    (message, sums)
+    (packed(&all_sent, omega.iter().sum()), sums)
 }
 
 /// Returns the other party's share.
+///
+/// # Panics
+///
+/// If the message is not that of as many lanes.
 #[must_use]
 pub fn accept(keys: &[[u8; 16]], bits: &[bool], message: &[u8], omega: &[usize]) -> Vec<u64> {
     let mut sums = vec![0_u64; omega.len()];
-    let mut rest = message;
-    for (key, bit) in keys.iter().zip(bits) {
-        for (i, &bytes) in omega.iter().enumerate() {
-            let (number, behind) = rest.split_at(bytes);
-            rest = behind;
-            let more = if *bit { number_from_bytes(number) } else { 0 };
+    let all_sent = unpacked(message, keys.len(), omega.iter().sum()).expect("packed numbers");
+    for ((key, bit), sent_of_lane) in keys.iter().zip(bits).zip(all_sent) {
+        let mut place = 0;
+        for (i, &omega) in omega.iter().enumerate() {
+            let sent = u64::try_from(low_bits(sent_of_lane >> place, omega)).expect("64 bits");
+            let more = if *bit { sent } else { 0 };
             sums[i] = sums[i].wrapping_add(word(key, i)).wrapping_add(more);
+            place += omega;
         }
     }
     sums
 }
 
-/// Returns a share of a sum of `omega` bytes as it is released: the sum's highest bit becomes bit 63.
+/// Returns a share of a sum of `omega` bits as it is released: the sum's highest bit becomes bit 63.
 #[must_use]
 pub fn raise(share: u64, omega: usize) -> u64 {
-    share << (64 - 8 * omega)
+    share << (64 - omega)
 }
 
-/// Returns the sum of `omega` bytes that is released as this word.
+/// Returns the sum of `omega` bits that is released as this word.
 #[must_use]
 pub fn lower(word: u64, omega: usize) -> u64 {
-    word >> (64 - 8 * omega)
+    word >> (64 - omega)
 }
 
 /// Returns what both parties send in `Shares`, the sender first, for their shares of numbers, as [`raise`] makes them.
@@ -339,12 +438,7 @@ pub fn release(parties: &mut [Gates; 2], numbers: [&[u64]; 2]) -> [Vec<u64>; 2] 
     [0, 1].map(|p| [&masks[p][..1], &masked[p]].concat())
 }
 
-/// Word i of a string.
+/// Returns word i of a string.
 fn word(bytes: &[u8], i: usize) -> u64 {
-    number_from_bytes(&bytes[8 * i..8 * i + 8])
-}
-
-/// Returns a number of up to 8 bytes.
-fn number_from_bytes(bytes: &[u8]) -> u64 {
-    (0..).zip(bytes).map(|(k, byte)| u64::from(*byte) << (8 * k)).sum()
+    (0..).zip(&bytes[8 * i..8 * i + 8]).map(|(k, byte)| u64::from(*byte) << (8 * k)).sum()
 }

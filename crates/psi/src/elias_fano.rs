@@ -31,6 +31,8 @@ use foxtrot_ot::{
     tasks::{Executor, InPlace, for_each},
 };
 
+use crate::packed::{WINDOW, below, get, put};
+
 /// A list's public shape: how many tags, of how many bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coding {
@@ -317,47 +319,12 @@ fn places(marks: &[u8], seen: Seen, mark: usize) -> impl Iterator<Item = usize> 
     places.skip(mark - before.min(mark))
 }
 
-/// Bytes that hold 128 bits from any bit of the first on.
-const WINDOW: usize = 17;
-
 /// The bits from `from` on.
 const fn above(tag: u128, from: u32) -> u128 {
     match tag.checked_shr(from) {
         Some(above) => above,
         None => 0,
     }
-}
-
-/// Ones below this bit.
-const fn below(bit: u32) -> u128 {
-    match 1_u128.checked_shl(bit) {
-        Some(power) => power - 1,
-        None => u128::MAX,
-    }
-}
-
-/// Adds the bits of a number to bits that are zero.
-fn put(bytes: &mut [u8], bit: usize, number: u128) {
-    let Some(bytes) = bytes.get_mut(bit / 8..).and_then(|bytes| bytes.first_chunk_mut::<WINDOW>())
-    else {
-        return;
-    };
-    let shift = bit % 8;
-    let [low @ .., high] = bytes;
-    let low: &mut [u8; 16] = low;
-    *low = (u128::from_le_bytes(*low) | number << shift).to_le_bytes();
-    *high |= (number >> 120 >> (8 - shift)) as u8;
-}
-
-/// The 128 bits from a bit on.
-fn get(bytes: &[u8], bit: usize) -> u128 {
-    let Some(bytes) = bytes.get(bit / 8..).and_then(|bytes| bytes.first_chunk::<WINDOW>()) else {
-        return 0;
-    };
-    let shift = bit % 8;
-    let low = u128::from_le_bytes(core::array::from_fn(|k| bytes[k]));
-    // In two steps, as the shift may be by all 128 bits.
-    low >> shift | u128::from(bytes[16]) << 120 << (8 - shift)
 }
 
 #[cfg(test)]

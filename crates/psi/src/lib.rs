@@ -16,6 +16,7 @@ pub mod paxos;
 pub mod shards;
 pub mod vole_psi;
 
+mod packed;
 mod ranges;
 mod sizes;
 mod store;

@@ -271,6 +271,8 @@ impl Cells {
 #[derive(Default)]
 pub struct Scratch {
     strings: Vec<Cells>,
+    /// The least elements of a new string.
+    least: usize,
     /// True if there will be later batches.
     pub(super) keeps: bool,
     /// True if there will be later protocols.
@@ -278,12 +280,20 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// None yet. Strings will be long enough for batches of so many [leaves](super::Size::leaves) also.
+    #[must_use]
+    pub fn for_leaves(leaves: usize) -> Self {
+        Self { least: leaves, ..Self::default() }
+    }
+
     /// A string of n elements, whose values are arbitrary.
     pub(super) fn take(&mut self, n: usize) -> Cells {
         let place = self.strings.iter().position(|it| it.memory.len() >= n + Cells::MORE);
         let Some(place) = place else {
             self.strings.clear();
-            return Cells::zeroed(n);
+            let mut cells = Cells::zeroed(n.max(self.least));
+            cells.range = aligned(&cells.memory, n);
+            return cells;
         };
         let mut cells = self.strings.swap_remove(place);
         cells.range = aligned(&cells.memory, n);

@@ -4,19 +4,22 @@ use foxtrot_ot::{
     Usage,
     base::{Adversary, Functionality},
     protocol::{Kind, Protocol},
-    silent,
+    silent::{self, Field, Silent},
 };
 use foxtrot_triples::bits;
 
 use super::{
     gates,
-    look_ups::{self, nibbles_len, tables_len},
+    look_ups::{self, nibbles_len},
     oprf,
 };
-use crate::{okvs::RowSeed, store::Store};
+use crate::{okvs::RowSeed, packed, store::Store};
 
 /// The most items of a set: the slots of the receiver's store are the outputs of one VOLE.
 pub const MAX_ITEMS: usize = 1 << 20;
+
+/// Slots of a frame.
+pub(super) const SLOTS: usize = 1 << 14;
 
 /// Hash functions, each with a segment of its own of all bins.
 pub(super) const HASHES: usize = 3;
@@ -175,7 +178,7 @@ impl Parameters {
     #[must_use]
     pub fn steps(&self) -> usize {
         let ots = self.forward_ots() + self.backward_ots() + 2 * self.look_ups();
-        ots + self.store.slots() * self.slot_len() + self.triples() / 4
+        ots + self.slots_len() + self.triples() / 4
     }
 
     pub(super) const fn oprf(&self) -> Store {
@@ -186,14 +189,9 @@ impl Parameters {
         self.store
     }
 
-    /// Bits of a bin's strings: so many that two which differ are taken for equal in any bin with probability 2⁻⁴⁰ at most.
-    pub(super) const fn bits(&self) -> usize {
-        40 + self.bins().next_power_of_two().trailing_zeros() as usize
-    }
-
-    /// Bytes of a bin's strings.
-    pub(super) const fn string_len(&self) -> usize {
-        self.bits().div_ceil(8)
+    /// ℓ, the bits of a bin's strings: so many that two which differ are taken for equal in any bin with probability 2⁻⁴⁰ at most, and that fill their look-ups.
+    pub(super) const fn bits(&self) -> u32 {
+        look_ups::whole(40 + self.bins().next_power_of_two().trailing_zeros())
     }
 
     /// The threshold: one that no count can reach is as good as any higher one.
@@ -206,35 +204,48 @@ impl Parameters {
         self.receiver_items.min(self.sender_items) as u64
     }
 
-    /// Bytes of the count less the threshold, with its sign, and of the sum, as few as it takes; 0 without a sum.
-    pub(super) fn number_lens(&self) -> [usize; 2] {
-        let len = |largest: u64, more: u32| {
-            ((u64::BITS - largest.leading_zeros() + more).div_ceil(8) as usize).max(1)
-        };
-        let sum = self.terms.largest.map(|largest| len(largest * self.common(), 0));
-        [len(self.common(), 1), sum.unwrap_or(0)]
+    /// Bits of the count less the threshold, with its sign, and of the sum, as few as it takes; 0 without a sum.
+    pub(super) fn number_bits(&self) -> [u32; 2] {
+        let bits = |largest: u64| u64::BITS - largest.leading_zeros();
+        let sum = self.terms.largest.map(|largest| bits(largest * self.common()).max(1));
+        [bits(self.common()) + 1, sum.unwrap_or(0)]
     }
 
-    /// Bytes of a column of a slot: a bin's secret, and a share of a number.
-    pub(super) fn column_len(&self) -> usize {
-        self.string_len() + self.number_lens()[1]
+    /// Bits of a column of a slot: a bin's string, and a share of a number.
+    pub(super) fn column_bits(&self) -> u32 {
+        self.bits() + self.number_bits()[1]
     }
 
-    /// Bytes of a slot.
-    pub(super) fn slot_len(&self) -> usize {
-        HASHES * self.column_len()
+    /// Bytes of frames of slots, of all but the last one and of that.
+    pub(super) fn slots_len(&self) -> usize {
+        let len = |slots: usize| packed::len(HASHES * slots, self.column_bits());
+        let slots = self.store.slots();
+        slots / SLOTS * len(SLOTS) + len(slots % SLOTS)
+    }
+
+    /// The most leaves of a batch of the silent protocols.
+    pub(super) fn leaves(&self) -> usize {
+        fn of<F: Field>(silent: Silent<F>, outputs: usize) -> usize {
+            silent.size(outputs.min(silent.max_batch())).map_or(0, |size| size.leaves())
+        }
+        let ots = self.forward_ots().max(self.backward_ots());
+        of(silent::vole_semi_honest(), self.oprf.slots())
+            .max(of(silent::ot_16_semi_honest(), self.look_ups()))
+            .max(of(silent::ot_semi_honest(), ots))
     }
 
     /// Bytes that both parties send of look-ups and of what follows them, but for the random OTs: sender and receiver.
     fn circuit_bytes(&self) -> [usize; 2] {
         let and = 2 * self.triples() / 8;
-        let [count_len, sum_len] = self.number_lens();
+        let [count, sum] = self.number_bits();
         let (words, result) = (self.words(), 8 * (self.terms.numbers() + 1));
-        let forward = [64 * (count_len + sum_len) * words, 8 * words];
+        // Lanes are a multiple of eight, in all frames.
+        let products = |bits: u32| packed::len(64 * words, bits);
+        let forward = [products(count + sum), 8 * words];
         let backward =
-            if self.terms.largest.is_some() { [8 * words, 64 * sum_len * words] } else { [0; 2] };
+            if self.terms.largest.is_some() { [8 * words, products(sum)] } else { [0; 2] };
         let back = if self.terms.both { result } else { 0 };
-        let look_ups = [tables_len(self.look_ups()), nibbles_len(self.look_ups())];
+        let look_ups = [look_ups::tables_len(self.bits()) * words, nibbles_len(self.look_ups())];
         let shared = [and + look_ups[0], and + look_ups[1]];
         [shared[0] + forward[0] + backward[0] + result, shared[1] + forward[1] + backward[1] + back]
     }
@@ -266,7 +277,7 @@ impl Parameters {
         let ots = silent::ot_semi_honest();
         let backward =
             if self.backward_ots() > 0 { ots.receiver_bytes(self.backward_ots()) } else { 0 };
-        let slots = RowSeed::LEN + self.store.slots() * self.slot_len();
+        let slots = RowSeed::LEN + self.slots_len();
         let oprf = silent::vole_semi_honest().sender_bytes(self.oprf.slots());
         let look_ups = silent::ot_16_semi_honest().sender_bytes(self.look_ups());
         let forward = ots.sender_bytes(self.forward_ots());

@@ -4,22 +4,23 @@ use alloc::vec::Vec;
 use core::hint::black_box;
 
 use foxtrot_kernel::memcheck;
-use foxtrot_ot::{base::Block, erase::Secret};
+use foxtrot_ot::{Decode, base::Block, erase::Secret};
+
+use crate::packed::{below, pack, unpack};
 
 /// The sum of the products, as the party with the numbers has it, and the message. `bits` are its shares of the bits, `flips` the
-/// peer's shares as sums with the choices of its OTs. Products of one OT have M numbers, of so many bytes each.
+/// peer's shares as sums with the choices of its OTs. Products of one OT have M numbers, of so many bits each.
 pub(super) fn offer<const M: usize>(
     pairs: &[[Block; 2]],
     (bits, flips): (&[u64], &[u64]),
     numbers: impl Fn(usize) -> [u64; M],
-    lens: [usize; M],
+    lens: [u32; M],
 ) -> ([u64; M], Vec<u8>) {
     let mut share = [0_u64; M];
-    let mut message = Vec::with_capacity(lens.iter().sum::<usize>() * pairs.len());
-    for (i, pair) in pairs.iter().enumerate() {
+    let sums = pairs.iter().enumerate().map(|(i, pair)| {
         let [bit, flip] = [bits, flips].map(|bits| mask(bits, i));
-        let numbers = numbers(i);
-        for (j, number) in numbers.into_iter().enumerate() {
+        let (mut sums, mut at) = (0, 0);
+        for (j, number) in numbers(i).into_iter().enumerate() {
             let [zero, one] = [word(&pair[0], j), word(&pair[1], j)];
             let swap = (zero ^ one) & flip;
             let (zero, one) = (zero ^ swap, one ^ swap);
@@ -27,34 +28,44 @@ pub(super) fn offer<const M: usize>(
             let product = number & bit;
             share[j] = share[j].wrapping_add(product).wrapping_sub(zero);
             let change = number.wrapping_sub(product << 1);
-            let sum = zero.wrapping_add(change).wrapping_sub(one).to_le_bytes();
-            message.extend_from_slice(&sum[..lens[j]]);
+            let sum = u128::from(zero.wrapping_add(change).wrapping_sub(one));
+            sums |= (sum & below(lens[j])) << at;
+            at += lens[j];
         }
-    }
+        sums
+    });
+    let mut message = pack(sums, lens.iter().sum());
     memcheck::public(&mut message);
     (share, message)
 }
 
 /// The sum of the products as the other party has it. `bits` are its shares of the bits.
+///
+/// # Errors
+/// [`Decode::SpareBits`] if bits behind the last number are not zero.
 pub(super) fn accept<const M: usize>(
     keys: &[Block],
     bits: &[u64],
-    lens: [usize; M],
-    mut message: &[u8],
-) -> [u64; M] {
+    lens: [u32; M],
+    message: Vec<u8>,
+) -> Result<[u64; M], Decode> {
     let mut share = [0_u64; M];
-    for (i, key) in keys.iter().enumerate() {
+    let sums = unpack("Products", message, keys.len(), lens.iter().sum())?;
+    for (i, (key, mut sums)) in keys.iter().zip(sums).enumerate() {
         let mask = mask(bits, i);
         for (j, len) in lens.into_iter().enumerate() {
-            let (sum, rest) = message.split_at(len);
-            message = rest;
-            let mut bytes = [0; 8];
-            bytes[..len].copy_from_slice(sum);
-            let sum = u64::from_le_bytes(bytes) & mask;
+            let sum = low(sums & below(len)) & mask;
+            sums >>= len;
             share[j] = share[j].wrapping_add(word(key, j)).wrapping_add(sum);
         }
     }
-    share
+    Ok(share)
+}
+
+/// The low word.
+#[expect(clippy::cast_possible_truncation, reason = "the low word")]
+const fn low(number: u128) -> u64 {
+    number as u64
 }
 
 /// All ones if bit i is 1, else 0. The compiler must not see that it is one of two, or it may branch.

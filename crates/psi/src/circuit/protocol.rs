@@ -1,7 +1,7 @@
 //! The protocol, with its base OTs (`docs/wire/circuit-psi.md`, section 24).
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
+use core::{fmt, iter};
 
 use foxtrot_kernel::{
     aes::Aes128,
@@ -24,11 +24,12 @@ use super::{
     look_ups,
     oprf::Oprf,
     ots::{Ots, Run},
-    parameters::HASHES,
+    parameters::{HASHES, SLOTS},
     products::{accept, bytes, offer, words},
 };
 use crate::{
     okvs::{Coins, RowSeed},
+    packed::{self, below, pack, unpack},
     paxos::{hashes::TOGETHER, same},
     tags::FRAME,
 };
@@ -37,8 +38,6 @@ pub use crate::paxos::protocol::Progress;
 
 /// Items whose bins are fetched ahead.
 const AHEAD: usize = 16;
-/// Slots of a frame.
-const SLOTS: usize = 1 << 14;
 
 /// Terms that both parties have agreed on.
 #[derive(Clone, Copy)]
@@ -87,12 +86,14 @@ pub async fn send(
         return Ok(parameters.terms().sender_learns().then(|| plan.trivial()));
     }
     let count = &mut counter(&parameters, progress);
+    let mut ots = plan.ots(&session);
+    let tables = ots.send_look_ups(io, cx, parameters.look_ups(), count).await?;
     // Steps 1 to 3: a secret of each bin, under the OPRF's values at all places of the items.
     let mut secrets = Secret::<u64>::zeroed(parameters.terms().numbers() * lanes);
     fill(&cx.seed(), &session, "foxtrot v1 circuit secrets", &mut secrets);
     let (strings, masks) = secrets.split_at_mut(lanes);
+    look_ups::draw(parameters.bits(), &tables, strings);
     let secrets_of_bins = (&*strings, (numbers, &*masks));
-    let mut ots = plan.ots(&session);
     match parameters.terms().largest() {
         None => program::<24>(io, cx, &parameters, &mut ots, &items, secrets_of_bins, count).await,
         Some(_) => {
@@ -100,9 +101,7 @@ pub async fn send(
         }
     }?;
     drop(items);
-    // Step 4. What fills up the last word is not equal.
-    strings[parameters.bins()..].fill(u64::MAX);
-    let tables = ots.send_look_ups(io, cx, parameters.look_ups(), count).await?;
+    // Step 4.
     let (made, pairs) = ots.send(io, cx, plan.forward(), count).await?;
     let (_, choices, keys) = ots.receive(io, cx, plan.backward(), count).await?;
     drop(ots);
@@ -112,15 +111,14 @@ pub async fn send(
     // Step 5.
     let flips = words(&receive_message(io, "Flips", 8 * bits.len()).await?);
     let mut shares = Secret(vec![0; parameters.terms().numbers()]);
-    let (shared, [count_len, sum_len]) = ((&*bits, &*flips), parameters.number_lens());
+    let (shared, lens) = ((&*bits, &*flips), parameters.number_bits());
     if parameters.terms().largest().is_none() {
-        shares.copy_from_slice(&send_products(io, &pairs, shared, |_| [1], [count_len]).await);
+        shares.copy_from_slice(&send_products(io, &pairs, shared, |_| [1], [lens[0]]).await);
     } else {
         let number = |i: usize| [1, masks[i]];
-        let lens = [count_len, sum_len];
         shares.copy_from_slice(&send_products(io, &pairs, shared, number, lens).await);
         send_flips(io, &bits, &choices).await;
-        let [more] = receive_products(io, &keys, &bits, [sum_len]).await?;
+        let [more] = receive_products(io, &keys, &bits, [lens[1]]).await?;
         shares[1] = shares[1].wrapping_add(more);
     }
     // Step 6.
@@ -152,19 +150,19 @@ pub async fn receive(
         return Ok(plan.trivial());
     }
     let count = &mut counter(&parameters, progress);
-    // Steps 1 to 3. Bins without an item have random strings.
+    let mut ots = plan.ots(&session);
+    let looked_up = ots.receive_look_ups(io, cx, parameters.look_ups(), count).await?;
+    // Steps 1 to 3. Bins without an item have random strings, as has what fills up the last word.
     let mut random = Secret::<u64>::zeroed(parameters.terms().numbers() * lanes);
     fill(&cx.seed(), &session, "foxtrot v1 circuit empty bins", &mut random);
     let (strings, numbers) = random.split_at_mut(lanes);
-    let (mut ots, of_bins) = (plan.ots(&session), (&mut *strings, &mut *numbers));
+    let of_bins = (&mut *strings, &mut *numbers);
     match parameters.terms().largest() {
         None => look_up::<24>(io, cx, &parameters, &mut ots, &items, of_bins, count).await,
         Some(_) => look_up::<48>(io, cx, &parameters, &mut ots, &items, of_bins, count).await,
     }?;
     drop(items);
     // Step 4.
-    strings[parameters.bins()..].fill(0);
-    let looked_up = ots.receive_look_ups(io, cx, parameters.look_ups(), count).await?;
     let (made, choices, keys) = ots.receive(io, cx, plan.forward(), count).await?;
     let (_, pairs) = ots.send(io, cx, plan.backward(), count).await?;
     drop(ots);
@@ -175,15 +173,14 @@ pub async fn receive(
     // Step 5.
     send_flips(io, &bits, &choices).await;
     let mut shares = Secret(vec![0; parameters.terms().numbers()]);
-    let [count_len, sum_len] = parameters.number_lens();
+    let lens = parameters.number_bits();
     if parameters.terms().largest().is_none() {
-        shares.copy_from_slice(&receive_products(io, &keys, &bits, [count_len]).await?);
+        shares.copy_from_slice(&receive_products(io, &keys, &bits, [lens[0]]).await?);
     } else {
-        let lens = [count_len, sum_len];
         shares.copy_from_slice(&receive_products(io, &keys, &bits, lens).await?);
         let flips = words(&receive_message(io, "Flips", 8 * bits.len()).await?);
         let shared = (&*bits, &*flips);
-        let [more] = send_products(io, &pairs, shared, |i| [numbers[i]], [sum_len]).await;
+        let [more] = send_products(io, &pairs, shared, |i| [numbers[i]], [lens[1]]).await;
         shares[1] = shares[1].wrapping_add(more);
     }
     // Step 6. With the threshold taken off, a count below it is negative.
@@ -213,7 +210,7 @@ async fn program<const W: usize>(
     let bins = cuckoo::bins(ots.session, items, parameters.segment());
     let mut values = Secret::<u8>::zeroed(W * items.len());
     let (hidden, _) = values.as_chunks_mut::<W>();
-    let string_len = parameters.string_len();
+    let bits = parameters.bits();
     let take = |order: &[u32], values: &[[Block; HASHES]]| {
         for (k, (&item, values)) in order.iter().zip(values).enumerate() {
             order.get(k + 2 * AHEAD).iter().for_each(|&&item| prefetch(&bins[item as usize]));
@@ -231,7 +228,7 @@ async fn program<const W: usize>(
                 let bin = bin as usize;
                 let number = numbers.get(item).map_or(0, |number| number.wrapping_sub(masks[bin]));
                 let value = u128::from_le_bytes(*value);
-                let programmed = programmed(string_len, [strings[bin], number], value);
+                let programmed = programmed(bits, [strings[bin], number], value);
                 column.copy_from_slice(&programmed.to_le_bytes()[..W / HASHES]);
             }
         }
@@ -247,45 +244,32 @@ async fn program<const W: usize>(
     memcheck::public(slots);
     io.send(row_seed.as_bytes().to_vec()).await;
     for slots in slots.chunks(SLOTS) {
-        let frame = packed(slots, parameters.column_len());
+        let columns = slots.as_flattened().chunks_exact(W / HASHES).map(word);
+        let frame = pack(columns, parameters.column_bits());
         count(frame.len());
         io.send(frame).await;
     }
     Ok(())
 }
 
-/// The first bytes, so many, of each column of slots.
-fn packed<const W: usize>(slots: &[[u8; W]], len: usize) -> Vec<u8> {
-    let mut frame = Vec::with_capacity(HASHES * len * slots.len());
-    for column in slots.as_flattened().chunks_exact(W / HASHES) {
-        frame.extend_from_slice(&column[..len]);
-    }
-    frame
-}
-
-/// Slots of columns of which these are the first bytes, so many.
-fn unpacked<const W: usize>(frame: &[u8], len: usize) -> impl Iterator<Item = [u8; W]> {
-    frame.chunks_exact(HASHES * len).map(move |columns| {
-        let mut slot = [0; W];
-        for (to, from) in slot.chunks_exact_mut(W / HASHES).zip(columns.chunks_exact(len)) {
-            to[..len].copy_from_slice(from);
-        }
-        slot
-    })
-}
-
-/// A column of an item's value in the store, of which the first bytes count: its bin's string, of so many bytes, and its number less
+/// A column of an item's value in the store, of which the low bits count: its bin's string, of so many bits, and its number less
 /// the bin's mask, under a value of the OPRF.
-pub(super) fn programmed(string_len: usize, [string, number]: [u64; 2], value: u128) -> u128 {
-    let bits = 8 * string_len;
-    (u128::from(string) & ((1 << bits) - 1) | u128::from(number) << bits) ^ value
+pub(super) fn programmed(bits: u32, [string, number]: [u64; 2], value: u128) -> u128 {
+    (u128::from(string) & below(bits) | u128::from(number) << bits) ^ value
 }
 
-/// The string of so many bytes, and the number, of a column; bits beyond them are arbitrary.
+/// The string of so many bits, and the number, of a column; bits beyond them are arbitrary.
 #[expect(clippy::cast_possible_truncation, reason = "the low word, and the number's")]
-pub(super) fn opened(string_len: usize, column: u128, value: u128) -> [u64; 2] {
+pub(super) fn opened(bits: u32, column: u128, value: u128) -> [u64; 2] {
     let both = column ^ value;
-    [both as u64, (both >> (8 * string_len)) as u64]
+    [both as u64, (both >> bits) as u64]
+}
+
+/// A column as a number.
+fn word(column: &[u8]) -> u128 {
+    let mut word = [0; 16];
+    word[..column.len()].copy_from_slice(column);
+    u128::from_le_bytes(word)
 }
 
 /// The coins of a party's store.
@@ -311,13 +295,22 @@ async fn look_up<const W: usize>(
     let coins = coins(ots.session, cx.seed());
     let values = oprf.receive(io, cx, ots, coins, (items, &which)).await?;
     let row_seed = RowSeed::decode(&io.recv(RowSeed::LEN).await)?;
-    let (store, len) = (parameters.store(), parameters.column_len());
+    let (store, bits) = (parameters.store(), parameters.column_bits());
     let mut slots = Vec::<[u8; W]>::with_capacity(store.slots());
     prefer_huge_pages(slots.spare_capacity_mut());
     for start in (0..store.slots()).step_by(SLOTS) {
-        let frame = HASHES * len * SLOTS.min(store.slots() - start);
-        slots.extend(unpacked::<W>(&receive_message(io, "Slots", frame).await?, len));
-        count(frame);
+        let columns = HASHES * SLOTS.min(store.slots() - start);
+        let len = packed::len(columns, bits);
+        let frame = receive_message(io, "Slots", len).await?;
+        let mut columns = unpack("Slots", frame, columns, bits)?;
+        slots.extend(iter::from_fn(|| {
+            let mut slot = [0; W];
+            for to in slot.chunks_exact_mut(W / HASHES) {
+                to.copy_from_slice(&columns.next()?.to_le_bytes()[..W / HASHES]);
+            }
+            Some(slot)
+        }));
+        count(len);
     }
     let of_slots = ots.sub("circuit slots");
     let planned = store.plan(&of_slots, &row_seed, items)?;
@@ -335,11 +328,9 @@ async fn look_up<const W: usize>(
         for (&item, decoded) in order.iter().zip(decoded) {
             let item = item as usize;
             let which = usize::from(which[item]);
-            let (mut column, value) = ([0; 16], u128::from_le_bytes(values[item]));
-            let columns = &decoded[which * (W / HASHES)..];
-            column[..W / HASHES].copy_from_slice(&columns[..W / HASHES]);
-            let column = u128::from_le_bytes(column);
-            let [string, number] = opened(parameters.string_len(), column, value);
+            let column = word(&decoded[which * (W / HASHES)..][..W / HASHES]);
+            let value = u128::from_le_bytes(values[item]);
+            let [string, number] = opened(parameters.bits(), column, value);
             let bin = bins[item][which] as usize;
             strings[bin] = string;
             numbers.get_mut(bin).into_iter().for_each(|it| *it = number);
@@ -366,13 +357,13 @@ const fn lanes<const M: usize>() -> usize {
     FRAME / (8 * M)
 }
 
-/// Sums of products of shared bits with own numbers of so many bytes: the share of the party with the numbers.
+/// Sums of products of shared bits with own numbers of so many bits: the share of the party with the numbers.
 async fn send_products<const M: usize>(
     io: &Io,
     pairs: &[[Block; 2]],
     (bits, flips): (&[u64], &[u64]),
     numbers: impl Fn(usize) -> [u64; M],
-    lens: [usize; M],
+    lens: [u32; M],
 ) -> [u64; M] {
     let mut shares = [0_u64; M];
     for (part, pairs) in pairs.chunks(lanes::<M>()).enumerate() {
@@ -385,18 +376,18 @@ async fn send_products<const M: usize>(
     shares
 }
 
-/// Sums of products of shared bits with the peer's numbers of so many bytes.
+/// Sums of products of shared bits with the peer's numbers of so many bits.
 async fn receive_products<const M: usize>(
     io: &Io,
     keys: &[Block],
     bits: &[u64],
-    lens: [usize; M],
+    lens: [u32; M],
 ) -> Result<[u64; M], Error> {
     let mut shares = [0_u64; M];
     for (part, keys) in keys.chunks(lanes::<M>()).enumerate() {
-        let len = lens.iter().sum::<usize>() * keys.len();
+        let len = packed::len(keys.len(), lens.iter().sum());
         let message = receive_message(io, "Products", len).await?;
-        let share = accept(keys, &bits[part * lanes::<M>() / 64..], lens, &message);
+        let share = accept(keys, &bits[part * lanes::<M>() / 64..], lens, message)?;
         shares.iter_mut().zip(share).for_each(|(sum, share)| *sum = sum.wrapping_add(share));
     }
     Ok(shares)
@@ -436,7 +427,8 @@ impl Plan {
 
     /// The silent protocols, in the run's namespace.
     fn ots<'a>(&self, session: &'a Session) -> Ots<'a> {
-        Ots { base: self.base, direction: self.direction, session, scratch: Scratch::default() }
+        let scratch = Scratch::for_leaves(self.parameters.leaves());
+        Ots { base: self.base, direction: self.direction, session, scratch }
     }
 
     /// The OTs in which the sender of the run sends: for triples, and one of each lane.
@@ -453,8 +445,8 @@ impl Plan {
     }
 
     /// The bits that shares of the count and of the sum have less than words. Without a sum there is no second share.
-    fn spare(&self) -> [usize; 2] {
-        self.parameters.number_lens().map(|len| 64 - 8 * len)
+    fn spare(&self) -> [u32; 2] {
+        self.parameters.number_bits().map(|bits| u64::BITS - bits)
     }
 
     /// Moves shares to the high bits of words, where their sums lose what they carry, and the count less the threshold has its sign.

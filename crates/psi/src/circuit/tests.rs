@@ -228,3 +228,17 @@ fn messages_of_another_length_are_refused() {
         }
     }
 }
+
+#[test]
+fn ones_behind_the_last_column_are_refused() {
+    let plan = plan(Terms::default(), 30, 40);
+    let len = plan.parameters.slots_len();
+    let ended = run_over(plan, [digests(0..30), digests(20..60)], Vec::new(), |party, message| {
+        if party == Party::Sender && message.len() == len {
+            message[len - 1] |= 0x80;
+        }
+    });
+    let refused = Decode::SpareBits { message: "Slots" }.into();
+    let refused = Err(Failed::Party(Party::Receiver, Error::Protocol(refused)));
+    assert_eq!(ended, refused);
+}

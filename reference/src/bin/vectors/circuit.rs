@@ -2,8 +2,8 @@
 
 use super::{array, bytes, number_array, object, pattern, string};
 use foxtrot_reference::circuit::{
-    Gates, LookUps, accept, bins, compared_bits, equal, look_ups, oprf_value, products, raise,
-    release, segment, triples, value,
+    Gates, LookUps, accept, bins, column, compared_bits, drawn_words, equal, look_ups, oprf_value,
+    packed, products, raise, release, segment, triples,
 };
 use foxtrot_reference::oracle::{Id, oracle, sub_session_id};
 use foxtrot_reference::{bits_from_bytes, bytes_from_bits};
@@ -15,16 +15,16 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire/circ
 const ABOUT: [&str; 6] = [
     "All byte strings are hexadecimal. Words are 8 bytes each, little endian; of two parties the sender's come first. The sub-session is \
      number 0 of the protocol circuit-psi under sid, direction 0.",
-    "bins: of an item with this number of the receiver's items; compared_bits and lambda: l and its bytes. value: of the three words t and numbers less r under \
-     the OPRF's values hidden, 16 bytes each, with numbers of omega bytes; value_without: without a sum.",
+    "bins: of an item with this number of the receiver's items; compared_bits: l. columns: those of the item's value, packed, of the three words t, modulo 2^l, \
+     and numbers less r, modulo 2^omega, under the OPRF's values hidden, 16 bytes each; columns_without: without a sum, omega being 0.",
     "oprf: id, of circuit-psi; value: of the item and its element.",
     "equality: for each number of compared bits, masks of one-of-sixteen OTs, the sender's 16 bits, u16 each, and the receiver's choices, two to a byte, the lower half \
-     first, and bits, packed; the strings, words, of 64 lanes of both parties; nibbles, tables: the messages, one layer after another; equal: both shares \
-     of which are equal.",
+     first, and bits, packed; the strings, words, of 64 lanes of both parties, of which the masks give the low bits of the \
+     sender's; nibbles, tables: the messages, one layer after another; equal: both shares of which are equal.",
     "gates, release: ot_keys and ot_choices, bits of the keys of OTs, pair after pair, and choices, packed, which make the triples; numbers: shares of a count less \
      the threshold and of a sum, 8 bytes each; shares: what both send.",
-    "products: keys of OTs, pair after pair; choices, and shares of bits, packed; words of every lane, two each; the message, with numbers of omega bytes, and both shares, \
-     sums times 2^(64 - 8 omega).",
+    "products: keys of OTs, pair after pair; choices, and shares of bits, packed; words of every lane, two each; the message, with numbers of omega bits, packed, and both shares, \
+     sums times 2^(64 - omega).",
 ];
 
 pub(super) fn vectors() -> String {
@@ -33,9 +33,9 @@ pub(super) fn vectors() -> String {
         ("wire_version", "1".to_string()),
         ("about", array(ABOUT.map(string))),
         ("sid", bytes(&pattern(0))),
-        ("bins", array([(0, 1), (1, 3), (300, 5), (1 << 20, 8)].map(bins_vector))),
+        ("bins", array([(0, 1), (1, 21), (300, 37), (1 << 20, 64)].map(bins_vector))),
         ("oprf", oprf_vector()),
-        ("equality", array([61, 49, 57].map(equality_vector))),
+        ("equality", array([61, 49, 57, 60].map(equality_vector))),
         ("gates", gates_vector()),
         ("products", products_vector()),
     ]);
@@ -63,23 +63,24 @@ fn bins_vector((n, omega): (usize, usize)) -> String {
     let (item, hidden) = (pattern(9), random(12, 48));
     let bins = bins(&id(), &item, segment(n));
     let compared = compared_bits(3 * segment(n));
-    let lambda = compared.div_ceil(8);
     let [t, numbers]: [[u64; 3]; 2] =
         [13, 14].map(|purpose| words(purpose, 3).try_into().expect("three words"));
-    let columns = hidden.as_chunks().0.try_into().expect("three columns");
-    let value = |omega| value(t, numbers, columns, lambda, omega);
+    let columns = |omega| {
+        let hidden = hidden.as_chunks().0;
+        let column = |i: usize| column(t[i], numbers[i], &hidden[i], compared, omega);
+        packed(&[0, 1, 2].map(column), compared + omega)
+    };
     object(&[
         ("receiver_items", n.to_string()),
         ("item", bytes(&item)),
         ("bins", array(bins.map(|bin| bin.to_string()))),
         ("compared_bits", compared.to_string()),
-        ("lambda", lambda.to_string()),
         ("t", number_array(t)),
         ("numbers", number_array(numbers)),
         ("hidden", bytes(&hidden)),
         ("omega", omega.to_string()),
-        ("value", bytes(&value(Some(omega)))),
-        ("value_without", bytes(&value(None))),
+        ("columns", bytes(&columns(omega))),
+        ("columns_without", bytes(&columns(0))),
     ])
 }
 
@@ -105,7 +106,7 @@ fn equality_vector(compared: usize) -> String {
         bits: vec![],
     };
     ots.bits = ots.masks.iter().zip(&ots.choices).map(|(mask, c)| mask >> c & 1 == 1).collect();
-    let mut strings = [words(2, 64), words(3, 64)];
+    let mut strings = [drawn_words(&ots.masks, compared, &words(2, 64)), words(3, 64)];
     for lane in [0, 5, 63] {
         strings[1][lane] = strings[0][lane];
     }
@@ -149,7 +150,7 @@ fn gates_vector() -> String {
 }
 
 fn products_vector() -> String {
-    let (lanes, omega) = (64, [3, 5]);
+    let (lanes, omega) = (64, [21, 37]);
     let keys = random(5, 32 * lanes);
     let pairs: Vec<[[u8; 16]; 2]> = keys.as_chunks().0.as_chunks().0.to_vec();
     let bits = |purpose| bits_from_bytes(&random(purpose, lanes / 8), lanes);

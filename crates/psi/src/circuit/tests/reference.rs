@@ -14,6 +14,7 @@ use crate::{
         products::{accept, offer},
         protocol::{opened, programmed},
     },
+    packed::{below, pack},
     store::Store,
 };
 
@@ -34,6 +35,10 @@ fn size(value: &Value) -> usize {
     usize::try_from(value.as_u64().unwrap()).unwrap()
 }
 
+fn bits(value: &Value) -> u32 {
+    u32::try_from(size(value)).unwrap()
+}
+
 fn digest(value: &Value) -> Digest {
     bytes(value).try_into().unwrap()
 }
@@ -49,44 +54,36 @@ fn bins_and_lengths_match_the_test_vectors() {
         let bins = cuckoo::bins(&session, &[item], parameters.segment())[0];
         let expected = vector["bins"].as_array().unwrap().iter().map(|bin| bin.as_u64().unwrap());
         assert!(bins.into_iter().map(u64::from).eq(expected));
-        let lens = ["compared_bits", "lambda"].map(|name| size(&vector[name]));
-        assert_eq!([parameters.bits(), parameters.string_len()], lens);
+        assert_eq!(parameters.bits(), bits(&vector["compared_bits"]));
     }
 }
 
 #[test]
 fn values_of_the_store_match_the_test_vectors() {
     for vector in vectors()["bins"].as_array().unwrap() {
-        let len = |name: &str| size(&vector[name]);
         let of = |name: &str, i: usize| vector[name][i].as_u64().unwrap();
-        let (string_len, both) = (len("lambda"), len("lambda") + len("omega"));
+        let (string, number) = (bits(&vector["compared_bits"]), bits(&vector["omega"]));
         let hidden = bytes(&vector["hidden"]);
-        let columns = hidden.as_chunks::<16>().0.iter().enumerate();
-        let columns: Vec<Block> = columns
-            .map(|(i, value)| {
-                let (words, value) = ([of("t", i), of("numbers", i)], u128::from_le_bytes(*value));
-                programmed(string_len, words, value).to_le_bytes()
-            })
-            .collect();
-        let packed = |len: usize| columns.iter().flat_map(|it| it[..len].to_vec()).collect();
-        let [with_sum, without]: [Vec<u8>; 2] = [packed(both), packed(string_len)];
-        assert_eq!(with_sum, bytes(&vector["value"]));
-        assert_eq!(without, bytes(&vector["value_without"]));
+        let columns = hidden.as_chunks().0.iter().enumerate().map(|(i, value)| {
+            let words = [of("t", i), of("numbers", i)];
+            programmed(string, words, u128::from_le_bytes(*value))
+        });
+        assert_eq!(pack(columns.clone(), string + number), bytes(&vector["columns"]));
+        assert_eq!(pack(columns, string), bytes(&vector["columns_without"]));
     }
 }
 
 #[test]
 fn a_column_opens_to_what_was_programmed() {
-    let ([string, number], value) = ([0x1234_5678_9abc_def0, 0xfedc_ba98_7654_3210], u128::MAX / 3);
-    for string_len in 6..=8 {
-        for number_len in 0..=8 {
-            let low = |word: u64, len: usize| u128::from(word) & ((1 << (8 * len)) - 1);
-            let column = programmed(string_len, [string, number], value);
-            // What is not sent of it.
-            let column = column & u128::MAX >> (128 - 8 * (string_len + number_len));
-            let [one, other] = opened(string_len, column, value);
-            assert_eq!(low(one, string_len), low(string, string_len));
-            assert_eq!(low(other, number_len), low(number, number_len));
+    let (words, value) = ([0x1234_5678_9abc_def0, 0xfedc_ba98_7654_3210], u128::MAX / 3);
+    for string in 40..=64 {
+        for number in 0..=64 {
+            // What is sent of it.
+            let column = programmed(string, words, value) & below(string + number);
+            let opened = opened(string, column, value);
+            for (k, bits) in [string, number].into_iter().enumerate() {
+                assert_eq!(u128::from(opened[k] ^ words[k]) & below(bits), 0);
+            }
         }
     }
 }
@@ -104,15 +101,17 @@ fn a_value_of_the_oprf_matches_the_test_vector() {
 }
 
 #[test]
-fn numbers_have_as_many_bytes_as_the_document_says() {
-    let of = |terms: Terms, n: usize| Parameters::new(terms, n, n + 5).unwrap().number_lens();
+fn numbers_have_as_many_bits_as_the_document_says() {
+    let of = |terms: Terms, n: usize| Parameters::new(terms, n, n + 5).unwrap().number_bits();
     // A count has a sign.
-    for (n, len) in [(1, 1), (127, 1), (128, 2), (32_767, 2), (32_768, 3), (1 << 20, 3)] {
-        assert_eq!(of(Terms::default(), n.min((1 << 20) - 5)), [len, 0], "{n}");
+    for (n, bits) in [(1, 2), (127, 8), (128, 9), (32_767, 16), (32_768, 17), ((1 << 20) - 5, 21)] {
+        assert_eq!(of(Terms::default(), n), [bits, 0], "{n}");
     }
-    for (largest, len) in [(0, 1), (25, 1), (26, 2), (6553, 2), (6554, 3), (u64::MAX / 10, 8)] {
-        assert_eq!(of(Terms::default().sum(largest), 10), [1, len], "{largest}");
+    for (largest, bits) in [(0, 1), (25, 8), (26, 9), (6553, 16), (6554, 17), (u64::MAX / 10, 64)] {
+        assert_eq!(of(Terms::default().sum(largest), 10), [5, bits], "{largest}");
     }
+    let most = Parameters::new(Terms::default().sum(u64::MAX >> 20), 1 << 20, 1 << 20);
+    assert_eq!(most.unwrap().number_bits(), [22, 64]);
 }
 
 /// The triples of both parties for the bits of OTs.
@@ -155,18 +154,21 @@ fn run_both<T>(
 #[test]
 fn look_ups_match_the_test_vectors() {
     for vector in vectors()["equality"].as_array().unwrap() {
-        let compared = size(&vector["compared_bits"]);
+        let compared = bits(&vector["compared_bits"]);
         let tables = bytes(&vector["masks"]).as_chunks().0.to_vec();
         assert_eq!(tables.len(), 64 * look_ups::number(compared));
-        let (nibbles, bits) = (bytes(&vector["choices"]), bytes(&vector["bits"]));
+        let (nibbles, of_choices) = (bytes(&vector["choices"]), bytes(&vector["bits"]));
         let choices: Vec<u8> = (0..tables.len())
             .map(|i| {
-                let bit = bits[i / 8] >> (i % 8) & 1;
+                let bit = of_choices[i / 8] >> (i % 8) & 1;
                 nibbles[i / 2] >> (i % 2 * 4) & 0xf | bit << 4
             })
             .collect();
         let strings = words(&vector["strings"]);
         let (ours, theirs) = strings.split_at(64);
+        let mut drawn: Vec<u64> = ours.iter().map(|word| word ^ 0xffff).collect();
+        look_ups::draw(compared, &tables, &mut drawn);
+        assert_eq!(drawn, ours);
         let (tables, choices) = (&tables, &choices);
         let (equal, sent) = run_both(
             Engine::new(|io: Io| async move {
@@ -206,7 +208,7 @@ fn products_match_the_test_vectors() {
         ["choices", "senders_bits", "receivers_bits"].map(|name| words(&vector[name]));
     let flips = [choices[0] ^ theirs[0]];
     let numbers = words(&vector["numbers"]);
-    let lens = [0, 1].map(|i| size(&vector["omega"][i]));
+    let lens = [0, 1].map(|i| bits(&vector["omega"][i]));
     let number = |i: usize| [numbers[2 * i], numbers[2 * i + 1]];
     let (share, message) = offer(pairs, (&ours, &flips), number, lens);
     assert_eq!(message, bytes(&vector["message"]));
@@ -215,7 +217,7 @@ fn products_match_the_test_vectors() {
         .enumerate()
         .map(|(i, pair)| pair[usize::from(choices[0] >> i & 1 == 1)])
         .collect();
-    let other = accept(&chosen, &theirs, lens, &message);
-    let raised = [share, other].map(|it| [0, 1].map(|i| it[i] << (64 - 8 * lens[i])));
+    let other = accept(&chosen, &theirs, lens, message).unwrap();
+    let raised = [share, other].map(|it| [0, 1].map(|i| it[i] << (64 - lens[i])));
     assert_eq!(raised.concat(), words(&vector["shares"]));
 }
