@@ -6,9 +6,10 @@
 //!
 //! ```text
 //! R: items Y in a cuckoo table, one per bin             S: items X in all bins that they may be in
+//! choice, bit      ◄─ OTs ─►                            sixteen bits, and a secret t of each bin from them
 //! U, V = W ⊕ U·Δ   ◄─ VOLE ─►                           Δ, W
 //! P: words at Y    ── RowSeed, Masked ──►               an OPRF's three values at each of X
-//!                  ◄── RowSeed, Slots ──                a secret t of each bin, under these values
+//!                  ◄── RowSeed, Slots ──                t of each bin, under these values
 //! s of each bin                                         t of each bin
 //! [s = t]          ── Nibbles ──►  ◄── Tables ──        bits of which each party has a share
 //! [count], [sum]   ◄── Flips, Products ──►              one OT per bin and number

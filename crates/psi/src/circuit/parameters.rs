@@ -132,7 +132,7 @@ impl Parameters {
     }
 
     /// Bins of a segment: 0.4234 times the receiver's items, and 90. The receiver's items fail to find places of their own with
-    /// probability 2⁻⁴⁰ at most: `docs/protocols/circuit-psi.md`, section 4.
+    /// probability 2⁻⁴⁰ at most: `docs/protocols/circuit-psi.md`, section 5.
     #[must_use]
     pub const fn segment(&self) -> usize {
         (127 * self.receiver_items).div_ceil(300) + 90

@@ -86,9 +86,10 @@ pub async fn send(
         return Ok(parameters.terms().sender_learns().then(|| plan.trivial()));
     }
     let count = &mut counter(&parameters, progress);
+    // Step 1.
     let mut ots = plan.ots(&session);
     let tables = ots.send_look_ups(io, cx, parameters.look_ups(), count).await?;
-    // Steps 1 to 3: a secret of each bin, under the OPRF's values at all places of the items.
+    // Steps 2 to 4: a secret of each bin, under the OPRF's values at all places of the items.
     let mut secrets = Secret::<u64>::zeroed(parameters.terms().numbers() * lanes);
     fill(&cx.seed(), &session, "foxtrot v1 circuit secrets", &mut secrets);
     let (strings, masks) = secrets.split_at_mut(lanes);
@@ -101,14 +102,14 @@ pub async fn send(
         }
     }?;
     drop(items);
-    // Step 4.
+    // Step 5.
     let (made, pairs) = ots.send(io, cx, plan.forward(), count).await?;
     let (_, choices, keys) = ots.receive(io, cx, plan.backward(), count).await?;
     drop(ots);
     io.limit(limits());
     let bits = look_ups::send(io, (parameters.bits(), strings), &tables, &mut *count).await?;
     drop(tables);
-    // Step 5.
+    // Step 6.
     let flips = words(&receive_message(io, "Flips", 8 * bits.len()).await?);
     let mut shares = Secret(vec![0; parameters.terms().numbers()]);
     let (shared, lens) = ((&*bits, &*flips), parameters.number_bits());
@@ -121,7 +122,7 @@ pub async fn send(
         let [more] = receive_products(io, &keys, &bits, [lens[1]]).await?;
         shares[1] = shares[1].wrapping_add(more);
     }
-    // Step 6.
+    // Step 7.
     plan.raise(&mut shares);
     let ours = Gates::new(io, true, made.triples(), count).release(&shares).await?;
     io.send(public(&ours)).await;
@@ -150,9 +151,10 @@ pub async fn receive(
         return Ok(plan.trivial());
     }
     let count = &mut counter(&parameters, progress);
+    // Step 1.
     let mut ots = plan.ots(&session);
     let looked_up = ots.receive_look_ups(io, cx, parameters.look_ups(), count).await?;
-    // Steps 1 to 3. Bins without an item have random strings, as has what fills up the last word.
+    // Steps 2 to 4. Bins without an item have random strings, as has what fills up the last word.
     let mut random = Secret::<u64>::zeroed(parameters.terms().numbers() * lanes);
     fill(&cx.seed(), &session, "foxtrot v1 circuit empty bins", &mut random);
     let (strings, numbers) = random.split_at_mut(lanes);
@@ -162,7 +164,7 @@ pub async fn receive(
         Some(_) => look_up::<48>(io, cx, &parameters, &mut ots, &items, of_bins, count).await,
     }?;
     drop(items);
-    // Step 4.
+    // Step 5.
     let (made, choices, keys) = ots.receive(io, cx, plan.forward(), count).await?;
     let (_, pairs) = ots.send(io, cx, plan.backward(), count).await?;
     drop(ots);
@@ -170,7 +172,7 @@ pub async fn receive(
     let strings = (parameters.bits(), &*strings);
     let bits = look_ups::look_up(io, strings, &looked_up, &mut *count).await?;
     drop(looked_up);
-    // Step 5.
+    // Step 6.
     send_flips(io, &bits, &choices).await;
     let mut shares = Secret(vec![0; parameters.terms().numbers()]);
     let lens = parameters.number_bits();
@@ -183,7 +185,7 @@ pub async fn receive(
         let [more] = send_products(io, &pairs, shared, |i| [numbers[i]], [lens[1]]).await;
         shares[1] = shares[1].wrapping_add(more);
     }
-    // Step 6. With the threshold taken off, a count below it is negative.
+    // Step 7. With the threshold taken off, a count below it is negative.
     shares[0] = shares[0].wrapping_sub(parameters.threshold());
     plan.raise(&mut shares);
     let ours = Gates::new(io, false, made.triples(), count).release(&shares).await?;
@@ -196,7 +198,7 @@ pub async fn receive(
     Ok(plan.outcome(&ours, &theirs))
 }
 
-/// S, steps 1 to 3: sends slots that give, for each hash function, the bin's string, and the number less the bin's mask, under a value
+/// S, steps 2 to 4: sends slots that give, for each hash function, the bin's string, and the number less the bin's mask, under a value
 /// of the OPRF. They have W bytes, of which not all are sent.
 async fn program<const W: usize>(
     io: &Io,
@@ -279,7 +281,7 @@ fn coins(session: &Session, seed: Seed) -> Coins {
     Coins::from_bytes(*coins)
 }
 
-/// R, steps 1 to 3: the strings, and numbers, of bins with an item.
+/// R, steps 2 to 4: the strings, and numbers, of bins with an item.
 async fn look_up<const W: usize>(
     io: &Io,
     cx: &mut Context<'_>,

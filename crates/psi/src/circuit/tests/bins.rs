@@ -113,7 +113,7 @@ fn add(a: f64, b: f64) -> f64 {
     if low == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
 }
 
-/// `docs/protocols/circuit-psi.md`, section 4: there is no assignment with probability 2⁻⁴⁰ at most.
+/// `docs/protocols/circuit-psi.md`, section 5: there is no assignment with probability 2⁻⁴⁰ at most.
 #[test]
 fn there_is_no_assignment_with_probability_2_to_the_minus_40_at_most() {
     for n in [4, 16, 64, 128, 180, 200, 220, 256, 400, 1000, 4096, 1 << 15, 1 << 20] {
