@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!     receiver                                            sender
-//!  1  items in bins of their own                          items in all of their bins
-//!  2  OTs of look-ups                                     OTs of look-ups, which give t of each bin
+//!  1  OTs of look-ups                                     OTs of look-ups, which give t of each bin
+//!  2  items in bins of their own                          items in all of their bins
 //!  3  OPRF                                                OPRF
 //!  4                        ←── RowSeed, Slots ──         t of each bin under the OPRF's values
 //!  5  s of each bin         ── Nibbles ──→  ←── Tables ── equal bits, shared (layer by layer)
@@ -181,7 +181,7 @@ pub fn nibbles(choices: &[u8], y: &[u8]) -> Vec<u8> {
     bytes_from_nibbles(&changes)
 }
 
-/// What kind of layer look-ups are in.
+/// The layer that look-ups are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
     /// The first layer, where the sender's nibbles are [`drawn`].

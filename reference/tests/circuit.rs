@@ -47,7 +47,7 @@ fn coefficients(layer: Layer, tables: &[u8]) -> Vec<u16> {
 }
 
 #[test]
-fn coefficients_are_those_of_the_polynomial_of_a_row() {
+fn coefficients_give_back_a_row() {
     // m is 0 and d too, so w_v = [v = x]: the coefficients are those of i that have all bits of x.
     let x: Vec<u8> = (0..16).collect();
     let (tables, shares) = tables(Layer::Later, &[0; 16], &x, &[0; 8]);
@@ -101,7 +101,7 @@ fn the_receiver_computes_the_coefficients_that_are_not_sent() {
 }
 
 #[test]
-fn what_the_sender_has_and_sends_are_any_sixteen_bits() {
+fn sixteen_bits_match_one_to_one_what_the_sender_has_and_sends() {
     // For each d, nibble, share and coefficients that are sent tell the bits m, and none are impossible.
     let (masks, x) = all_masks();
     for d in 0..16 {
@@ -279,7 +279,7 @@ fn packed_numbers_have_their_length_and_no_ones_behind_the_last() {
 }
 
 #[test]
-fn frames_of_slots_are_those_of_all_slots_together() {
+fn frames_of_slots_join_to_all_slots_packed_together() {
     // A frame that is not the last has whole bytes.
     let numbers = numbers_of_bits(83, 3 * (1 << 14));
     let frames = numbers.chunks(3 << 14).flat_map(|frame| packed(frame, 83));

@@ -48,7 +48,7 @@ use core::iter;
 
 use foxtrot_kernel::aes::Aes128;
 
-pub use code::Scratch;
+pub use code::{Cells, Scratch};
 pub use field::{Field, Gf2, Gf16, Gf64, Gf128};
 pub use info::{PROTOCOLS, find};
 pub use parameters::{

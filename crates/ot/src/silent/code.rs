@@ -251,7 +251,7 @@ impl Cells {
     /// Elements beside those of the string, so that it can begin with a line.
     const MORE: usize = 3;
 
-    /// A string of n elements, a multiple of 16, all 0.
+    /// A string of n elements, all 0.
     pub(super) fn zeroed(n: usize) -> Self {
         let memory = Secret::zeroed(n + Self::MORE);
         let range = aligned(&memory, n);
@@ -264,6 +264,12 @@ impl Cells {
 
     pub(super) fn get_mut(&mut self) -> &mut [Block] {
         &mut self.memory[self.range.clone()]
+    }
+
+    /// Returns the elements as bytes.
+    #[must_use]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.get_mut().as_flattened_mut()
     }
 }
 
@@ -280,10 +286,22 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// None yet. Strings will be long enough for batches of so many [leaves](super::Size::leaves) also.
+    /// None yet. Strings will have so many elements at least: for batches of as many [leaves](super::Size::leaves), or for [other
+    /// uses](Self::lend).
     #[must_use]
-    pub fn for_leaves(leaves: usize) -> Self {
-        Self { least: leaves, ..Self::default() }
+    pub fn of(elements: usize) -> Self {
+        Self { least: elements, ..Self::default() }
+    }
+
+    /// A string of so many bytes, and up to 15 more, for another use between two protocols. Its values are arbitrary, and may be secret.
+    #[must_use]
+    pub fn lend(&mut self, bytes: usize) -> Cells {
+        self.take(bytes.div_ceil(size_of::<Block>()))
+    }
+
+    /// Takes a string that it has lent, for the next protocol.
+    pub fn give_back(&mut self, cells: Cells) {
+        self.strings.push(cells);
     }
 
     /// A string of n elements, whose values are arbitrary.

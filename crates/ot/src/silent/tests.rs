@@ -293,7 +293,7 @@ fn a_wrong_correction_of_a_leaf_passes_only_if_the_place_is_guessed() {
         leaves[11] = error.to_le_bytes();
         let guessed = |challenge: &Challenge| {
             let backend = Backend::best();
-            let [mut cells, other] = [(); 2].map(|()| code::Cells::zeroed(size.leaves()));
+            let [mut cells, other] = [(); 2].map(|()| Cells::zeroed(size.leaves()));
             Prefix::new(backend).add(&leaves, code.first(), cells.get_mut());
             let challenges = Challenges::new(backend, challenge);
             let check = Check { challenges: &challenges, bits: false };

@@ -25,7 +25,7 @@ struct Layer {
 
 /// The coefficients that are sent unless nibbles are drawn.
 const ALL: &[usize] = &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-/// Those that are sent if they are.
+/// The coefficients that are sent if nibbles are drawn.
 const OTHERS: &[usize] = &[1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15];
 /// The coefficients that drawn nibbles decide: of all bits but one, the first bit first.
 const DRAWN: [usize; 4] = [0b1110, 0b1101, 0b1011, 0b0111];

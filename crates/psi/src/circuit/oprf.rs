@@ -13,6 +13,8 @@ use foxtrot_ot::{
     tasks::for_each,
 };
 
+use zeroize::Zeroizing;
+
 use super::{Digest, Error, gates::receive, ots::Ots, parameters::HASHES};
 use crate::{
     okvs::{Coins, RowSeed},
@@ -43,16 +45,21 @@ pub(super) struct Oprf<'a> {
     pub(super) store: Store,
 }
 
+/// The sender's key of the OPRF: its store, and Δ.
+pub(super) struct Key {
+    row_seed: RowSeed,
+    k: Secret<u128>,
+    delta: Zeroizing<u128>,
+}
+
 impl Oprf<'_> {
-    /// S: gives `take` the indices of items and their values, until all have been given.
-    pub(super) async fn send(
+    /// S: its key.
+    pub(super) async fn key(
         &self,
         io: &Io,
         cx: &mut Context<'_>,
         ots: &mut Ots<'_>,
-        items: &[Digest],
-        mut take: impl FnMut(&[u32], &[[Block; HASHES]]),
-    ) -> Result<(), Error> {
+    ) -> Result<Key, Error> {
         let (backend, executor) = (self.session.backend(), self.session.executor());
         let direction = ots.direction;
         let mut vole = ots.sender(io, cx, (VOLE, direction), vole_semi_honest()).await?;
@@ -66,6 +73,17 @@ impl Oprf<'_> {
             let parts = sums.as_chunks::<WORD>().0.chunks(TOGETHER).zip(k.chunks_mut(TOGETHER));
             for_each(executor, parts, |(sums, k)| add_products(backend, *delta, sums, k));
         }
+        Ok(Key { row_seed, k, delta })
+    }
+
+    /// S: gives `take` the indices of items and their values, until all have been given.
+    pub(super) fn values(
+        &self,
+        Key { row_seed, mut k, delta }: Key,
+        items: &[Digest],
+        mut take: impl FnMut(&[u32], &[[Block; HASHES]]),
+    ) -> Result<(), Usage> {
+        let (backend, executor) = (self.session.backend(), self.session.executor());
         let (plan, words) = self.store.plan_words::<WORD>(self.session, &row_seed, items)?;
         let decoder = self.store.decoder(strings(&mut k))?;
         let (hash, mut shifts) = (self.hash(), Secret::<u128>::zeroed(HASHES));
@@ -211,7 +229,8 @@ mod tests {
             let take = |order: &[u32], values: &[[Block; HASHES]]| {
                 order.iter().zip(values).for_each(|(&item, values)| all[item as usize] = *values);
             };
-            oprf.send(&io, cx, &mut ots(&session), senders, take).await?;
+            let key = oprf.key(&io, cx, &mut ots(&session)).await?;
+            oprf.values(key, senders, take)?;
             Ok::<_, Error>(all)
         });
         let (received, sent) = Pair::new(receiver, sender).run().unwrap();

@@ -223,13 +223,20 @@ impl Parameters {
         slots / SLOTS * len(SLOTS) + len(slots % SLOTS)
     }
 
-    /// The most leaves of a batch of the silent protocols.
-    pub(super) fn leaves(&self) -> usize {
+    /// Bytes of an item's value, and of a slot, in memory.
+    pub(super) const fn width(&self) -> usize {
+        if self.terms.largest.is_some() { 48 } else { 24 }
+    }
+
+    /// The most elements of the memory's strings: leaves of a batch of the silent protocols, and what the values and slots take.
+    pub(super) fn elements(&self) -> usize {
         fn of<F: Field>(silent: Silent<F>, outputs: usize) -> usize {
             silent.size(outputs.min(silent.max_batch())).map_or(0, |size| size.leaves())
         }
         let ots = self.forward_ots().max(self.backward_ots());
+        let of_store = (self.width() * self.store.slots()).div_ceil(16);
         of(silent::vole_semi_honest(), self.oprf.slots())
+            .max(of_store)
             .max(of(silent::ot_16_semi_honest(), self.look_ups()))
             .max(of(silent::ot_semi_honest(), ots))
     }

@@ -1,20 +1,16 @@
 //! The protocol, with its base OTs (`docs/wire/circuit-psi.md`, section 24).
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, iter};
+use core::fmt;
 
-use foxtrot_kernel::{
-    aes::Aes128,
-    memcheck,
-    memory::{prefer_huge_pages, prefetch},
-};
+use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
 use foxtrot_ot::{
     Context, Direction, Seed, Session, Usage,
     base::{BaseOt, Block},
     engine::{Io, Limits, batches::window_limits},
     erase::Secret,
     protocol::compatible,
-    silent::Scratch,
+    silent::{Cells, Scratch},
 };
 use zeroize::Zeroizing;
 
@@ -210,8 +206,10 @@ async fn program<const W: usize>(
     count: &mut impl FnMut(usize),
 ) -> Result<(), Error> {
     let bins = cuckoo::bins(ots.session, items, parameters.segment());
-    let mut values = Secret::<u8>::zeroed(W * items.len());
-    let (hidden, _) = values.as_chunks_mut::<W>();
+    let oprf = Oprf { session: &ots.sub("circuit oprf"), store: parameters.oprf() };
+    let key = oprf.key(io, cx, ots).await?;
+    let mut hidden_bytes = ots.scratch.lend(W * items.len());
+    let hidden = words_of::<W>(&mut hidden_bytes, items.len());
     let bits = parameters.bits();
     let take = |order: &[u32], values: &[[Block; HASHES]]| {
         for (k, (&item, values)) in order.iter().zip(values).enumerate() {
@@ -235,13 +233,14 @@ async fn program<const W: usize>(
             }
         }
     };
-    let oprf = Oprf { session: &ots.sub("circuit oprf"), store: parameters.oprf() };
-    oprf.send(io, cx, ots, items, take).await?;
+    oprf.values(key, items, take)?;
     let (of_slots, store) = (ots.sub("circuit slots"), parameters.store());
-    let mut slots = Secret::<u8>::zeroed(W * store.slots());
-    let (slots, _) = slots.as_chunks_mut::<W>();
+    let mut slot_bytes = ots.scratch.lend(W * store.slots());
+    let slots = words_of::<W>(&mut slot_bytes, store.slots());
     let coins = coins(ots.session, cx.seed());
+    let values = hidden.as_flattened();
     let (row_seed, _) = store.encode_with(&of_slots, coins, items, |_| values, slots)?;
+    ots.scratch.give_back(hidden_bytes);
     // They are sent.
     memcheck::public(slots);
     io.send(row_seed.as_bytes().to_vec()).await;
@@ -251,7 +250,13 @@ async fn program<const W: usize>(
         count(frame.len());
         io.send(frame).await;
     }
+    ots.scratch.give_back(slot_bytes);
     Ok(())
+}
+
+/// Words of W bytes, n of them, which may have any values.
+fn words_of<const W: usize>(memory: &mut Cells, n: usize) -> &mut [[u8; W]] {
+    &mut memory.bytes_mut().as_chunks_mut().0[..n]
 }
 
 /// A column of an item's value in the store, of which the low bits count: its bin's string, of so many bits, and its number less
@@ -298,25 +303,21 @@ async fn look_up<const W: usize>(
     let values = oprf.receive(io, cx, ots, coins, (items, &which)).await?;
     let row_seed = RowSeed::decode(&io.recv(RowSeed::LEN).await)?;
     let (store, bits) = (parameters.store(), parameters.column_bits());
-    let mut slots = Vec::<[u8; W]>::with_capacity(store.slots());
-    prefer_huge_pages(slots.spare_capacity_mut());
-    for start in (0..store.slots()).step_by(SLOTS) {
-        let columns = HASHES * SLOTS.min(store.slots() - start);
+    let mut slot_bytes = ots.scratch.lend(W * store.slots());
+    let slots = words_of::<W>(&mut slot_bytes, store.slots());
+    for slots in slots.chunks_mut(SLOTS) {
+        let columns = HASHES * slots.len();
         let len = packed::len(columns, bits);
         let frame = receive_message(io, "Slots", len).await?;
-        let mut columns = unpack("Slots", frame, columns, bits)?;
-        slots.extend(iter::from_fn(|| {
-            let mut slot = [0; W];
-            for to in slot.chunks_exact_mut(W / HASHES) {
-                to.copy_from_slice(&columns.next()?.to_le_bytes()[..W / HASHES]);
-            }
-            Some(slot)
-        }));
+        let columns = unpack("Slots", frame, columns, bits)?;
+        for (to, column) in slots.as_flattened_mut().chunks_exact_mut(W / HASHES).zip(columns) {
+            to.copy_from_slice(&column.to_le_bytes()[..W / HASHES]);
+        }
         count(len);
     }
     let of_slots = ots.sub("circuit slots");
     let planned = store.plan(&of_slots, &row_seed, items)?;
-    let decoder = store.decoder(&slots)?;
+    let decoder = store.decoder(slots)?;
     let mut decoded = Secret::<[u8; W]>::zeroed(TOGETHER);
     for (order, start) in planned.order().chunks(TOGETHER).zip((0..).step_by(TOGETHER)) {
         let decoded = &mut decoded[..order.len()];
@@ -338,6 +339,7 @@ async fn look_up<const W: usize>(
             numbers.get_mut(bin).into_iter().for_each(|it| *it = number);
         }
     }
+    ots.scratch.give_back(slot_bytes);
     Ok(())
 }
 
@@ -429,7 +431,7 @@ impl Plan {
 
     /// The silent protocols, in the run's namespace.
     fn ots<'a>(&self, session: &'a Session) -> Ots<'a> {
-        let scratch = Scratch::for_leaves(self.parameters.leaves());
+        let scratch = Scratch::of(self.parameters.elements());
         Ots { base: self.base, direction: self.direction, session, scratch }
     }
 
