@@ -111,6 +111,18 @@ fn sixteen_bits_match_one_to_one_what_the_sender_has_and_sends() {
             (0..1 << 16).map(|m| (x[m], shares[m], sent[m])).collect();
         // There are 4 + 1 + 11 bits.
         assert_eq!(all.len(), 1 << 16, "{d}");
+        // The same holds for nibble, the receiver's bit m of its choice, and what is sent.
+        let places = Layer::First.sent();
+        for choice in 0..16 {
+            let mut seen = vec![false; 1 << 16];
+            for m in 0..1 << 16 {
+                let bit = usize::from(masks[m] >> choice & 1);
+                let low = usize::from(x[m]) << 1 | bit;
+                let bits = places.iter().enumerate();
+                let high = bits.map(|(k, i)| usize::from(sent[m] >> i & 1) << k).sum::<usize>();
+                assert!(!std::mem::replace(&mut seen[high << 5 | low], true), "{d}, {choice}");
+            }
+        }
         assert_eq!(Layer::First.sent().len(), 11);
     }
 }

@@ -5,8 +5,8 @@
 //! neither if there are fewer than an agreed number of common items: then it learns that. If both learn, so does the sender.
 //!
 //! ```text
-//! R: items Y in a cuckoo table, one per bin             S: items X in all bins that they may be in
-//! choice, bit      ◄─ OTs ─►                            sixteen bits, and a secret t of each bin from them
+//! R: choice, bit   ◄─ OTs ─►                            S: sixteen bits, and a secret t of each bin from them
+//! items Y in a cuckoo table, one per bin                items X in all bins that they may be in
 //! U, V = W ⊕ U·Δ   ◄─ VOLE ─►                           Δ, W
 //! P: words at Y    ── RowSeed, Masked ──►               an OPRF's three values at each of X
 //!                  ◄── RowSeed, Slots ──                t of each bin, under these values

@@ -23,16 +23,20 @@ pub(crate) fn pack(numbers: impl ExactSizeIterator<Item = u128>, bits: u32) -> V
     bytes
 }
 
-/// n numbers of so many bits from a message, all of whose bytes are theirs.
+/// n numbers of so many bits from a message.
 ///
 /// # Errors
-/// [`Decode::SpareBits`] if bits behind the last number are not zero.
+/// [`Decode::Length`] if it has another length; [`Decode::SpareBits`] if bits behind the last number are not zero.
 pub(crate) fn unpack(
     message: &'static str,
     mut bytes: Vec<u8>,
     n: usize,
     bits: u32,
 ) -> Result<impl Iterator<Item = u128>, Decode> {
+    let (expected, got) = (len(n, bits), bytes.len());
+    if expected != got {
+        return Err(Decode::Length { message, expected, got });
+    }
     let spare = 8 * bytes.len() - n * bits as usize;
     if spare > 0 && bytes.last().is_some_and(|last| last >> (8 - spare) != 0) {
         return Err(Decode::SpareBits { message });
@@ -88,6 +92,9 @@ mod tests {
                 assert_eq!(bytes.len(), len(n, bits));
                 let back = unpack("x", bytes.clone(), n, bits).unwrap();
                 assert!(back.eq((0..n).map(|k| number(k) & below(bits))), "{n} of {bits}");
+                let longer = unpack("x", [&bytes[..], &[0]].concat(), n, bits).map(|_| ());
+                let (expected, got) = (bytes.len(), bytes.len() + 1);
+                assert_eq!(longer, Err(Decode::Length { message: "x", expected, got }));
                 let spare = 8 * bytes.len() - n * bits as usize;
                 for bit in 8 - spare..8 {
                     let mut wrong = bytes.clone();

@@ -258,6 +258,12 @@ impl Cells {
         Self { memory, range }
     }
 
+    /// The string of n elements in the same memory.
+    fn of(mut self, n: usize) -> Self {
+        self.range = aligned(&self.memory, n);
+        self
+    }
+
     pub(super) fn get(&self) -> &[Block] {
         &self.memory[self.range.clone()]
     }
@@ -286,7 +292,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// None yet. Strings will have so many elements at least: for batches of as many [leaves](super::Size::leaves), or for [other
+    /// Empty memory, whose strings will have so many elements at least: for batches of as many [leaves](super::Size::leaves), or for [other
     /// uses](Self::lend).
     #[must_use]
     pub fn of(elements: usize) -> Self {
@@ -309,13 +315,9 @@ impl Scratch {
         let place = self.strings.iter().position(|it| it.memory.len() >= n + Cells::MORE);
         let Some(place) = place else {
             self.strings.clear();
-            let mut cells = Cells::zeroed(n.max(self.least));
-            cells.range = aligned(&cells.memory, n);
-            return cells;
+            return Cells::zeroed(n.max(self.least)).of(n);
         };
-        let mut cells = self.strings.swap_remove(place);
-        cells.range = aligned(&cells.memory, n);
-        cells
+        self.strings.swap_remove(place).of(n)
     }
 
     /// Takes the string of a batch that is over.

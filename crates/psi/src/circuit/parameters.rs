@@ -21,6 +21,10 @@ pub const MAX_ITEMS: usize = 1 << 20;
 /// Slots of a frame.
 pub(super) const SLOTS: usize = 1 << 14;
 
+/// Bytes of a slot in memory: a word for each column, or two with a sum.
+pub(super) const COUNT_ONLY: usize = 8 * HASHES;
+pub(super) const WITH_SUM: usize = 16 * HASHES;
+
 /// Hash functions, each with a segment of its own of all bins.
 pub(super) const HASHES: usize = 3;
 
@@ -189,7 +193,8 @@ impl Parameters {
         self.store
     }
 
-    /// ℓ, the bits of a bin's strings: so many that two which differ are taken for equal in any bin with probability 2⁻⁴⁰ at most, and that fill their look-ups.
+    /// ℓ, the bits of a bin's strings: so many that two which differ are taken for equal in some lane with probability 2⁻⁴⁰ at most, and that fill their look-ups.
+    /// There are at least 273 bins, so rounded up to a power of two they are not fewer than the lanes.
     pub(super) const fn bits(&self) -> u32 {
         look_ups::whole(40 + self.bins().next_power_of_two().trailing_zeros())
     }
@@ -216,7 +221,7 @@ impl Parameters {
         self.bits() + self.number_bits()[1]
     }
 
-    /// Bytes of frames of slots, of all but the last one and of that.
+    /// Bytes of all `Slots`.
     pub(super) fn slots_len(&self) -> usize {
         let len = |slots: usize| packed::len(HASHES * slots, self.column_bits());
         let slots = self.store.slots();
@@ -224,8 +229,8 @@ impl Parameters {
     }
 
     /// Bytes of an item's value, and of a slot, in memory.
-    pub(super) const fn width(&self) -> usize {
-        if self.terms.largest.is_some() { 48 } else { 24 }
+    const fn width(&self) -> usize {
+        if self.terms.largest.is_some() { WITH_SUM } else { COUNT_ONLY }
     }
 
     /// The most elements of the memory's strings: leaves of a batch of the silent protocols, and what the values and slots take.
@@ -233,12 +238,11 @@ impl Parameters {
         fn of<F: Field>(silent: Silent<F>, outputs: usize) -> usize {
             silent.size(outputs.min(silent.max_batch())).map_or(0, |size| size.leaves())
         }
-        let ots = self.forward_ots().max(self.backward_ots());
         let of_store = (self.width() * self.store.slots()).div_ceil(16);
         of(silent::vole_semi_honest(), self.oprf.slots())
             .max(of_store)
             .max(of(silent::ot_16_semi_honest(), self.look_ups()))
-            .max(of(silent::ot_semi_honest(), ots))
+            .max(of(silent::ot_semi_honest(), self.forward_ots()))
     }
 
     /// Bytes that both parties send of look-ups and of what follows them, but for the random OTs: sender and receiver.
@@ -301,7 +305,7 @@ pub static PROTOCOL: Protocol = Protocol {
     functionality: Functionality::PsiCount,
     adversary: Adversary::SemiHonest,
     assumption: "dual LPN over a block–accumulate code, AEGIS-128L as a PRG, AES as an ideal cipher, random oracle",
-    params: "GF(2^64), 40 + ⌈log₂ bins⌉ bits of each bin",
+    params: "GF(2^64), at least 40 + ⌈log₂ bins⌉ bits of each bin",
     flows: 26,
     receiver_bytes: |n| {
         Parameters::new(Terms::default(), n, n).map_or(usize::MAX, |it| it.receiver_bytes())

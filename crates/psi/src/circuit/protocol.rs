@@ -20,7 +20,7 @@ use super::{
     look_ups,
     oprf::Oprf,
     ots::{Ots, Run},
-    parameters::{HASHES, SLOTS},
+    parameters::{COUNT_ONLY, HASHES, SLOTS, WITH_SUM},
     products::{accept, bytes, offer, words},
 };
 use crate::{
@@ -92,9 +92,12 @@ pub async fn send(
     look_ups::draw(parameters.bits(), &tables, strings);
     let secrets_of_bins = (&*strings, (numbers, &*masks));
     match parameters.terms().largest() {
-        None => program::<24>(io, cx, &parameters, &mut ots, &items, secrets_of_bins, count).await,
+        None => {
+            program::<COUNT_ONLY>(io, cx, &parameters, &mut ots, &items, secrets_of_bins, count)
+                .await
+        }
         Some(_) => {
-            program::<48>(io, cx, &parameters, &mut ots, &items, secrets_of_bins, count).await
+            program::<WITH_SUM>(io, cx, &parameters, &mut ots, &items, secrets_of_bins, count).await
         }
     }?;
     drop(items);
@@ -156,8 +159,8 @@ pub async fn receive(
     let (strings, numbers) = random.split_at_mut(lanes);
     let of_bins = (&mut *strings, &mut *numbers);
     match parameters.terms().largest() {
-        None => look_up::<24>(io, cx, &parameters, &mut ots, &items, of_bins, count).await,
-        Some(_) => look_up::<48>(io, cx, &parameters, &mut ots, &items, of_bins, count).await,
+        None => look_up::<COUNT_ONLY>(io, cx, &parameters, &mut ots, &items, of_bins, count).await,
+        Some(_) => look_up::<WITH_SUM>(io, cx, &parameters, &mut ots, &items, of_bins, count).await,
     }?;
     drop(items);
     // Step 5.
