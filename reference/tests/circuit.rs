@@ -260,23 +260,13 @@ fn packed_numbers_stand_bit_after_bit() {
 }
 
 #[test]
-fn packed_numbers_come_back() {
+fn packed_numbers_come_back_from_no_other_length_and_no_ones_behind_the_last() {
     for bits in 1..=128 {
         let numbers = numbers_of_bits(bits, 20);
         for n in 0..=numbers.len() {
             let bytes = packed(&numbers[..n], bits);
             assert_eq!(bytes.len(), (n * bits).div_ceil(8));
             assert_eq!(unpacked(&bytes, n, bits).as_deref(), Some(&numbers[..n]), "{bits}");
-        }
-    }
-}
-
-#[test]
-fn packed_numbers_have_their_length_and_no_ones_behind_the_last() {
-    for bits in 1..=128 {
-        let numbers = numbers_of_bits(bits, 20);
-        for n in 0..=numbers.len() {
-            let bytes = packed(&numbers[..n], bits);
             assert_eq!(unpacked(&[&bytes[..], &[0]].concat(), n, bits), None, "{bits}, {n}");
             if n > 0 {
                 assert_eq!(unpacked(&bytes[..bytes.len() - 1], n, bits), None, "{bits}, {n}");

@@ -165,7 +165,7 @@ impl<F: Field> Silent<F> {
         match () {
             () if !self.has_noise() => 1 << 16,
             () if F::BITS == 1 => 1 << 21,
-            // As many as 576 trees of 2^13 leaves give.
+            // As many as 576 trees of 2^12 leaves give.
             () if F::BITS == 4 => 9 << 17,
             () => 1 << 22,
         }

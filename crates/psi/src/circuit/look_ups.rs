@@ -175,7 +175,7 @@ pub(super) fn draw(bits: u32, tables: &[[u8; 2]], strings: &mut [u64]) {
         let groups = tables.as_chunks().0.iter().zip(strings.as_chunks_mut::<GROUP>().0);
         for (tables, strings) in groups {
             *words = tables.map(u16::from_le_bytes);
-            change(&mut words);
+            to_coefficients(&mut words);
             for (string, word) in strings.iter_mut().zip(&*words) {
                 let bits = DRAWN.iter().enumerate();
                 let nibble = bits.fold(0xf, |nibble, (j, at)| nibble ^ (word >> at & 1) << j);
@@ -238,7 +238,7 @@ fn answer(
             *word ^= one;
         }
         *shares = words.map(|word| word.to_le_bytes()[0] & 1);
-        change(&mut words);
+        to_coefficients(&mut words);
         transpose(&mut words);
         for (sent, &at) in sent.as_chunks_mut().0.iter_mut().zip(layer.sent) {
             *sent = words[at].to_le_bytes();
@@ -248,8 +248,8 @@ fn answer(
     message
 }
 
-/// Changes sixteen bits of a function of a nibble to its coefficients, and these to the bits: bit i becomes the sum of all bits v with v ∧ i = v.
-fn change(words: &mut [u16; GROUP]) {
+/// Changes sixteen bits of a function of a nibble to its coefficients: bit i becomes the sum of all bits v with v ∧ i = v.
+fn to_coefficients(words: &mut [u16; GROUP]) {
     for (bit, mask) in HALVES {
         words.iter_mut().for_each(|word| *word ^= (*word & mask) << (1 << bit));
     }
@@ -371,9 +371,10 @@ fn ask(nibbles: &[u8], choices: &[u8]) -> Vec<u8> {
 fn read(layer: Layer, nibbles: &[u8], choices: &[u8], tables: &[u8], shares: &mut [u8]) {
     let groups = (nibbles.as_chunks::<GROUP>().0.iter().zip(choices.as_chunks::<GROUP>().0))
         .zip(shares.as_chunks_mut::<GROUP>().0);
+    let mut words = Zeroizing::new([0_u16; GROUP]);
     for (((nibbles, choices), shares), tables) in groups.zip(tables.chunks(layer.tables_len(GROUP)))
     {
-        let mut words = [0; GROUP];
+        *words = [0; GROUP];
         for (sent, &at) in tables.as_chunks().0.iter().zip(layer.sent) {
             words[at] = u16::from_le_bytes(*sent);
         }
@@ -390,7 +391,7 @@ fn read(layer: Layer, nibbles: &[u8], choices: &[u8], tables: &[u8], shares: &mu
                 *word ^= *word >> (1 << bit) & ones(nibble >> bit);
             }
         }
-        for ((share, choice), word) in shares.iter_mut().zip(choices).zip(words) {
+        for ((share, choice), word) in shares.iter_mut().zip(choices).zip(&*words) {
             *share = choice >> 4 ^ word.to_le_bytes()[0] & 1;
         }
     }

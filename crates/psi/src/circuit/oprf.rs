@@ -12,7 +12,6 @@ use foxtrot_ot::{
     silent::vole_semi_honest,
     tasks::for_each,
 };
-
 use zeroize::Zeroizing;
 
 use super::{Digest, Error, gates::receive, ots::Ots, parameters::HASHES};
