@@ -7,7 +7,7 @@ use foxtrot_cli::shared::Failure;
 use foxtrot_kernel::{
     Backend,
     aes::Aes128,
-    ggm,
+    ggm::{self, Kind},
     lpn::{
         Buckets, Challenges, Check, Factors, Layer, Next, Noise, Permutation, Prefix, accumulate,
         accumulate_noise, aligned, encode, mark, permutation,
@@ -29,8 +29,8 @@ const HEIGHTS: [usize; 2] = [9, 13];
 #[derive(Clone, Copy)]
 pub(super) enum Operation {
     Permutation,
-    Expand,
-    ExpandPunctured,
+    Expand(Kind),
+    ExpandPunctured(Kind),
     Prefix,
     Mark,
     Accumulate,
@@ -41,10 +41,12 @@ pub(super) enum Operation {
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 12] = [
         Self::Permutation,
-        Self::Expand,
-        Self::ExpandPunctured,
+        Self::Expand(Kind::Ggm),
+        Self::ExpandPunctured(Kind::Ggm),
+        Self::Expand(Kind::Correlated),
+        Self::ExpandPunctured(Kind::Correlated),
         Self::Prefix,
         Self::Mark,
         Self::Accumulate,
@@ -57,8 +59,10 @@ impl Operation {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Permutation => "silent/permutation",
-            Self::Expand => "silent/expand",
-            Self::ExpandPunctured => "silent/expand-punctured",
+            Self::Expand(Kind::Ggm) => "silent/expand",
+            Self::ExpandPunctured(Kind::Ggm) => "silent/expand-punctured",
+            Self::Expand(Kind::Correlated) => "silent/expand-correlated",
+            Self::ExpandPunctured(Kind::Correlated) => "silent/expand-correlated-punctured",
             Self::Prefix => "silent/prefix",
             Self::Mark => "silent/mark",
             Self::Accumulate => "silent/accumulate",
@@ -97,15 +101,16 @@ impl Operation {
         let mut v = vec![0u128; n / 2];
         match self {
             Self::Permutation => Box::new(move || drop(black_box(layer(4)))),
-            Self::Expand => Box::new(move || {
-                for root in trees() {
-                    ggm::expand(&pi, &root, &kept, black_box(&mut leaves), &mut sums);
+            Self::Expand(kind) => Box::new(move || {
+                for node in trees() {
+                    let (top, leaves) = (&[node; 2][..kind.top()], black_box(&mut leaves));
+                    ggm::expand(&pi, kind, top, &kept, leaves, &mut sums);
                 }
             }),
-            Self::ExpandPunctured => Box::new(move || {
+            Self::ExpandPunctured(kind) => Box::new(move || {
                 for _ in trees() {
                     let leaves = black_box(&mut leaves);
-                    ggm::expand_punctured(&pi, 5, &given, &[9; 16], &kept, leaves);
+                    ggm::expand_punctured(&pi, kind, 5, &given, &[9; 16], &kept, leaves);
                 }
             }),
             Self::Prefix => Box::new(move || {

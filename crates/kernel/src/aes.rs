@@ -131,6 +131,19 @@ pub fn mmo(pi: &Aes128, blocks: &mut [Block]) {
     );
 }
 
+/// [`mmo`] of every row x and of x ⊕ `delta`.
+///
+/// # Panics
+/// If there are not as many pairs as rows.
+pub fn mmo_pairs(pi: &Aes128, delta: &Block, rows: &[Block], keys: &mut [[Block; 2]]) {
+    assert!(rows.len() == keys.len(), "one pair of keys per row");
+    by_schedule!(
+        pi,
+        c, round_keys => vectors::mmo_pairs(c, round_keys, delta, rows, keys.as_flattened_mut()),
+        cipher => portable::mmo_pairs(cipher, delta, rows, keys),
+    );
+}
+
 /// Bit 127 of [`mmo`] of every row with each of `multiples` added: bit c of the table, of two bytes, the least first, is that of multiple c.
 ///
 /// # Panics

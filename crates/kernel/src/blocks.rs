@@ -139,8 +139,8 @@ pub(crate) trait Cipher: Aes {
 
     /// The last round of each block, under the block of `keys`.
     fn last_round(self, x: Self::Vector, keys: Self::Vector) -> Self::Vector;
-    /// x₀, x₀ ⊕ Δ, x₁, x₁ ⊕ Δ, … of blocks, in two vectors.
-    fn pairs(self, x: Self::Vector, delta: Self::Vector) -> [Self::Vector; 2];
+    /// a₀, b₀, a₁, b₁, … of blocks, in two vectors.
+    fn interleave(self, a: Self::Vector, b: Self::Vector) -> [Self::Vector; 2];
     /// Bit 127 of a₀, b₀, a₁, b₁, … of blocks, the first one lowest.
     fn signs(self, a: Self::Vector, b: Self::Vector) -> u32;
 }

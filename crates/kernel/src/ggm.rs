@@ -1,7 +1,6 @@
-//! GGM trees [[GGM86](https://doi.org/10.1145/6490.6503)] of blocks, whole or without one leaf.
+//! Trees of blocks, whole or without one leaf, of two [kinds](Kind).
 //!
-//! A node s has the children π(s) ⊕ s and π(s ⊕ 1) ⊕ s ⊕ 1, where π is AES-128 and 1 is the block with bit 0 set.
-//! The children of node v of a level are the nodes 2v and 2v + 1 of the next. The root has level 0, leaves level h.
+//! The children of node v of a level are the nodes 2v and 2v + 1 of the next. The root has level 0, leaves level h. π is AES-128.
 
 use correction::{Correction, Spread};
 
@@ -16,6 +15,28 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
 
+/// The kinds of trees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// GGM trees [[GGM86](https://doi.org/10.1145/6490.6503)]: a node s has the children π(s) ⊕ s and π(s ⊕ 1) ⊕ s ⊕ 1, where 1 is the block with
+    /// bit 0 set.
+    Ggm,
+    /// Correlated trees [[GYWZXZ23](https://eprint.iacr.org/2022/1431)]: a node s has the children H(s) and H(s) ⊕ s. H(s) is π(σ(s)) ⊕ σ(s), and σ
+    /// takes halves (a, b), the low one first, to (b, a ⊕ b). There is no root. The nodes of every level have the same sum.
+    Correlated,
+}
+
+impl Kind {
+    /// The number of nodes of the first level: 1 of level 0, or 2 of level 1.
+    #[must_use]
+    pub const fn top(self) -> usize {
+        match self {
+            Self::Ggm => 1,
+            Self::Correlated => 2,
+        }
+    }
+}
+
 /// The greatest number of levels below the root.
 pub const MAX_HEIGHT: usize = 24;
 
@@ -23,23 +44,25 @@ pub const MAX_HEIGHT: usize = 24;
 const ONE: Block = 1u128.to_le_bytes();
 
 /// Writes the 2^h leaves of a tree, and for every level from 1 to h the sums of its nodes: of those with even
-/// index, then of those with odd index. Leaves have only the bits of `kept`.
+/// index, then of those with odd index. Leaves have only the bits of `kept`. `top` are the nodes of the first level: the root of a GGM tree,
+/// both nodes of level 1 of a correlated one.
 ///
 /// # Panics
-/// If `sums` has no level or more than [`MAX_HEIGHT`], or there are not 2^h leaves.
+/// If `sums` has no level or more than [`MAX_HEIGHT`], there are not 2^h leaves, or `top` has another number of nodes.
 pub fn expand(
     pi: &Aes128,
-    root: &Block,
+    kind: Kind,
+    top: &[Block],
     kept: &Block,
     leaves: &mut [Block],
     sums: &mut [[Block; 2]],
 ) {
     check(leaves.len(), sums.len());
-    leaves[0] = *root;
+    leaves[..kind.top()].copy_from_slice(top);
     let h = sums.len();
     for (level, sums) in sums.iter_mut().enumerate() {
-        let kept = of_level(kept, level, h);
-        *sums = next_level(pi, &mut leaves[..2 << level], kept, None);
+        let (nodes, kept) = (&mut leaves[..2 << level], of_level(kept, level, h));
+        *sums = next_level(pi, kind, nodes, kept, None);
     }
 }
 
@@ -58,6 +81,7 @@ fn of_level(kept: &Block, level: usize, h: usize) -> &Block {
 /// As [`expand`] does.
 pub fn expand_punctured(
     pi: &Aes128,
+    kind: Kind,
     alpha: u32,
     sums: &[Block],
     of_all: &Block,
@@ -67,19 +91,23 @@ pub fn expand_punctured(
     check(leaves.len(), sums.len());
     let h = sums.len();
     // The children of a block of zeros, which stands in for every node of the path.
-    let mut stand_ins = [[0; 16], ONE];
+    let mut stand_ins = [[0; 16], if kind == Kind::Ggm { ONE } else { [0; 16] }];
     pi.encrypt(&mut stand_ins);
-    stand_ins[1][0] ^= 1;
-    leaves[0] = [0; 16];
+    stand_ins[1][0] ^= u8::from(kind == Kind::Ggm);
+    leaves[..kind.top()].fill([0; 16]);
     let mut correction = Correction { parent: 0, blocks: [[0; 16]; 2] };
     for (level, known) in sums.iter().enumerate() {
         let kept = of_level(kept, level, h);
-        let below = next_level(pi, &mut leaves[..2 << level], kept, Some(&correction));
+        let below = next_level(pi, kind, &mut leaves[..2 << level], kept, Some(&correction));
         let index = u64::from(alpha) >> (h - level - 1);
         // All ones if the path goes to the odd child.
         let odd = core::hint::black_box(0u128.wrapping_sub(u128::from(index & 1)));
         let [even_sum, odd_sum] = below.map(u128::from_le_bytes);
-        let [g0, g1] = stand_ins.map(|it| u128::from_le_bytes(it) & u128::from_le_bytes(*kept));
+        let [g0, g1] = match () {
+            // The path's node of the first level is zero.
+            () if 1 << level < kind.top() => [0; 2],
+            () => stand_ins.map(|it| u128::from_le_bytes(it) & u128::from_le_bytes(*kept)),
+        };
         let known = u128::from_le_bytes(*known) & u128::from_le_bytes(*kept);
         // The path's node becomes zero, and the other child what its side's sum lacks.
         let [at_0, at_1] = [choose(odd, known ^ even_sum, g0), choose(odd, g1, known ^ odd_sum)];
@@ -108,18 +136,31 @@ fn check(leaves: usize, height: usize) {
 }
 
 /// Corrects the nodes of a level, the first half of `nodes`, and replaces them by the bits `kept` of the nodes of the next level, all of
-/// `nodes`. Returns the sums of the new nodes, of those with even and of those with odd index.
+/// `nodes`; the first level of a tree stays, but for its bits. Returns the sums of the new nodes, of those with even and of those with odd index.
 fn next_level(
     pi: &Aes128,
+    kind: Kind,
     nodes: &mut [Block],
     kept: &Block,
     correction: Option<&Correction>,
 ) -> [Block; 2] {
-    by_schedule!(
-        pi,
-        c, keys => vectors::next_level(c, keys, nodes, kept, correction),
-        cipher => portable::next_level(cipher, nodes, kept, correction),
-    )
+    match kind {
+        Kind::Correlated if nodes.len() == 2 => {
+            let kept = u128::from_le_bytes(*kept);
+            nodes.iter_mut().for_each(|it| *it = (u128::from_le_bytes(*it) & kept).to_le_bytes());
+            [nodes[0], nodes[1]]
+        }
+        Kind::Correlated => by_schedule!(
+            pi,
+            c, keys => vectors::next_level::<_, true>(c, keys, nodes, kept, correction),
+            cipher => portable::next_level::<true>(cipher, nodes, kept, correction),
+        ),
+        Kind::Ggm => by_schedule!(
+            pi,
+            c, keys => vectors::next_level::<_, false>(c, keys, nodes, kept, correction),
+            cipher => portable::next_level::<false>(cipher, nodes, kept, correction),
+        ),
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use foxtrot_kernel::{
     aes::Aes128,
     curve::{Point, Sixteen, Table, double, elligator, invert},
     gf::{gf64, gf128, tower},
-    ggm,
+    ggm::{self, Kind},
     lpn::{
         self, Buckets, Challenges, Factors, Layer, Next, Noise, Permutation, Prefix, accumulate,
         accumulate_noise, encode, mark, permutation,
@@ -122,13 +122,14 @@ fn silent(backend: Backend) {
     let (mut marks, kept) = (vec![0; n], [0xfe; 16]);
     let mut sender = Prefix::new(backend);
     let mut receiver = Prefix::new(backend);
-    for tree in 0..3 {
-        ggm::expand(&pi, &secrets([tree; 16]), &kept, &mut leaves, &mut sums);
+    for (tree, kind) in [(0, Kind::Ggm), (1, Kind::Correlated), (2, Kind::Ggm)] {
+        let top = [tree, tree + 8].map(|k| secrets([k; 16]));
+        ggm::expand(&pi, kind, &top[..kind.top()], &kept, &mut leaves, &mut sums);
         sender.add(&leaves, first, &mut y);
         let alpha = u32::from(u8::from_le_bytes(secrets([21 * tree])));
         let given: Vec<_> = sums.iter().map(|[even, _]| *even).collect();
         let of_all = secrets([tree ^ 9; 16]);
-        ggm::expand_punctured(&pi, alpha, &given, &of_all, &kept, &mut leaves);
+        ggm::expand_punctured(&pi, kind, alpha, &given, &of_all, &kept, &mut leaves);
         receiver.add(&leaves, first, &mut x);
         let (from, place) = (usize::from(tree) << H, alpha + (u32::from(tree) << H));
         mark(backend, first, from..from + (1 << H), place, 2 * u16::from(tree), (0, &mut marks));

@@ -55,6 +55,13 @@ pub(super) fn mmo(pi: &Cipher, blocks: &mut [Block]) {
     erase(&mut inputs, [0; 16]);
 }
 
+pub(super) fn mmo_pairs(pi: &Cipher, delta: &Block, rows: &[Block], keys: &mut [[Block; 2]]) {
+    for (pair, row) in keys.iter_mut().zip(rows) {
+        *pair = [*row, xor(row, delta)];
+    }
+    mmo(pi, keys.as_flattened_mut());
+}
+
 pub(super) fn mmo_tables(
     pi: &Cipher,
     multiples: &[Block; 16],

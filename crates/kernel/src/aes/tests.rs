@@ -102,6 +102,8 @@ fn hash(backend: Backend) {
             let once = |x: u128| (pi(&key, x) ^ x).to_le_bytes();
             let mut hashes = rows.clone();
             mmo(&cipher, &mut hashes);
+            let mut both = vec![[[0; 16]; 2]; n];
+            mmo_pairs(&cipher, &delta.to_le_bytes(), &rows, &mut both);
             for (j, row) in rows.iter().enumerate() {
                 let (x, i) = (u128::from_le_bytes(*row), u128::from(first) + j as u128);
                 for (c, multiple) in multiples.iter().enumerate() {
@@ -110,6 +112,7 @@ fn hash(backend: Backend) {
                     assert_eq!(bit, u16::from(expected));
                 }
                 assert_eq!(hashes[j], once(x));
+                assert_eq!(both[j], [once(x), once(x ^ delta)]);
                 assert_eq!(keys[j], hash(x, i));
                 assert_eq!(pairs[j], [hash(x, i), hash(x ^ delta, i)]);
             }

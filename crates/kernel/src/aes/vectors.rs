@@ -114,6 +114,28 @@ pub(super) fn mmo<C: Cipher>(c: C, keys: &RoundKeys, blocks: &mut [Block]) {
     }
 }
 
+/// Hashes x and x ⊕ Δ of every row x.
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) fn mmo_pairs<C: Cipher>(
+    c: C,
+    keys: &RoundKeys,
+    delta: &Block,
+    rows: &[Block],
+    out: &mut [Block],
+) {
+    let (keys, delta) = (spread(c, keys), c.splat(delta));
+    let mut wide = rows.as_flattened().chunks_exact(WIDE / 2 * C::BYTES);
+    let mut out = out.as_flattened_mut().chunks_exact_mut(WIDE * C::BYTES);
+    for (rows, out) in (&mut wide).zip(&mut out) {
+        c.store_all(hashed(c, &keys, pairs(c, c.load_all(rows), delta)), out);
+    }
+    let rest = wide.remainder();
+    if !rest.is_empty() {
+        let x = pairs(c, c.load_parts(rest), delta);
+        c.store_parts(hashed(c, &keys, x), out.into_remainder());
+    }
+}
+
 /// π(x) ⊕ x.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn hashed<C: Cipher, const N: usize>(
@@ -185,11 +207,21 @@ pub(crate) fn pairs<C: Cipher>(
     x: [C::Vector; WIDE / 2],
     delta: C::Vector,
 ) -> [C::Vector; WIDE] {
-    let mut pairs = [c.zero(); WIDE];
-    for (pairs, x) in pairs.as_chunks_mut().0.iter_mut().zip(x) {
-        *pairs = c.pairs(x, delta);
+    interleaved(c, x, c.xor_all(x, [delta; WIDE / 2]))
+}
+
+/// a₀, b₀, a₁, b₁, … of all blocks.
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(crate) fn interleaved<C: Cipher>(
+    c: C,
+    a: [C::Vector; WIDE / 2],
+    b: [C::Vector; WIDE / 2],
+) -> [C::Vector; WIDE] {
+    let mut all = [c.zero(); WIDE];
+    for (all, (a, b)) in all.as_chunks_mut().0.iter_mut().zip(a.into_iter().zip(b)) {
+        *all = c.interleave(a, b);
     }
-    pairs
+    all
 }
 
 /// The round keys in all blocks.

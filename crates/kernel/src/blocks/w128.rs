@@ -78,8 +78,8 @@ impl Cipher for Avx2 {
     }
 
     #[inline(always)]
-    fn pairs(self, x: __m128i, delta: __m128i) -> [__m128i; 2] {
-        [x, self.xor(x, delta)]
+    fn interleave(self, a: __m128i, b: __m128i) -> [__m128i; 2] {
+        [a, b]
     }
 
     #[inline(always)]

@@ -79,12 +79,10 @@ impl Cipher for Two<true> {
     }
 
     #[inline(always)]
-    fn pairs(self, x: __m256i, delta: __m256i) -> [__m256i; 2] {
+    fn interleave(self, a: __m256i, b: __m256i) -> [__m256i; 2] {
         avx2!({
-            let delta = self.second(delta);
-            let low = _mm256_permute2x128_si256::<0x00>(x, x);
-            let high = _mm256_permute2x128_si256::<0x11>(x, x);
-            [self.xor(low, delta), self.xor(high, delta)]
+            let low = _mm256_permute2x128_si256::<0x20>(a, b);
+            [low, _mm256_permute2x128_si256::<0x31>(a, b)]
         })
     }
 

@@ -88,12 +88,11 @@ impl Cipher for Avx512 {
     }
 
     #[inline(always)]
-    fn pairs(self, x: __m512i, delta: __m512i) -> [__m512i; 2] {
+    fn interleave(self, a: __m512i, b: __m512i) -> [__m512i; 2] {
         avx512!({
-            let delta = _mm512_maskz_mov_epi64(0b1100_1100, delta);
-            let low = _mm512_shuffle_i64x2::<0b01_01_00_00>(x, x);
-            let high = _mm512_shuffle_i64x2::<0b11_11_10_10>(x, x);
-            [self.xor(low, delta), self.xor(high, delta)]
+            let low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+            let high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+            [low, high].map(|order| _mm512_permutex2var_epi64(a, order, b))
         })
     }
 

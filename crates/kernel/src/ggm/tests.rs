@@ -14,18 +14,29 @@ use crate::{
     backend::{Scalar, Vectors},
 };
 
-/// All levels of a tree, node by node, each encrypted alone.
-fn by_definition(key: &Block, root: Block, h: usize) -> Vec<Vec<Block>> {
+const KINDS: [Kind; 2] = [Kind::Ggm, Kind::Correlated];
+
+/// All levels of a tree, node by node, each encrypted alone; level 0 is empty if there is none.
+fn by_definition(key: &Block, kind: Kind, top: &[Block], h: usize) -> Vec<Vec<Block>> {
     let pi = Aes128::new(Backend::PORTABLE, key);
-    let child = |s: u128| {
+    let hash = |s: u128| {
         let mut block = [s.to_le_bytes()];
         pi.encrypt(&mut block);
-        (u128::from_le_bytes(block[0]) ^ s).to_le_bytes()
+        u128::from_le_bytes(block[0]) ^ s
     };
-    let mut levels = vec![vec![root]];
-    for _ in 0..h {
+    let children = |s: u128| match kind {
+        Kind::Ggm => [hash(s), hash(s ^ 1)],
+        Kind::Correlated => {
+            let [a, b] = [s & u128::from(u64::MAX), s >> 64];
+            let left = hash(b | (a ^ b) << 64);
+            [left, left ^ s]
+        }
+    };
+    let mut levels = vec![Vec::new(); kind.top() - 1];
+    levels.push(top.to_vec());
+    while levels.len() <= h {
         let nodes = levels.last().unwrap().iter().map(|s| u128::from_le_bytes(*s));
-        levels.push(nodes.flat_map(|s| [child(s), child(s ^ 1)]).collect());
+        levels.push(nodes.flat_map(children).map(u128::to_le_bytes).collect());
     }
     levels
 }
@@ -44,25 +55,28 @@ fn keep(leaves: &mut [Block], kept: Block) {
 
 fn leaves_and_sums(backend: Backend) {
     let mut random = Stream(1);
-    for h in 1..=11 {
-        let [key, root] = [(); 2].map(|()| random.blocks(1)[0]);
-        let kept = random.blocks(1)[0];
+    for (h, kind) in (1..=11).flat_map(|h| KINDS.map(|kind| (h, kind))) {
+        let [key, kept] = [(); 2].map(|()| random.blocks(1)[0]);
+        let top = random.blocks(kind.top());
         let (mut leaves, mut sums) = (vec![[0xa5; 16]; 1 << h], vec![[[0xa5; 16]; 2]; h]);
-        expand(&Aes128::new(backend, &key), &root, &kept, &mut leaves, &mut sums);
-        let mut levels = by_definition(&key, root, h);
+        expand(&Aes128::new(backend, &key), kind, &top, &kept, &mut leaves, &mut sums);
+        let mut levels = by_definition(&key, kind, &top, h);
         keep(&mut levels[h], kept);
         assert_eq!(leaves, levels[h]);
         for (nodes, sums) in levels[1..].iter().zip(&sums) {
             assert_eq!(*sums, [of_parity(nodes, 0), of_parity(nodes, 1)]);
+        }
+        if kind == Kind::Correlated {
+            assert!(levels[1..h].iter().all(|nodes| sum(nodes) == sum(&top)));
         }
     }
 }
 
 fn punctured_trees(backend: Backend) {
     let mut random = Stream(2);
-    for h in 1..=9 {
-        let [key, root] = [(); 2].map(|()| random.blocks(1)[0]);
-        let (pi, mut levels) = (Aes128::new(backend, &key), by_definition(&key, root, h));
+    for (h, kind) in (1..=9).flat_map(|h| KINDS.map(|kind| (h, kind))) {
+        let (key, top) = (random.blocks(1)[0], random.blocks(kind.top()));
+        let (pi, mut levels) = (Aes128::new(backend, &key), by_definition(&key, kind, &top, h));
         let kept = random.blocks(1)[0];
         keep(&mut levels[h], kept);
         let step = if h < 7 { 1 } else { 13 };
@@ -75,10 +89,10 @@ fn punctured_trees(backend: Backend) {
             avoided[h - 1].iter_mut().zip(kept).for_each(|(byte, kept)| *byte |= !kept);
             let mut leaves = vec![[0xa5; 16]; 1 << h];
             let (of_all, mut expected) = (random.blocks(1)[0], levels[h].clone());
-            expand_punctured(&pi, alpha, &avoided, &of_all, &kept, &mut leaves);
+            expand_punctured(&pi, kind, alpha, &avoided, &of_all, &kept, &mut leaves);
             expected[alpha as usize] = [0; 16];
             expected[alpha as usize] = sum([&of_all, &sum(&expected)]);
-            assert_eq!(leaves, expected, "{h} {alpha}");
+            assert_eq!(leaves, expected, "{kind:?} {h} {alpha}");
         }
     }
 }
@@ -87,13 +101,14 @@ fn punctured_trees(backend: Backend) {
 fn a_wrong_sum_changes_one_subtree(backend: Backend) {
     let (h, alpha, wrong) = (6, 0b10_1101, 2);
     let pi = Aes128::new(backend, &[7; 16]);
-    let levels = by_definition(&[7; 16], [9; 16], h);
+    let levels = by_definition(&[7; 16], Kind::Ggm, &[[9; 16]], h);
     let mut avoided: Vec<Block> =
         (1..=h).map(|level| of_parity(&levels[level], 1 ^ (alpha >> (h - level) & 1))).collect();
     avoided[wrong - 1][3] ^= 1;
     let mut leaves = vec![[0; 16]; 1 << h];
     let alpha_given = u32::try_from(alpha).unwrap();
-    expand_punctured(&pi, alpha_given, &avoided, &[3; 16], &[0xff; 16], &mut leaves);
+    let (of_all, kept) = ([3; 16], [0xff; 16]);
+    expand_punctured(&pi, Kind::Ggm, alpha_given, &avoided, &of_all, &kept, &mut leaves);
     for (x, (leaf, expected)) in leaves.iter().zip(&levels[h]).enumerate() {
         let below = x >> (h - wrong) == alpha >> (h - wrong) ^ 1;
         // The sums of deeper levels are then taken for granted, so siblings of the path change also.
@@ -114,14 +129,15 @@ on_every_backend! {
 #[should_panic(expected = "the leaves of a tree")]
 fn a_missing_leaf_is_refused() {
     let pi = Aes128::new(Backend::PORTABLE, &[0; 16]);
-    expand(&pi, &[0; 16], &[0xff; 16], &mut [[0; 16]; 7], &mut [[[0; 16]; 2]; 3]);
+    let (leaves, sums) = (&mut [[0; 16]; 7], &mut [[[0; 16]; 2]; 3]);
+    expand(&pi, Kind::Ggm, &[[0; 16]], &[0xff; 16], leaves, sums);
 }
 
 #[test]
 #[should_panic(expected = "the height of a tree")]
 fn a_tree_without_levels_is_refused() {
     let pi = Aes128::new(Backend::PORTABLE, &[0; 16]);
-    expand(&pi, &[0; 16], &[0xff; 16], &mut [[0; 16]; 1], &mut []);
+    expand(&pi, Kind::Ggm, &[[0; 16]], &[0xff; 16], &mut [[0; 16]; 1], &mut []);
 }
 
 /// The processor decides which of the two vectors the backend avx2 takes: the test compares them.
@@ -134,14 +150,23 @@ fn vectors_of_one_block_and_of_two_give_the_same() {
         unreachable!("the backend's own")
     };
     let mut random = Stream(3);
-    for h in 0..7 {
+    let sizes = (0..7).flat_map(|h| KINDS.map(|kind| (h, kind)));
+    // Two nodes of a correlated tree are its first level.
+    for (h, kind) in sizes.filter(|(h, kind)| 1 << h >= kind.top()) {
         let mut nodes = random.blocks(2 << h);
         let [kept, blocks @ ..] = [(); 3].map(|()| random.blocks(1)[0]);
         let correction = Correction { parent: (1 << h) / 3, blocks };
         for correction in [None, Some(&correction)] {
             let mut expected = nodes.clone();
-            let sums = one.run(|| vectors::next_level(one, keys, &mut expected, &kept, correction));
-            assert_eq!(next_level(&pi, &mut nodes, &kept, correction), sums, "{h}");
+            let sums = one.run(|| match kind {
+                Kind::Ggm => {
+                    vectors::next_level::<_, false>(one, keys, &mut expected, &kept, correction)
+                }
+                Kind::Correlated => {
+                    vectors::next_level::<_, true>(one, keys, &mut expected, &kept, correction)
+                }
+            });
+            assert_eq!(next_level(&pi, kind, &mut nodes, &kept, correction), sums, "{h}");
             assert_eq!(nodes, expected);
         }
         let mut expected = nodes.clone();

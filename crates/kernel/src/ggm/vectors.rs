@@ -8,13 +8,13 @@ use crate::{
     Block,
     aes::{
         RoundKeys,
-        vectors::{WIDE, encrypt, pairs, spread},
+        vectors::{WIDE, encrypt, interleaved, pairs, spread},
     },
-    blocks::Cipher,
+    blocks::{Cipher, Clmul},
 };
 
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn next_level<C: Cipher>(
+pub(super) fn next_level<C: Cipher + Clmul, const CORRELATED: bool>(
     c: C,
     keys: &RoundKeys,
     nodes: &mut [Block],
@@ -38,8 +38,17 @@ pub(super) fn next_level<C: Cipher>(
             Some(correction) => correction.apply(c, at / 16, parents),
             None => parents,
         };
-        let seeds = pairs(c, parents, one);
-        let mut children = c.xor_all(encrypt(c, &keys, seeds), seeds);
+        let mut children = if CORRELATED {
+            let mut seeds = parents;
+            for s in &mut seeds {
+                *s = sigma(c, *s);
+            }
+            let images = c.xor_all(encrypt(c, &keys, seeds), seeds);
+            interleaved(c, images, c.xor_all(images, parents))
+        } else {
+            let seeds = pairs(c, parents, one);
+            c.xor_all(encrypt(c, &keys, seeds), seeds)
+        };
         for child in &mut children {
             *child = c.and(*child, kept);
         }
@@ -70,4 +79,11 @@ fn even_and_odd<C: Cipher>(c: C, sums: [C::Vector; 2]) -> [Block; 2] {
         out[k % 2] ^= u128::from_le_bytes(*block);
     }
     out.map(u128::to_le_bytes)
+}
+
+/// σ of [`Kind::Correlated`](super::Kind::Correlated).
+#[inline(always)]
+fn sigma<C: Cipher + Clmul>(c: C, s: C::Vector) -> C::Vector {
+    let high = c.splat(&(u128::MAX << 64).to_le_bytes());
+    c.xor(c.swap(s), c.and(s, high))
 }

@@ -6,6 +6,7 @@ use foxtrot_kernel::{
     Backend,
     aes::Aes128,
     gf::{gf128, tower},
+    ggm::Kind,
     lpn::{Check, Element, Factors, Noise},
 };
 use zeroize::Zeroizing;
@@ -71,6 +72,20 @@ pub(super) mod sealed {
 
         /// True if U is a part of V. V is then encoded when it is hashed.
         const LATER: bool = Self::CHOICE != 0;
+
+        /// The kind of trees: correlated ones give leaves that add up to Δ, which is right if all noise is 1.
+        const TREES: Kind = Kind::Ggm;
+
+        /// Sums of a level that are sent.
+        const SUMS: usize = match Self::TREES {
+            Kind::Ggm => 2,
+            Kind::Correlated => 1,
+        };
+
+        /// Blocks of the message of a tree with h levels: behind the sums of GGM trees stands that of all leaves.
+        fn blocks_of_tree(height: usize) -> usize {
+            Self::SUMS * height + usize::from(Self::TREES == Kind::Ggm)
+        }
 
         /// Δ of the outputs.
         fn of_outputs(delta: u128) -> u128 {
@@ -200,6 +215,7 @@ impl Arithmetic for Gf2 {
     const BITS: usize = 1;
     const NOISE_BITS: usize = 0;
     const CHOICE: u128 = 1;
+    const TREES: Kind = Kind::Correlated;
 
     fn pack(_: Backend, _: &[Block], _: &mut [u128]) {}
 

@@ -164,7 +164,8 @@ impl<F: Field> Silent<F> {
     pub const fn max_batch(&self) -> usize {
         match () {
             () if !self.has_noise() => 1 << 16,
-            () if F::BITS == 1 => 1 << 21,
+            // As many as 224 trees of 2^13 leaves give.
+            () if F::BITS == 1 => 7 << 17,
             // As many as 576 trees of 2^12 leaves give.
             () if F::BITS == 4 => 9 << 17,
             () => 1 << 22,
@@ -223,8 +224,8 @@ impl<F: Field> Silent<F> {
         let sizes = HEIGHTS.map(|height| self.of_height(m, height));
         let most = (5 * m / 2).max(1 << 14);
         let allowed = sizes.filter(|size| size.height == 5 || size.leaves() <= most);
-        let best =
-            allowed.min_by_key(|size| 15 * size.ots + 128 * size.trees * (2 * size.height + 1));
+        let best = allowed
+            .min_by_key(|size| 15 * size.ots + 128 * size.trees * F::blocks_of_tree(size.height));
         best.ok_or(Usage::BatchTooLarge { n: m, max })
     }
 
@@ -235,7 +236,7 @@ impl<F: Field> Silent<F> {
         let accumulators = if 7 * trees >= self.weight { 2 } else { 3 };
         let packed = F::NOISE_BITS * trees + if self.checked() { MASK } else { 0 };
         let (ots, trees_len) =
-            (packed + trees * height, self.head_len() + 16 * trees * (2 * height + 1));
+            (packed + trees * height, self.head_len() + 16 * trees * F::blocks_of_tree(height));
         Size { outputs: m, trees, height, accumulators, ots, trees_len }
     }
 

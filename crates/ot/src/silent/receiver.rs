@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     aes::{mmo, tmmo},
-    ggm,
+    ggm::{self, Kind},
     lpn::{Challenges, Check, Noise},
 };
 use subtle::{ConditionallySelectable, ConstantTimeEq};
@@ -197,8 +197,9 @@ impl<F: Field> Receiver<F> {
             return Ok(grown([0; 32], Zeroizing::default(), source));
         }
         let (head, messages) = trees.split_at(self.silent.head_len());
-        let messages = messages.as_chunks::<16>().0.chunks(2 * size.height + 1);
-        check_trees::<F>(head, messages.clone()).inspect_err(|_| self.ots = None)?;
+        let messages = messages.as_chunks::<16>().0.chunks(F::blocks_of_tree(size.height));
+        let of_leaves = messages.clone().filter_map(|it| it.get(F::SUMS * size.height));
+        check_trees::<F>(head, of_leaves).inspect_err(|_| self.ots = None)?;
         let first_of_trees = rows.len() - size.trees * size.height;
         let (packed, of_trees) = rows.split_at(first_of_trees);
         let (noise_rows, mask_rows) = packed.split_at(F::NOISE_BITS * size.trees);
@@ -212,9 +213,15 @@ impl<F: Field> Receiver<F> {
         }
         let noise = pack_noise::<F>(backend, noise_rows, size.trees, 0);
 
-        let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
-        let mut masks = Secret::zeroed(of_trees.len());
-        tmmo(&pi, 0, of_trees, &mut masks);
+        let mut masks = match F::TREES {
+            Kind::Ggm => {
+                let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
+                let mut masks = Secret::zeroed(of_trees.len());
+                tmmo(&pi, 0, of_trees, &mut masks);
+                masks
+            }
+            Kind::Correlated => Secret(of_trees.to_vec()),
+        };
         // The places of noise in the batch; where masks were, the sums that they open; the sums of all leaves of a tree.
         let height = size.height;
         let mut alphas = Secret::<u32>::zeroed(size.trees);
@@ -228,13 +235,16 @@ impl<F: Field> Receiver<F> {
             for (level, known) in known.iter_mut().enumerate() {
                 let choice = choices.get(first_of_trees + j * height + level);
                 *alpha = *alpha << 1 | u32::from((!choice).unwrap_u8());
-                let sums = [message[2 * level], message[2 * level + 1]].map(u128::from_le_bytes);
-                // The sum that the OT's key opens.
-                let sum = u128::conditional_select(&sums[0], &sums[1], choice);
+                // The sum that the OT's key opens; a correlated tree has one for both.
+                let sums = [message[F::SUMS * level], message[F::SUMS * (level + 1) - 1]];
+                let [even, odd] = sums.map(u128::from_le_bytes);
+                let sum = u128::conditional_select(&even, &odd, choice);
                 *known = (sum ^ u128::from_le_bytes(*known)).to_le_bytes();
             }
             let value = F::noise(choices, j);
-            let total = u128::from_le_bytes(message[2 * height]) ^ v;
+            // The leaves of a correlated tree add up to nothing: the last one is Δ more than the sender's.
+            let of_leaf = message.get(F::SUMS * height).copied().unwrap_or_default();
+            let total = u128::from_le_bytes(of_leaf) ^ v;
             totals[j] = total & !F::CHOICE | value & F::CHOICE;
             sums[j] = [before, value].map(u128::to_le_bytes);
             before ^= value;
@@ -247,7 +257,7 @@ impl<F: Field> Receiver<F> {
             let (pi, total) = (trees.permutation(tree), totals[tree].to_le_bytes());
             let known = &masks[tree * height..][..height];
             let alpha = alphas[tree] & ((1 << height) - 1);
-            ggm::expand_punctured(&pi, alpha, known, &total, &kept, leaves);
+            ggm::expand_punctured(&pi, F::TREES, alpha, known, &total, &kept, leaves);
         };
         let mut outputs = vec![(); size.trees];
         trees.accumulate(&code, Some(&totals), cells.get_mut(), &mut outputs, expand);
@@ -405,11 +415,11 @@ impl<F: Field> Source<F> {
 /// Checks what is public of `Trees`.
 fn check_trees<'a, F: Field>(
     head: &[u8],
-    mut messages: impl Iterator<Item = &'a [Block]>,
+    mut of_leaves: impl Iterator<Item = &'a Block>,
 ) -> Result<(), Decode> {
     let bit = head.last().is_none_or(|bit| *bit <= 1);
     let is_spared = |of_leaf: &Block| u128::from_le_bytes(*of_leaf) & F::CHOICE == 0;
-    if bit && messages.all(|message| message.last().is_some_and(is_spared)) {
+    if bit && of_leaves.all(is_spared) {
         Ok(())
     } else {
         Err(Decode::SpareBits { message: "Trees" })
@@ -470,9 +480,10 @@ impl Receiver<Gf2> {
         let outputs = Outputs::new(&self.session, &session, number, coins.as_ref())?;
         let n = keys.len();
         let mut bits = SecretBytes::zeroed(n.div_ceil(8));
-        outputs.tiles(v, first, keys, &mut bits, |pi, first, rows, keys, bits| {
+        outputs.tiles(v, first, keys, &mut bits, |pi, _, rows, keys, bits| {
             pack_choices(rows, bits);
-            tmmo(pi, first as u64, rows, keys);
+            keys.copy_from_slice(rows);
+            mmo(pi, keys);
         });
         if !u.is_empty() {
             return Ok(u.slice(first..first + n));

@@ -4,9 +4,9 @@ use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
 
 use foxtrot_kernel::{
-    aes::{mmo_tables, tmmo_pairs},
+    aes::{mmo_pairs, mmo_tables, tmmo_pairs},
     gf::gf128,
-    ggm,
+    ggm::{self, Kind},
     lpn::{Challenges, Check},
 };
 use zeroize::Zeroizing;
@@ -195,10 +195,17 @@ impl<F: Field> Sender<F> {
         let (mask, of_trees) = rest.split_at(rest.len() - size.trees * size.height);
         let mask = Zeroizing::new(pack_rows(backend, mask).first().copied().unwrap_or_default());
         let noise = pack_noise::<F>(backend, noise, size.trees, *delta);
-        let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
-        let mut masks = Secret::zeroed(of_trees.len());
         let of_ots = self.ots()?.delta()?;
-        tmmo_pairs(&pi, 0, &of_ots, of_trees, &mut masks);
+        // A mask for every sum that is sent.
+        let masks = match F::TREES {
+            Kind::Ggm => {
+                let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
+                let mut masks = Secret::zeroed(2 * of_trees.len());
+                tmmo_pairs(&pi, 0, &of_ots, of_trees, masks.as_chunks_mut().0);
+                masks
+            }
+            Kind::Correlated => Secret(of_trees.to_vec()),
+        };
 
         let mut message = vec![0; size.trees_len];
         let (head, of_trees) = message.split_at_mut(self.silent.head_len());
@@ -209,25 +216,28 @@ impl<F: Field> Sender<F> {
         }
         let (trees, height) = (Trees::new(&self.session, number, &size), size.height);
         let mut of_trees: Vec<_> =
-            of_trees.as_chunks_mut::<16>().0.chunks_mut(2 * height + 1).collect();
+            of_trees.as_chunks_mut::<16>().0.chunks_mut(F::blocks_of_tree(height)).collect();
         let code = CODES.get(backend, &size);
         let mut cells = self.scratch.take(code.len());
         let kept = (!F::CHOICE).to_le_bytes();
         trees.accumulate(&code, None, cells.get_mut(), &mut of_trees, |tree, leaves, message| {
             let mut sums = Secret::<[Block; 2]>::zeroed(height);
-            ggm::expand(&trees.permutation(tree), &roots[tree], &kept, leaves, &mut sums);
-            let Some((of_leaves, of_levels)) = message.and_then(|it| it.split_last_mut()) else {
-                return;
-            };
-            let masks = masks[tree * height..][..height].as_flattened();
-            for (message, (sum, mask)) in
-                of_levels.iter_mut().zip(sums.as_flattened().iter().zip(masks))
-            {
-                let [sum, mask] = [sum, mask].map(|it| u128::from_le_bytes(*it));
-                *message = (sum ^ mask).to_le_bytes();
+            let mut top = Secret::<Block>::zeroed(2);
+            top[0] = roots[tree];
+            top[1] = xor(&top[0], &of_ots);
+            let pi = trees.permutation(tree);
+            ggm::expand(&pi, F::TREES, &top[..F::TREES.top()], &kept, leaves, &mut sums);
+            let Some(message) = message else { return };
+            let masks = masks.chunks(F::SUMS * height).nth(tree).unwrap_or_default();
+            let (of_levels, of_leaves) = message.split_at_mut(masks.len());
+            // Of a correlated tree only the sums of even nodes.
+            let sent = sums.as_flattened().iter().step_by(2 / F::SUMS);
+            for (message, (sum, mask)) in of_levels.iter_mut().zip(sent.zip(masks)) {
+                *message = xor(sum, mask);
             }
             let [even, odd] = sums[height - 1].map(u128::from_le_bytes);
-            *of_leaves = ((noise[tree] ^ even ^ odd) & !F::CHOICE).to_le_bytes();
+            let of_leaf = (noise[tree] ^ even ^ odd) & !F::CHOICE;
+            of_leaves.fill(of_leaf.to_le_bytes());
         });
         Ok((planted(mask, Source::Trees(cells)), message))
     }
@@ -379,7 +389,7 @@ impl Sender<Gf2> {
         outputs.tiles(&sent.w, first, keys, &mut [], |pi, first, rows, keys, _| {
             let flips = sent.flips.as_bytes().get(first / 8..).unwrap_or_default();
             exchange(rows, flips, *sent.delta);
-            tmmo_pairs(pi, first as u64, &delta, rows, keys);
+            mmo_pairs(pi, &delta, rows, keys);
         });
         Ok(())
     }
@@ -410,6 +420,10 @@ impl Sender<Gf16> {
         });
         Ok(())
     }
+}
+
+fn xor(a: &Block, b: &Block) -> Block {
+    (u128::from_le_bytes(*a) ^ u128::from_le_bytes(*b)).to_le_bytes()
 }
 
 foxtrot_kernel::redacted! {
