@@ -15,14 +15,14 @@
 //!  8  U = code of e, V = code of c                     W = code of b
 //! ```
 //!
-//! e is 0 but for u_j at place α_j of each tree j. Steps in brackets are those of the checked protocols. With U in GF(2) the outputs are
-//! OTs: choices U ⊕ a, rows V, and rows W ⊕ a·Δ. With U in GF(16) they are one-of-sixteen OTs of a bit: choices U, rows V, and rows
-//! W ⊕ c·Δ for every choice c.
+//! e is 0 but for u_j at place α_j of each tree j. Steps in brackets are those of the checked protocols. With U in GF(2) trees are
+//! correlated and have no D: the leaf at α is the sum of the others, with bit 0 set. The outputs are then OTs: choices U ⊕ a, rows V, and
+//! rows W ⊕ a·Δ. With U in GF(16) they are one-of-sixteen OTs of a bit: choices U, rows V, and rows W ⊕ c·Δ for every choice c.
 
 use crate::extension::{Block, Rejected, Seed, output_hash};
 use crate::oracle::{Id, oracle};
 use crate::{aes, bits_from_bytes, bytes_from_bits};
-use tree::{punctured, sums_of_sides};
+use tree::{children, correlated_children, punctured, sums_of_sides};
 
 mod code;
 mod sizes;
@@ -30,7 +30,7 @@ mod tree;
 
 pub use code::{BLOCK_ROW, Code, permutation};
 pub use sizes::{Protocol, Sizes, multiply};
-pub use tree::tree;
+pub use tree::{correlated_tree, tree};
 
 /// One batch of a sub-sid.
 #[derive(Clone, Copy, Debug)]
@@ -109,14 +109,14 @@ impl Batch {
         block(&oracle("foxtrot v1 silent output", &self.id, number, 0, coins, 16))
     }
 
-    /// Returns the key of OT `i` from `row`; `coins` are χ and S's coin.
-    fn key(&self, i: usize, row: Block, coins: &[&[u8]]) -> Block {
-        output_hash(self.output_key(i, coins), i, row)
+    /// Returns the key of OT `i` from x, a row: P(x) = π(x) ⊕ x. `coins` are χ and S's coin.
+    fn key(&self, i: usize, x: Block, coins: &[&[u8]]) -> Block {
+        aes::encrypt(self.output_key(i, coins), x) ^ x
     }
 
-    /// Returns the bit of one-of-sixteen OT `i` from x, a row: bit 127 of π(x) ⊕ x.
+    /// Returns the bit of one-of-sixteen OT `i` from x, a row: bit 127 of P(x).
     fn bit(&self, i: usize, x: Block) -> bool {
-        (aes::encrypt(self.output_key(i, &[]), x) ^ x) >> 127 == 1
+        self.key(i, x, &[]) >> 127 == 1
     }
 }
 
@@ -196,13 +196,9 @@ impl SenderBatch {
         let Sizes { t, h, .. } = sizes;
         assert_eq!(rows.len(), sizes.ots, "OTs of the batch");
         let (packed, of_trees) = rows.split_at(sizes.ots - t * h as usize);
-        let mut w: Vec<Block> =
+        let w: Vec<Block> =
             packed.chunks(protocol.packed_ots()).map(|rows| protocol.sum(rows)).collect();
-        let (of_outputs, choice_bits) = (batch.of_outputs(delta), protocol.choice_bits());
-        if protocol.bits == 1 {
-            w.splice(0..0, vec![of_outputs; t]);
-        }
-        let mask = w.get(t).copied().unwrap_or(0);
+        let mask = if protocol.checked { w[w.len() - 1] } else { 0 };
 
         let coin = batch.ask("sender coin", &[seed], 32);
         let mut message = vec![];
@@ -210,23 +206,32 @@ impl SenderBatch {
             message.extend(batch.commitment(&coin));
             message.push(u8::from(delta & 1 == 1));
         }
-        let roots = blocks(&batch.ask("roots", &[seed], 16 * t));
-        let mut leaves = vec![];
+        let drawn = blocks(&batch.ask("roots", &[seed], 16 * t));
+        let (choice_bits, mut leaves) = (protocol.choice_bits(), vec![]);
         for (j, key) in batch.tree_keys().into_iter().enumerate() {
-            let mut levels = tree(key, roots[j], h);
+            let mut levels = if protocol.correlated() {
+                correlated_tree(key, drawn[j], delta, h)
+            } else {
+                tree(key, drawn[j], h)
+            };
             levels[h as usize].iter_mut().for_each(|leaf| *leaf &= !choice_bits);
             for (level, nodes) in levels[1..].iter().enumerate() {
                 let q = of_trees[j * h as usize + level];
-                let sums = sums_of_sides(nodes);
-                for (sum, row) in sums.into_iter().zip([q, q ^ delta]) {
-                    message.extend((sum ^ batch.mask(j, level, row)).to_le_bytes());
+                let [even, odd] = sums_of_sides(nodes);
+                if protocol.correlated() {
+                    message.extend((even ^ q).to_le_bytes());
+                } else {
+                    message.extend((even ^ batch.mask(j, level, q)).to_le_bytes());
+                    message.extend((odd ^ batch.mask(j, level, q ^ delta)).to_le_bytes());
                 }
             }
             let last = &levels[h as usize];
-            message.extend(((w[j] ^ xor_of(last)) & !choice_bits).to_le_bytes());
+            if !protocol.correlated() {
+                message.extend(((w[j] ^ xor_of(last)) & !choice_bits).to_le_bytes());
+            }
             leaves.extend(last);
         }
-        (SenderBatch { batch, delta: of_outputs, coin, mask, leaves }, message)
+        (SenderBatch { batch, delta: batch.of_outputs(delta), coin, mask, leaves }, message)
     }
 
     /// Steps 6 and 8: takes `Challenge` and `Check`, returns W and `Answer`; all messages are empty if nothing is checked.
@@ -304,13 +309,14 @@ impl ReceiverBatch {
         let (Sizes { t, ots, .. }, h) = (sizes, sizes.h as usize);
         let (packed, choice_bits) = (ots - t * h, protocol.choice_bits());
         let mut pairs = protocol.pack(&choices[..packed], &rows[..packed]);
-        if protocol.bits == 1 {
+        if protocol.correlated() {
+            // u_j = 1, and no v_j.
             pairs.splice(0..0, vec![(1, 0); t]);
         }
         let (mask_u, mut mask_v) = pairs.get(t).copied().unwrap_or_default();
 
         let head_len = if batch.has_coin() { 33 } else { 0 };
-        if trees.len() != head_len + 16 * t * (2 * h + 1) {
+        if trees.len() != head_len + 16 * t * sizes.blocks {
             return Err(Rejected);
         }
         let (head, trees) = trees.split_at(head_len);
@@ -320,25 +326,32 @@ impl ReceiverBatch {
             [0] => mask_v ^= mask_u,
             _ => return Err(Rejected),
         }
+        let children = if protocol.correlated() { correlated_children } else { children };
         let (mut places, mut leaves) = (vec![], vec![]);
         for (j, (key, message)) in
-            batch.tree_keys().into_iter().zip(blocks(trees).chunks(2 * h + 1)).enumerate()
+            batch.tree_keys().into_iter().zip(blocks(trees).chunks(sizes.blocks)).enumerate()
         {
             let ots = packed + j * h..packed + (j + 1) * h;
             let bits = &choices[ots.clone()];
             let place = bits.iter().fold(0, |place, b| place << 1 | usize::from(!b));
             let sums: Vec<Block> = (0..h)
                 .map(|level| {
-                    let sum = message[2 * level + usize::from(bits[level])];
-                    sum ^ batch.mask(j, level, rows[ots.start + level])
+                    let r = rows[ots.start + level];
+                    if protocol.correlated() {
+                        message[level] ^ r
+                    } else {
+                        message[2 * level + usize::from(bits[level])] ^ batch.mask(j, level, r)
+                    }
                 })
                 .collect();
-            let mut these = punctured(key, place, &sums, choice_bits);
-            if message[2 * h] & choice_bits != 0 {
+            let mut these = punctured(key, place, &sums, choice_bits, children);
+            // D_j, which only a GGM tree has.
+            let d = message.get(2 * h).copied().unwrap_or(0);
+            if d & choice_bits != 0 {
                 return Err(Rejected);
             }
             let (u, v) = pairs[j];
-            let leaf = xor_of(&these) ^ message[2 * h] ^ v;
+            let leaf = xor_of(&these) ^ d ^ v;
             these[place] = leaf & !choice_bits | u & choice_bits;
             places.push(place);
             leaves.extend(these);

@@ -2,7 +2,7 @@
 //! the cure.
 
 use foxtrot_reference::oracle::oracle;
-use foxtrot_reference::silent::{Code, Protocol, multiply, tree};
+use foxtrot_reference::silent::{Code, Protocol, correlated_tree, multiply, tree};
 
 const N: usize = 2048;
 const T: usize = 64;
@@ -85,8 +85,9 @@ fn inverse(x: u128) -> u128 {
     inverse
 }
 
+/// With U in GF(2) there is no D.
 #[test]
-fn leaves_of_a_correlated_tree_would_give_delta_away_and_ours_do_not() {
+fn leaves_of_a_correlated_tree_would_give_delta_away_by_d_and_those_of_a_ggm_tree_do_not() {
     let [key, root, delta, u, w] = drawn("test tree", 5)[..] else { unreachable!() };
     let v = w ^ multiply(u, delta);
     // What R computes from D: w ⊕ (XOR of all leaves).
@@ -94,12 +95,6 @@ fn leaves_of_a_correlated_tree_would_give_delta_away_and_ours_do_not() {
         let d = leaves.iter().fold(w, |sum, leaf| sum ^ leaf);
         multiply(d ^ v, inverse(1 ^ u))
     };
-    // A half tree: the children of s are G₀(s) and s ⊕ G₀(s), so all nodes of a level add up to Δ.
-    let mut level = vec![root, root ^ delta];
-    for _ in 1..6 {
-        let left = |&node: &u128| tree(key, node, 1)[1][0];
-        level = level.iter().flat_map(|node| [left(node), node ^ left(node)]).collect();
-    }
-    assert_eq!(guess(&level), delta);
+    assert_eq!(guess(&correlated_tree(key, root, delta, 6)[6]), delta);
     assert_ne!(guess(&tree(key, root, 6)[6]), delta);
 }

@@ -247,7 +247,7 @@ fn every_size_has_the_bits_of_its_name_by_the_count() {
         ("silent-semi-honest", 144.0),
     ] {
         for m in (0..21).flat_map(|log| [1 << log, 3 << log >> 1, 5 << log >> 2]) {
-            let sizes = Protocol::named(name).sizes(m.clamp(1, 1 << 21));
+            let sizes = Protocol::named(name).sizes(m.clamp(1, Protocol::named(name).most()));
             let bits = BITS[usize::from(sizes.accumulators) - 2] * sizes.t as f64;
             assert!(bits >= least, "{name}, {m}: {bits}");
         }

@@ -31,6 +31,8 @@ pub struct Sizes {
     pub ots: usize,
     /// a, the number of accumulators.
     pub accumulators: u8,
+    /// g, the blocks of a tree in `Trees`.
+    pub blocks: usize,
 }
 
 impl Protocol {
@@ -70,7 +72,7 @@ impl Protocol {
     pub fn most(self) -> usize {
         match self.bits {
             _ if self.packed => 1 << 16,
-            1 => 1 << 21,
+            1 => 7 << 17,
             4 => 9 << 17,
             _ => 1 << 22,
         }
@@ -85,7 +87,7 @@ impl Protocol {
     pub fn sizes(self, m: usize) -> Sizes {
         assert!((1..=self.most()).contains(&m), "outputs of a batch");
         if self.packed {
-            return Sizes { t: 0, h: 0, n: 0, ots: 128 * m, accumulators: 0 };
+            return Sizes { t: 0, h: 0, n: 0, ots: 128 * m, accumulators: 0, blocks: 0 };
         }
         let of_h = |h: u32| {
             let mut t = self.least.max((2 * m).div_ceil(1 << h));
@@ -95,10 +97,16 @@ impl Protocol {
             let packed = if self.bits == 1 { 0 } else { t } + usize::from(self.checked);
             let ots = self.packed_ots() * packed + t * h as usize;
             let accumulators = if 7 * t >= self.two_from { 2 } else { 3 };
-            Sizes { t, h, n: t << h, ots, accumulators }
+            let blocks = if self.correlated() { h as usize } else { 2 * h as usize + 1 };
+            Sizes { t, h, n: t << h, ots, accumulators, blocks }
         };
         let allowed = (5..=18).map(of_h).filter(|it| it.h == 5 || it.n <= (1 << 14).max(5 * m / 2));
         allowed.min_by_key(|it| it.eight_times_bytes()).expect("h = 5 is allowed")
+    }
+
+    /// Returns true if trees are correlated, not GGM trees: U in GF(2).
+    pub(super) fn correlated(self) -> bool {
+        self.bits == 1
     }
 
     /// Returns p.
@@ -149,7 +157,7 @@ impl Sizes {
     /// Returns 8·B(h).
     #[must_use]
     pub fn eight_times_bytes(&self) -> usize {
-        15 * self.ots + 128 * self.t * (2 * self.h as usize + 1)
+        15 * self.ots + 128 * self.t * self.blocks
     }
 }
 

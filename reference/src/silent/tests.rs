@@ -15,9 +15,16 @@ fn ots(n: usize, delta: Block) -> (Vec<bool>, Vec<Block>, Vec<Block>) {
 
 /// Runs a batch of 40 outputs; `change` gets each message by its number.
 fn run(name: &str, change: impl Fn(usize, &mut Vec<u8>)) -> Result<(Received, Sent), Rejected> {
+    run_with(name, 1 << 127 | 5, change)
+}
+
+fn run_with(
+    name: &str,
+    delta: Block,
+    change: impl Fn(usize, &mut Vec<u8>),
+) -> Result<(Received, Sent), Rejected> {
     let protocol = Protocol::named(name);
     let batch = Batch::new(protocol, &ID, 3, 40);
-    let delta = 1 << 127 | 5;
     let (choices, r, q) = ots(batch.sizes.ots, delta);
     let (sender, mut trees) = SenderBatch::begin(batch, delta, &q, &[1; 32]);
     change(0, &mut trees);
@@ -89,24 +96,73 @@ fn a_flipped_bit_in_any_message_ends_a_checked_run() {
     // A receiver uses one of the sums of a level only.
     let [even, odd] = [|_| 0, |_| 16].map(|at| fails("silent-vole", 0, at));
     assert_ne!(even, odd);
+    // Of a correlated tree it uses every sum, but for bit 0 of the last.
+    assert!(fails("silent", 0, |_| 33), "first sum");
+    assert!(fails("silent", 0, |_| 32), "bit of Δ");
+    assert!(!fails("silent", 0, |len| len - 16), "bit 0 of the last sum");
 }
 
 #[test]
 fn the_receiver_refuses_a_correction_of_a_leaf_with_bits_of_the_choice() {
-    for (name, choice_bits) in [("silent-semi-honest", 1), ("silent-16-semi-honest", 15)] {
-        let sizes = Protocol::named(name).sizes(40);
-        let tree = 16 * (2 * sizes.h as usize + 1);
-        for place in [tree - 16, sizes.t * tree - 16] {
-            for bit in 0..8 {
-                let result = run(name, |_, trees| {
-                    if let Some(byte) = trees.get_mut(place) {
-                        *byte ^= 1 << bit;
-                    }
-                });
-                assert_eq!(result.is_err(), choice_bits >> bit & 1 == 1, "{name}, bit {bit}");
+    let sizes = Protocol::named("silent-16-semi-honest").sizes(40);
+    let tree = 16 * sizes.blocks;
+    for place in [tree - 16, sizes.t * tree - 16] {
+        for bit in 0..8 {
+            let result = run("silent-16-semi-honest", |_, trees| {
+                if let Some(byte) = trees.get_mut(place) {
+                    *byte ^= 1 << bit;
+                }
+            });
+            assert_eq!(result.is_err(), bit < 4, "bit {bit}");
+        }
+    }
+}
+
+#[test]
+fn levels_of_a_correlated_tree_add_up_to_delta() {
+    let (key, first, delta) = (3, 1 << 100 | 9, 1 << 127 | 5);
+    let levels = super::correlated_tree(key, first, delta, 5);
+    for (level, nodes) in levels.iter().enumerate() {
+        assert_eq!((nodes.len(), super::xor_of(nodes)), (1 << level, delta));
+    }
+    let [even, odd] = super::sums_of_sides(&levels[5]);
+    assert_eq!(odd, even ^ delta);
+    for place in [0, 11, 31] {
+        let side = |level: usize| (place >> (5 - level) ^ 1) % 2;
+        let sums: Vec<Block> =
+            (1..=5).map(|it| super::sums_of_sides(&levels[it])[side(it)]).collect();
+        let mut leaves = super::punctured(key, place, &sums, 0, super::tree::correlated_children);
+        assert_eq!(leaves[place], 0);
+        leaves[place] = super::xor_of(&leaves) ^ delta;
+        assert_eq!(leaves, levels[5]);
+    }
+}
+
+#[test]
+fn bits_of_delta_that_are_choices_in_the_outputs_may_be_any() {
+    for name in ["silent", "silent-semi-honest", "silent-16-semi-honest"] {
+        for low in [0, 1, 6] {
+            let delta = 1 << 127 | 1 << 64 | low;
+            let (received, sent) = run_with(name, delta, |_, _| ()).expect("an honest run");
+            let protocol = Protocol::named(name);
+            assert_eq!(sent.delta, 1 << 127 | 1 << 64 | low & !protocol.choice_bits() | 1);
+            for ((&u, &v), &w) in received.u.iter().zip(&received.rows).zip(&sent.rows) {
+                assert_eq!((v, v & protocol.choice_bits()), (w ^ protocol.times(u, sent.delta), u));
             }
         }
     }
+}
+
+#[test]
+fn the_children_of_a_correlated_tree_hash_the_swapped_halves() {
+    let bytes: [u8; 16] = core::array::from_fn(|it| 17 * u8::try_from(it).unwrap_or(0));
+    let mut swapped = [0; 16];
+    for i in 0..8 {
+        (swapped[i], swapped[i + 8]) = (bytes[i + 8], bytes[i] ^ bytes[i + 8]);
+    }
+    let [node, x] = [bytes, swapped].map(Block::from_le_bytes);
+    let left = crate::aes::encrypt(7, x) ^ x;
+    assert_eq!(super::tree::correlated_children(7, node), [left, left ^ node]);
 }
 
 #[test]

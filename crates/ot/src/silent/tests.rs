@@ -163,6 +163,22 @@ fn a_changed_bit_of_any_message_ends_the_run_or_changes_nothing() {
     assert!((40..70).contains(&passed), "{passed} of {} sums", TREES * 2 * HEIGHT * 16 / 3);
 }
 
+/// Any bit but that which counts for nothing: bit 0 of the sum of a tree's leaves.
+#[test]
+fn a_changed_bit_of_any_message_of_ots_ends_the_run() {
+    let silent = silent_of_ots();
+    let size = silent.size(32).unwrap();
+    for (message, len) in [size.trees_len, 16, 16, 64].into_iter().enumerate() {
+        for byte in 0..len {
+            let mut parties = parties(silent, None);
+            let bit = 8 * byte + byte % 7 + 1;
+            let ended = run(silent, &mut parties, 32, &mut Flip { message, bit }).map(drop);
+            let refused = ended == Err(Error::Decode(Decode::SpareBits { message: "Trees" }));
+            assert!(ended == Err(FAILED) || refused && (message, byte) == (0, 32), "{ended:?}");
+        }
+    }
+}
+
 #[test]
 fn a_failed_check_ends_the_session_and_that_of_the_extension() {
     for (message, cut) in [(2, false), (0, true), (2, true)] {
@@ -241,12 +257,11 @@ fn accepted<F: Field>(
     accepted
 }
 
-/// Runs an attack on VOLE, with three accumulators and with two, and on OTs.
+/// Runs an attack on VOLE, with three accumulators and with two.
 macro_rules! attack {
     ($attack:ident) => {
         $attack(toy());
         $attack(toy().with_two_accumulators());
-        $attack(silent_of_ots());
     };
 }
 
@@ -276,21 +291,35 @@ fn wrong_sums_of_all_levels_pass_as_often_as_a_place_is_guessed() {
     attack!(attack);
 }
 
-/// Tests the sender's best use of a wrong D: after it has seen χ it corrects the sum that it answers with for a guessed place.
+/// A wrong sum of a correlated tree changes what the receiver has on either side of a node.
+#[test]
+fn a_wrong_sum_of_a_correlated_tree_does_not_pass_by_itself() {
+    for level in 0..HEIGHT {
+        let change = |trees: &mut [Block]| trees[level][3] ^= 1;
+        assert_eq!(accepted(silent_of_ots(), 128, change, |_| 0), 0, "{level}");
+    }
+}
+
+/// Tests the sender's best use of a wrong block for the last level: after it has seen χ it corrects the sum that it answers with for a guessed
+/// place. A wrong D changes one leaf, a wrong sum of a correlated tree the noise's leaf and the one beside it.
 #[test]
 fn a_wrong_correction_of_a_leaf_passes_only_if_the_place_is_guessed() {
-    fn attack<F: Field>(silent: Silent<F>) {
+    fn attack<F: Field>(
+        silent: Silent<F>,
+        changed: core::ops::RangeInclusive<usize>,
+        expected: core::ops::RangeInclusive<usize>,
+    ) {
         let error = 1u128 << 77;
         let change = |trees: &mut [Block]| {
-            let d = u128::from_le_bytes(trees[2 * HEIGHT]) ^ error;
-            trees[2 * HEIGHT] = d.to_le_bytes();
+            let block = &mut trees[F::blocks_of_tree(HEIGHT) - 1];
+            *block = (u128::from_le_bytes(*block) ^ error).to_le_bytes();
         };
         assert_eq!(accepted(silent, 64, change, |_| 0), 0);
-        // What an error in leaf 11 adds to the sum.
+        // What the error adds to the sum.
         let size = silent.size(32).unwrap();
         let code = code::Code::new(Backend::best(), size.leaves(), size.accumulators);
         let mut leaves = vec![[0; 16]; size.leaves()];
-        leaves[11] = error.to_le_bytes();
+        leaves[changed.clone()].fill(error.to_le_bytes());
         let guessed = |challenge: &Challenge| {
             let backend = Backend::best();
             let [mut cells, other] = [(); 2].map(|()| Cells::zeroed(size.leaves()));
@@ -301,9 +330,11 @@ fn a_wrong_correction_of_a_leaf_passes_only_if_the_place_is_guessed() {
             code.accumulate::<F>(machine, cells, other, Some(check)).1[0]
         };
         let passed = accepted(silent, RUNS, change, guessed);
-        assert!((5..=70).contains(&passed), "{passed} of {RUNS}");
+        assert!(expected.contains(&passed), "{passed} of {RUNS}");
     }
-    attack!(attack);
+    attack(toy(), 11..=11, 5..=70);
+    attack(toy().with_two_accumulators(), 11..=11, 5..=70);
+    attack(silent_of_ots(), 10..=11, 18..=110);
 }
 
 /// Errors of two trees that cancel in all sums behind both places.
@@ -311,11 +342,13 @@ fn a_wrong_correction_of_a_leaf_passes_only_if_the_place_is_guessed() {
 fn errors_that_cancel_in_most_sums_never_pass() {
     fn attack<F: Field>(silent: Silent<F>) {
         let change = |trees: &mut [Block]| {
-            trees.chunks_mut(2 * HEIGHT + 1).for_each(|tree| tree[2 * HEIGHT][5] ^= 8);
+            let last = F::blocks_of_tree(HEIGHT) - 1;
+            trees.chunks_mut(last + 1).for_each(|tree| tree[last][5] ^= 8);
         };
         assert_eq!(accepted(silent, 128, change, |_| 0), 0);
     }
     attack!(attack);
+    attack(silent_of_ots());
 }
 
 /// R20-1 and R20-4: what the receiver sends depends on its noise only, whatever the sender has sent. If it sent a hash of
@@ -333,11 +366,12 @@ fn r20_4_the_receivers_messages_say_nothing_of_its_leaves() {
             (challenge, parties.1.encode(grown).unwrap().1)
         };
         let honest = messages(|_| ());
-        assert_eq!(honest, messages(|trees| trees[2 * HEIGHT][0] ^= 2));
-        assert_eq!(honest, messages(|trees| trees[2 * HEIGHT - 2..2 * HEIGHT].fill([0xff; 16])));
+        assert_eq!(honest, messages(|trees| trees[F::blocks_of_tree(HEIGHT) - 1][0] ^= 2));
+        assert_eq!(honest, messages(|trees| trees[F::SUMS * (HEIGHT - 1)..][..2].fill([0xfe; 16])));
         assert_eq!(honest, messages(|trees| trees.fill([6; 16])));
     }
     attack!(attack);
+    attack(silent_of_ots());
 }
 
 /// Tests that D_j ⊕ v_j is not (1 ⊕ u_j)·Δ, which it is if all leaves of a tree add up to Δ.
@@ -438,9 +472,6 @@ fn r20_5_a_wrong_bit_of_delta_ends_the_run() {
         (32, 1, FAILED),
         (32, 2, Error::Decode(Decode::SpareBits { message: "Trees" })),
         (32, 0x80, Error::Decode(Decode::SpareBits { message: "Trees" })),
-        // D of the first tree.
-        (33 + 2 * 16 * HEIGHT, 1, Error::Decode(Decode::SpareBits { message: "Trees" })),
-        (33 + 2 * 16 * HEIGHT, 2, FAILED),
     ] {
         let mut parties = parties(silent_of_ots(), None);
         let mut channel = Change(byte, change);
@@ -450,14 +481,14 @@ fn r20_5_a_wrong_bit_of_delta_ends_the_run() {
     }
 }
 
-/// Both sums of all leaves of every tree with another bit 0: leaves have it 0 all the same.
+/// The sum of leaves of every tree with another bit 0: leaves have it 0 all the same.
 #[test]
 fn bit_0_of_the_sums_of_leaves_counts_for_nothing() {
     struct Stray;
     impl Channel for Stray {
         fn trees(&mut self, bytes: &mut Vec<u8>) {
-            for tree in bytes[33..].as_chunks_mut::<16>().0.chunks_mut(2 * HEIGHT + 1) {
-                tree[2 * HEIGHT - 2..2 * HEIGHT].iter_mut().for_each(|sum| sum[0] ^= 1);
+            for tree in bytes[33..].as_chunks_mut::<16>().0.chunks_mut(HEIGHT) {
+                tree[HEIGHT - 1][0] ^= 1;
             }
         }
     }

@@ -5,7 +5,7 @@ use foxtrot_reference::blake3::hash;
 use foxtrot_reference::extension::{self, Block, DELTA_BITS};
 use foxtrot_reference::oracle::{Id, oracle, oracle32, sub_session_id};
 use foxtrot_reference::silent::{
-    Batch, Code, Protocol, ReceiverBatch, SenderBatch, multiply, permutation, tree,
+    Batch, Code, Protocol, ReceiverBatch, SenderBatch, correlated_tree, multiply, permutation, tree,
 };
 use foxtrot_reference::{bits_from_bytes, bytes_from_bits, bytes_from_nibbles};
 
@@ -13,7 +13,7 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire/sile
     cargo run --release -p foxtrot-reference --bin vectors silent \
     > crates/ot/tests/vectors/silent.json";
 
-const ABOUT: [&str; 10] = [
+const ABOUT: [&str; 11] = [
     "All byte strings are hexadecimal; a name that ends in _blake3 is the plain BLAKE3 hash of \
      what its beginning names. Elements are 16 bytes each; U in GF(2) is packed bits, U in GF(16) nibbles, two to a byte, the \
      lower half first.",
@@ -21,7 +21,8 @@ const ABOUT: [&str; 10] = [
     "permutations: N and the tables of layers 1, 2, 3 as u32 each.",
     "codes: the input is N elements of Oracle('foxtrot v1 test silent input', 00 01 .. 1f, N, 0), no fields. bits: log2 of \
      the size of the field of U. factors are those of layers 2 to a, 16 bytes each, whatever the field. The output is all N/2 elements.",
-    "trees: sums are E and O of every level from 1 on, without masks; nodes have 16 bytes.",
+    "trees: GGM trees. sums are E and O of every level from 1 on, without masks; nodes have 16 bytes.",
+    "correlated_trees: first is k, node 0 of level 1. Bit 0 of leaves is not set to 0.",
     "products: in GF(2^128).",
     "runs: id is the sub-sid of section 20, direction 0; extension_id that of the extension. The base OTs' keys are \
      Oracle('foxtrot v1 test base key', extension_id, r, b), 16 bytes each, no fields; bit r of delta is the choice in base OT r.",
@@ -65,7 +66,8 @@ pub(super) fn vectors() -> String {
         ("sizes", array(sizes)),
         ("permutations", array([128, 6144, 7168, 16_384, 73_728].map(permutation_vector))),
         ("codes", array(codes)),
-        ("trees", array([1, 5, 10].map(tree_vector))),
+        ("trees", array([1, 5, 10].map(|h| tree_vector(h, false)))),
+        ("correlated_trees", array([1, 5, 10].map(|h| tree_vector(h, true)))),
         ("products", array((0..4).map(product))),
         ("runs", array(RUNS.iter().map(|(name, outputs)| run(name, outputs)))),
     ]);
@@ -102,24 +104,28 @@ fn code(protocol: Protocol, bits: usize, n: usize, a: u8) -> String {
     ])
 }
 
-fn tree_vector(h: u32) -> String {
+fn tree_vector(h: u32, correlated: bool) -> String {
     let drawn = |branch| {
         le(&oracle("foxtrot v1 test silent tree", &pattern(0), h as usize, branch, &[], 16))
     };
-    let (key, root) = (drawn(0), drawn(1));
-    let levels = tree(key, root, h);
+    let [key, first, delta] = [0, 1, 2].map(drawn);
+    let levels =
+        if correlated { correlated_tree(key, first, delta, h) } else { tree(key, first, h) };
     let side = |level: &[Block], side| {
         level.iter().skip(side).step_by(2).fold(0, |sum: Block, node| sum ^ node)
     };
     let sums: Vec<Block> =
         levels[1..].iter().flat_map(|level| [0, 1].map(|it| side(level, it))).collect();
-    object(&[
-        ("h", h.to_string()),
-        ("key", bytes(&blocks(&[key]))),
-        ("root", bytes(&blocks(&[root]))),
-        ("sums", bytes(&blocks(&sums))),
-        ("leaves_blake3", bytes(&hash(&blocks(&levels[h as usize])))),
-    ])
+    let mut fields = vec![("h", h.to_string()), ("key", bytes(&blocks(&[key])))];
+    if correlated {
+        fields.push(("first", bytes(&blocks(&[first]))));
+        fields.push(("delta", bytes(&blocks(&[delta]))));
+    } else {
+        fields.push(("root", bytes(&blocks(&[first]))));
+    }
+    fields.push(("sums", bytes(&blocks(&sums))));
+    fields.push(("leaves_blake3", bytes(&hash(&blocks(&levels[h as usize])))));
+    object(&fields)
 }
 
 fn product(number: usize) -> String {
