@@ -11,8 +11,6 @@
 
 use core::ops::Range;
 
-use accumulate::Work;
-
 use crate::{Backend, Block, aes::Aes128, halves};
 
 mod accumulate;
@@ -132,8 +130,7 @@ impl Layer<'_> {
 /// If there are not as many cells of `x` and of `to` as numbers in the buckets and in those of what comes next.
 pub fn accumulate(backend: Backend, layer: Layer<'_>, x: &[Block], to: &mut [Block]) -> [u128; 2] {
     layer.check_cells([x.len(), to.len()]);
-    let work = Work::new(layer, to);
-    dispatch!(wide backend, simd => work.run(simd, simd.single(), x, None))
+    dispatch!(wide backend, simd => accumulate::all(simd, simd.single(), layer, x, to))
 }
 
 /// Takes as z_j the cell of `x` at the place of entry j, and writes y_{32g + i} = z_{64g + i} ⊕ Σ_k c_k·z_{64g + 32 + (i + k) mod 32},

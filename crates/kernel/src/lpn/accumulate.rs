@@ -16,80 +16,162 @@ use crate::{
 };
 
 /// Cells to be added up, by their places.
-pub(super) trait Source<S: Blocks> {
+pub(super) trait Source: Copy {
     /// Asks for the memory of a cell that comes soon after one.
     fn ask(&self, place: usize);
     /// A cell.
-    fn cell(&self, s: S, place: usize) -> S::Vector;
+    fn cell<S: Blocks>(&self, s: S, place: usize) -> S::Vector;
 }
 
-impl<S: Blocks> Source<S> for &[Block] {
+impl Source for &[Block] {
     #[inline(always)]
     fn ask(&self, place: usize) {
         prefetch::<false, _>(self, place + LINE);
     }
 
     #[inline(always)]
-    fn cell(&self, s: S, place: usize) -> S::Vector {
+    fn cell<S: Blocks>(&self, s: S, place: usize) -> S::Vector {
         s.splat(&self[place])
     }
 }
 
-/// The numbers of a layer, or a part of them, which begins at a multiple of 4096, and the cells that their sums go to.
-pub(super) struct Work<'a> {
-    layer: Layer<'a>,
-    numbers: Range<usize>,
-    source: Places<'a>,
-    target: Target<'a>,
+/// Cells for sums, one after another.
+pub(super) trait Target {
+    /// What says where the next [`CHUNK`] sums go to.
+    type Chunk;
+    /// What says where the next sums go to.
+    fn chunk(&mut self) -> Self::Chunk;
+    /// Puts sum i of a chunk to its place.
+    fn put<S: Blocks>(&mut self, s: S, chunk: &Self::Chunk, i: usize, sum: S::Vector);
 }
 
-/// Cells for sums, one after another.
-#[expect(clippy::large_enum_variant, reason = "there is one, on the stack")]
-enum Target<'a> {
-    /// Places by a table: how far ahead memory is asked for, and all cells.
-    Table(Entries<'a>, usize, &'a mut [Block]),
-    /// Places in buckets: all cells.
-    Buckets(Places<'a>, &'a mut [Block]),
-    /// Places in buckets: the cells of each that the part's sums go to.
-    Part(BucketsOf<'a>, Cells<'a>),
+/// Places by a table: all cells, and the one that is asked for with the next sum.
+pub(super) struct ByTable<'a> {
+    entries: Entries<'a>,
+    ahead: usize,
+    to: &'a mut [Block],
+}
+
+impl Target for ByTable<'_> {
+    type Chunk = ();
+
+    #[inline(always)]
+    fn chunk(&mut self) {}
+
+    #[inline(always)]
+    fn put<S: Blocks>(&mut self, s: S, (): &(), _: usize, sum: S::Vector) {
+        prefetch::<false, _>(self.to, self.ahead);
+        self.ahead += 1;
+        s.store(sum, &mut self.to[self.entries.place()]);
+    }
+}
+
+/// Places in buckets: all cells.
+pub(super) struct ByBucket<'a> {
+    places: Places<'a>,
+    to: &'a mut [Block],
+}
+
+impl Target for ByBucket<'_> {
+    type Chunk = [u8; CHUNK];
+
+    #[inline(always)]
+    fn chunk(&mut self) -> [u8; CHUNK] {
+        self.places.chunk()
+    }
+
+    #[inline(always)]
+    fn put<S: Blocks>(&mut self, s: S, chunk: &[u8; CHUNK], i: usize, sum: S::Vector) {
+        let place = self.places.next(chunk[i]);
+        prefetch::<false, _>(self.to, place + LINE);
+        s.store(sum, &mut self.to[place]);
+    }
+}
+
+/// Places in buckets: the cells of each that a part's sums go to.
+pub(super) struct OfPart<'a> {
+    buckets: BucketsOf<'a>,
+    cells: Cells<'a>,
 }
 
 /// The cells of every bucket that sums of a part go to.
 pub(super) type Cells<'a> = [slice::IterMut<'a, Block>; BUCKETS];
 
-impl<'a> Work<'a> {
-    /// All numbers.
-    pub(super) fn new(layer: Layer<'a>, to: &'a mut [Block]) -> Self {
-        let target = match layer.next {
-            Next::Sum(permutation) => {
-                Target::Table(permutation.entries(0), permutation.n() / BUCKETS, to)
-            }
-            Next::Encode(buckets) => Target::Buckets(buckets.places(0, 1), to),
-        };
-        let Layer { buckets, .. } = layer;
-        Self { layer, numbers: 0..buckets.n(), source: buckets.places(0, 1), target }
+impl Target for OfPart<'_> {
+    type Chunk = [u8; CHUNK];
+
+    #[inline(always)]
+    fn chunk(&mut self) -> [u8; CHUNK] {
+        self.buckets.chunk()
     }
 
-    /// Part k of so many, of which the last step is to come.
-    pub(super) fn part(
-        (layer, next): (Layer<'a>, &'a Buckets),
-        (k, of): (usize, usize),
-        cells: Cells<'a>,
-    ) -> Self {
-        let Layer { buckets, .. } = layer;
-        let numbers = buckets.first_number(k, of)..buckets.first_number(k + 1, of);
-        let target = Target::Part(next.buckets_of(k, of), cells);
-        Self { layer, numbers, source: buckets.places(k, of), target }
+    #[inline(always)]
+    fn put<S: Blocks>(&mut self, s: S, chunk: &[u8; CHUNK], i: usize, sum: S::Vector) {
+        let cells = &mut self.cells[usize::from(chunk[i])];
+        prefetch::<false, _>(cells.as_slice(), LINE);
+        if let Some(cell) = cells.next() {
+            s.store(sum, cell);
+        }
     }
+}
 
+/// The numbers of a layer, or a part of them, which begins at a multiple of 4096, and the cells that their sums go to.
+pub(super) struct Work<'a, T> {
+    layer: Layer<'a>,
+    numbers: Range<usize>,
+    source: Places<'a>,
+    target: T,
+}
+
+/// Accumulates all numbers of a layer, as [`Work::run`] does.
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) fn all<C: Clmul, S: Blocks>(
+    c: C,
+    s: S,
+    layer: Layer<'_>,
+    x: impl Source,
+    to: &mut [Block],
+) -> [u128; 2] {
+    let Layer { buckets, next, .. } = layer;
+    let (numbers, source) = (0..buckets.n(), buckets.places(0, 1));
+    match next {
+        Next::Sum(permutation) => {
+            let (entries, ahead) = (permutation.entries(0), permutation.n() / BUCKETS);
+            let target = ByTable { entries, ahead, to };
+            Work { layer, numbers, source, target }.run(c, s, x, None)
+        }
+        Next::Encode(buckets) => {
+            let target = ByBucket { places: buckets.places(0, 1), to };
+            Work { layer, numbers, source, target }.run(c, s, x, None)
+        }
+    }
+}
+
+/// Accumulates part k of so many, of which the last step is to come.
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) fn part<C: Clmul, S: Blocks>(
+    (c, s): (C, S),
+    (layer, next): (Layer<'_>, &Buckets),
+    (k, of): (usize, usize),
+    x: impl Source,
+    cells: Cells<'_>,
+    last: &mut Block,
+) -> [u128; 2] {
+    let Layer { buckets, .. } = layer;
+    let numbers = buckets.first_number(k, of)..buckets.first_number(k + 1, of);
+    let target = OfPart { buckets: next.buckets_of(k, of), cells };
+    Work { layer, numbers, source: buckets.places(k, of), target }.run(c, s, x, Some(last))
+}
+
+impl<T: Target> Work<'_, T> {
     /// Cells in the order of the buckets, times factors, are added up, and the sums go on to their places; the last one also to `last`.
     /// Returns the sums that the check wants.
     #[cfg_attr(not(unoptimized), inline(always))]
-    pub(super) fn run<C: Clmul, S: Blocks>(
+    fn run<C: Clmul, S: Blocks>(
         self,
         c: C,
         s: S,
-        x: impl Source<S>,
+        x: impl Source,
         last: Option<&mut Block>,
     ) -> [u128; 2] {
         let Self { layer: Layer { factors, check, .. }, numbers, mut source, mut target } = self;
@@ -97,15 +179,42 @@ impl<'a> Work<'a> {
         let mut cells = [[0; 16]; CHUNK];
         let mut d = [[0; 16]; CHUNK];
         let mut sum = s.zero();
+        // The chunk whose cells are still to be checked.
+        let mut due = None;
         for first in numbers.clone().step_by(CHUNK) {
             let count = CHUNK.min(numbers.end - first);
-            source.for_each(
-                count,
-                inlined!(|i, place| {
-                    x.ask(place);
-                    s.store(x.cell(s, place), &mut cells[i]);
-                }),
-            );
+            let (from, to) = (source.chunk(), target.chunk());
+            if let (Factors::Ones, CHUNK) = (factors, count) {
+                let chi = due.and_then(inlined!(|due| checked.challenges(due)));
+                for i in (0..CHUNK).step_by(C::BLOCKS) {
+                    // While memory is waited for, cells of the chunk before are checked, until those of this one take their places.
+                    if let Some(chi) = chi {
+                        let (cells, chi) = (cells[i..].as_flattened(), chi[i..].as_flattened());
+                        checked.add_vector(c, c.load(cells), c.load(chi));
+                    }
+                    for i in i..i + C::BLOCKS {
+                        let place = source.next(from[i]);
+                        x.ask(place);
+                        let x = x.cell(s, place);
+                        s.store(x, &mut cells[i]);
+                        sum = s.xor(sum, x);
+                        target.put(s, &to, i, sum);
+                    }
+                }
+                if let Some(due) = due {
+                    checked.end_chunk(c, due + CHUNK);
+                }
+                due = Some(first);
+                continue;
+            }
+            if let Some(due) = due.take() {
+                checked.add(c, due, &cells);
+            }
+            for (cell, bucket) in cells[..count].iter_mut().zip(from) {
+                let place = source.next(bucket);
+                x.ask(place);
+                s.store(x.cell(s, place), cell);
+            }
             checked.add(c, first, &cells[..count]);
             match factors {
                 Factors::Ones => {}
@@ -118,52 +227,19 @@ impl<'a> Work<'a> {
                     multiply(c, &mut cells, &d, inlined!(|x, d| c.scale(x, d)));
                 }
             }
-            target.for_each(
-                first,
-                count,
-                inlined!(|i, cell| {
-                    sum = s.xor(sum, s.splat(&cells[i]));
-                    s.store(sum, cell);
-                }),
-            );
+            for (i, cell) in cells[..count].iter().enumerate() {
+                sum = s.xor(sum, s.splat(cell));
+                target.put(s, &to, i, sum);
+            }
+        }
+        if let Some(due) = due {
+            checked.add(c, due, &cells);
         }
         erase(&mut cells, [0; 16]);
         if let Some(last) = last {
             s.store(sum, last);
         }
         checked.finish(c, numbers.end)
-    }
-}
-
-impl Target<'_> {
-    /// Calls f with the cells of the next `n` sums, of which that number is the first.
-    #[inline(always)]
-    fn for_each(&mut self, first: usize, n: usize, mut f: impl FnMut(usize, &mut Block)) {
-        match self {
-            Self::Table(entries, window, to) => entries.for_each(
-                n,
-                inlined!(|i, place| {
-                    prefetch::<false, _>(to, first + i + *window);
-                    f(i, &mut to[place]);
-                }),
-            ),
-            Self::Buckets(places, to) => places.for_each(
-                n,
-                inlined!(|i, place| {
-                    prefetch::<false, _>(to, place + LINE);
-                    f(i, &mut to[place]);
-                }),
-            ),
-            Self::Part(buckets, cells) => buckets.for_each(
-                n,
-                inlined!(|i, bucket| {
-                    prefetch::<false, _>(cells[bucket].as_slice(), LINE);
-                    if let Some(cell) = cells[bucket].next() {
-                        f(i, cell);
-                    }
-                }),
-            ),
-        }
     }
 }
 

@@ -75,35 +75,48 @@ impl<'a, C: Clmul> Sums<'a, C> {
     /// Adds cells that begin with number `first`: [`CHUNK`] of them, or the last ones.
     #[inline(always)]
     pub(super) fn add(&mut self, c: C, first: usize, cells: &[Block]) {
-        let Some(Check { challenges, bits }) = self.check else { return };
-        let chi = challenges.within[first % RUN..][..cells.len()].as_flattened();
+        let Some(chi) = self.challenges(first) else { return };
+        let chi = chi[..cells.len()].as_flattened();
         let (wide, wide_chi) =
             (cells.as_flattened().chunks_exact(C::BYTES), chi.chunks_exact(C::BYTES));
         let (rest, rest_of_chi) = (wide.remainder(), wide_chi.remainder());
         for (cells, chi) in wide.zip(wide_chi) {
-            self.add_vector(c, c.load(cells), c.load(chi), bits);
+            self.add_vector(c, c.load(cells), c.load(chi));
         }
         if !rest.is_empty() {
-            self.add_vector(c, c.load_part(rest), c.load_part(rest_of_chi), bits);
+            self.add_vector(c, c.load_part(rest), c.load_part(rest_of_chi));
         }
-        if (first + cells.len()).is_multiple_of(RUN) {
-            self.end_run(c, first / RUN);
-        }
+        self.end_chunk(c, first + cells.len());
     }
 
+    /// The challenges within a run of the chunk that begins with number `first`; none if nothing is checked.
     #[inline(always)]
-    fn add_vector(&mut self, c: C, cells: C::Vector, chi: C::Vector, bits: bool) {
+    pub(super) fn challenges(&self, first: usize) -> Option<&'a [Block; CHUNK]> {
+        self.check.and_then(inlined!(|it| it.challenges.within[first % RUN..].first_chunk()))
+    }
+
+    /// Adds cells of a chunk, whose challenges these are.
+    #[inline(always)]
+    pub(super) fn add_vector(&mut self, c: C, cells: C::Vector, chi: C::Vector) {
         // The middle one lacks the two others (Karatsuba).
         let [low, middle, high] = &mut self.products;
         *low = c.xor(*low, c.product::<0x00>(cells, chi));
         *high = c.xor(*high, c.product::<0x11>(cells, chi));
         let [a, b] = [c.xor(cells, c.swap(cells)), c.xor(chi, c.swap(chi))];
         *middle = c.xor(*middle, c.product::<0x00>(a, b));
-        if bits {
+        if self.check.is_some_and(inlined!(|it| it.bits)) {
             let bit = c.and(cells, c.splat(&1u128.to_le_bytes()));
             let ones = c.splat(&(1u128 << 64 | 1).to_le_bytes());
             let mask = c.equal(c.xor(bit, c.swap(bit)), ones);
             self.factors = c.xor(self.factors, c.and(chi, mask));
+        }
+    }
+
+    /// Takes note that all cells below number `end` have been added since the chunk's first one.
+    #[inline(always)]
+    pub(super) fn end_chunk(&mut self, c: C, end: usize) {
+        if end.is_multiple_of(RUN) {
+            self.end_run(c, end / RUN - 1);
         }
     }
 

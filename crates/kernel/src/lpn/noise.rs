@@ -57,18 +57,17 @@ pub fn accumulate_noise(
     to: &mut [Block],
 ) -> [u128; 2] {
     layer.check_cells([noise.marks.len(), to.len()]);
-    let work = accumulate::Work::new(layer, to);
-    dispatch!(wide backend, simd => work.run(simd, simd.single(), noise, None))
+    dispatch!(wide backend, simd => accumulate::all(simd, simd.single(), layer, noise, to))
 }
 
-impl<S: Blocks> accumulate::Source<S> for Noise<'_> {
+impl accumulate::Source for Noise<'_> {
     #[inline(always)]
     fn ask(&self, place: usize) {
         super::prefetch::<false, _>(self.marks, place + 32);
     }
 
     #[inline(always)]
-    fn cell(&self, s: S, place: usize) -> S::Vector {
+    fn cell<S: Blocks>(&self, s: S, place: usize) -> S::Vector {
         let mark = self.marks[place];
         let [before, own] = &self.sums[usize::from(mark >> 1)];
         let mask = joined([u64::from(mark & 1).wrapping_neg(); 2]).to_le_bytes();

@@ -4,7 +4,7 @@ use core::{mem, slice};
 
 use super::{
     Buckets, Layer, Next, Noise,
-    accumulate::{Cells, Work},
+    accumulate::{self, Cells, Source},
 };
 use crate::{Backend, Block};
 
@@ -72,8 +72,7 @@ impl<'a> Part<'a> {
     /// If there are not as many cells of `x` as numbers.
     #[must_use]
     pub fn accumulate(self, backend: Backend, x: &[Block], last: &mut Block) -> [u128; 2] {
-        let work = self.work(x.len());
-        dispatch!(wide backend, simd => work.run(simd, simd.single(), x, Some(last)))
+        self.run(backend, x.len(), x, last)
     }
 
     /// Does with the part what [`accumulate_noise`](super::accumulate_noise) does with all, as [`accumulate`](Self::accumulate) does.
@@ -87,8 +86,7 @@ impl<'a> Part<'a> {
         noise: Noise<'_>,
         last: &mut Block,
     ) -> [u128; 2] {
-        let work = self.work(noise.marks.len());
-        dispatch!(wide backend, simd => work.run(simd, simd.single(), noise, Some(last)))
+        self.run(backend, noise.marks.len(), noise, last)
     }
 
     /// Adds a number to all cells of the part: what the parts before add up to.
@@ -101,8 +99,11 @@ impl<'a> Part<'a> {
         }));
     }
 
-    fn work(self, cells: usize) -> Work<'a> {
-        assert!(cells == self.layer.buckets.n(), "a cell for every number");
-        Work::part((self.layer, self.next), (self.k, self.of), self.cells)
+    fn run(self, backend: Backend, n: usize, x: impl Source, last: &mut Block) -> [u128; 2] {
+        assert!(n == self.layer.buckets.n(), "a cell for every number");
+        let Self { layer, next, k, of, cells } = self;
+        dispatch!(wide backend, simd => {
+            accumulate::part((simd, simd.single()), (layer, next), (k, of), x, cells, last)
+        })
     }
 }

@@ -147,7 +147,7 @@ impl Buckets {
 
     /// The buckets of the numbers of part k of so many, and of those behind them.
     pub(super) fn buckets_of(&self, k: usize, of: usize) -> BucketsOf<'_> {
-        BucketsOf { pi: &self.pi, at: self.first_number(k, of), bytes: [0; 8 * CHUNK] }
+        BucketsOf { pi: &self.pi, at: self.first_number(k, of), bytes: [[0; CHUNK]; 8] }
     }
 
     /// The places of the numbers of part k of so many, and of those behind them, in their buckets.
@@ -203,6 +203,13 @@ impl<'a> Entries<'a> {
         (self.starts[self.bucket] as usize, entries)
     }
 
+    /// The place of the next entry.
+    #[inline(always)]
+    pub(super) fn place(&mut self) -> usize {
+        let (start, entries) = self.next(1);
+        start + usize::from(entries[0])
+    }
+
     /// Calls f with the number, counted from now, and the place of each of the next n entries.
     #[inline(always)]
     pub(super) fn for_each(&mut self, n: usize, mut f: impl FnMut(usize, usize)) {
@@ -221,21 +228,19 @@ impl<'a> Entries<'a> {
 pub(super) struct BucketsOf<'a> {
     pi: &'a Aes128,
     at: usize,
-    bytes: [u8; 8 * CHUNK],
+    bytes: [[u8; CHUNK]; 8],
 }
 
 impl BucketsOf<'_> {
-    /// Calls f with the buckets of the next `n` numbers. All calls but the last are for [`CHUNK`] of them.
+    /// The buckets of the next [`CHUNK`] numbers.
     #[inline(always)]
-    pub(super) fn for_each(&mut self, n: usize, mut f: impl FnMut(usize, usize)) {
-        let at = self.at % self.bytes.len();
-        if at == 0 {
-            self.pi.ctr((self.at / 16) as u128, &mut self.bytes);
-        }
-        for (i, &bucket) in self.bytes[at..][..n].iter().enumerate() {
-            f(i, usize::from(bucket));
+    pub(super) fn chunk(&mut self) -> [u8; CHUNK] {
+        let chunk = self.at / CHUNK % 8;
+        if chunk == 0 {
+            self.pi.ctr((self.at / 16) as u128, self.bytes.as_flattened_mut());
         }
         self.at += CHUNK;
+        self.bytes[chunk]
     }
 }
 
@@ -246,18 +251,18 @@ pub(super) struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Calls f with the places of the next `n` numbers. All calls but the last are for [`CHUNK`] of them.
+    /// The buckets of the next [`CHUNK`] numbers, whose places are then taken [one by one](Self::next).
     #[inline(always)]
-    pub(super) fn for_each(&mut self, n: usize, mut f: impl FnMut(usize, usize)) {
-        let Self { buckets, next } = self;
-        buckets.for_each(
-            n,
-            inlined!(|i, bucket| {
-                let next = &mut next[bucket];
-                let place = *next;
-                *next = place.wrapping_add(1);
-                f(i, place as usize);
-            }),
-        );
+    pub(super) fn chunk(&mut self) -> [u8; CHUNK] {
+        self.buckets.chunk()
+    }
+
+    /// The next place in a bucket.
+    #[inline(always)]
+    pub(super) fn next(&mut self, bucket: u8) -> usize {
+        let next = &mut self.next[usize::from(bucket)];
+        let place = *next;
+        *next = place.wrapping_add(1);
+        place as usize
     }
 }

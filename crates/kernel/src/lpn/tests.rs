@@ -474,11 +474,10 @@ fn vectors_of_one_block_and_of_two_give_the_same() {
     let challenges = Challenges::new(backend, &[8; 16]);
     let check = Some(Check { challenges: &challenges, bits: true });
     let [mut y, mut expected] = [(); 2].map(|()| vec![[0; 16]; n]);
-    for factors in [Factors::Gf128(&pi), Factors::Gf64(&pi)] {
+    for factors in [Factors::Gf128(&pi), Factors::Gf64(&pi), Factors::Ones] {
         let step = Layer { factors, buckets: &layer.buckets, next, check };
         let sums = accumulate(backend, step, &x, &mut y);
-        let work = Work::new(step, &mut expected);
-        let of_one = one.run(|| work.run(one, one, &x[..], None));
+        let of_one = one.run(|| accumulate::all(one, one, step, &x[..], &mut expected));
         assert_eq!((&y, sums), (&expected, of_one));
     }
     let mut out = vec![[0; 16]; n / 2];
