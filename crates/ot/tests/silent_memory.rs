@@ -105,7 +105,7 @@ fn a_batch_takes_eighty_bytes_per_output_at_most() {
         memory.step(SENDER, || sender.random(sent, &mut pairs).unwrap());
     };
     let of_vole = most(silent::vole(), 1_179_648, vole);
-    let of_ots = most(silent::ot(), 1 << 20, ots);
+    let of_ots = most(silent::ot(), silent::ot().max_batch(), ots);
     println!("sender and receiver: VOLE {of_vole:.1?}, OTs {of_ots:.1?}");
     // Strings and tables alone, or it has not been counted.
     assert!(of_vole.iter().chain(&of_ots).all(|bytes| (70.0..80.0).contains(bytes)));
