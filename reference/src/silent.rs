@@ -109,14 +109,23 @@ impl Batch {
         block(&oracle("foxtrot v1 silent output", &self.id, number, 0, coins, 16))
     }
 
-    /// Returns the key of OT `i` from x, a row: P(x) = π(x) ⊕ x. `coins` are χ and S's coin.
-    fn key(&self, i: usize, x: Block, coins: &[&[u8]]) -> Block {
+    /// Returns P(x) = π(x) ⊕ x for OT `i`. `coins` are χ and S's coin.
+    fn hash(&self, i: usize, x: Block, coins: &[&[u8]]) -> Block {
         aes::encrypt(self.output_key(i, coins), x) ^ x
+    }
+
+    /// Returns the blocks o that are added to rows, one for each OT.
+    fn offsets(&self, coins: &[&[u8]]) -> Vec<Block> {
+        let coins = if self.has_coin() { coins } else { &[] };
+        let bytes = 16 * self.m.min(1024);
+        let all =
+            blocks(&oracle("foxtrot v1 silent offsets", &self.id, self.number, 0, coins, bytes));
+        all.into_iter().cycle().take(self.m).collect()
     }
 
     /// Returns the bit of one-of-sixteen OT `i` from x, a row: bit 127 of P(x).
     fn bit(&self, i: usize, x: Block) -> bool {
-        self.key(i, x, &[]) >> 127 == 1
+        self.hash(i, x, &[]) >> 127 == 1
     }
 }
 
@@ -276,8 +285,10 @@ impl Sent {
     #[must_use]
     pub fn keys(&self) -> Vec<[Block; 2]> {
         let coins = self.coins.each_ref().map(|it| &it[..]);
-        let keys = |(i, &row)| [row, row ^ self.delta].map(|it| self.batch.key(i, it, &coins));
-        self.rows.iter().enumerate().map(keys).collect()
+        let offsets = self.batch.offsets(&coins);
+        let keys =
+            |(i, (&row, o))| [row ^ o, row ^ o ^ self.delta].map(|x| self.batch.hash(i, x, &coins));
+        self.rows.iter().zip(offsets).enumerate().map(keys).collect()
     }
 
     /// Returns the 16 bits of each OT, with U in GF(16): bit c is that of choice c.
@@ -419,7 +430,8 @@ impl Received {
     #[must_use]
     pub fn keys(&self) -> Vec<Block> {
         let coins = self.coins.each_ref().map(|it| &it[..]);
-        self.rows.iter().enumerate().map(|(i, &row)| self.batch.key(i, row, &coins)).collect()
+        let rows = self.rows.iter().zip(self.batch.offsets(&coins)).enumerate();
+        rows.map(|(i, (&row, o))| self.batch.hash(i, row ^ o, &coins)).collect()
     }
 
     /// Returns the choices of one-of-sixteen OTs.

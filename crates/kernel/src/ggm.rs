@@ -1,6 +1,6 @@
 //! Trees of blocks, whole or without one leaf, of two [kinds](Kind).
 //!
-//! The children of node v of a level are the nodes 2v and 2v + 1 of the next. The root has level 0, leaves level h. π is AES-128.
+//! The children of node v of a level are the nodes 2v and 2v + 1 of the next. Leaves have level h, a root has level 0. π is AES-128.
 
 use correction::{Correction, Spread};
 

@@ -65,7 +65,7 @@ use crate::{
     base::Block,
     erase::Secret,
     extension::{self, Incompatible},
-    oracle::Oracle,
+    oracle::{Oracle, Query},
     protocol::Adversary,
     tasks::for_each,
 };
@@ -125,6 +125,31 @@ fn flips(session: &Session, batch: u64, coins: Option<&Coins>, m: usize) -> Bits
     Bits::from_bytes(&flips, m)
 }
 
+/// Blocks that are added to the rows of a tile before they are hashed to keys of OTs: with them rows are distinct, whoever has made them. None if U is
+/// in another field than GF(2).
+fn offsets<F: Field>(
+    session: &Session,
+    batch: u64,
+    coins: Option<&Coins>,
+    m: usize,
+) -> Secret<Block> {
+    if F::BITS != 1 {
+        return Secret::default();
+    }
+    let oracle = session.oracle("foxtrot v1 silent offsets");
+    let mut offsets = Secret::<Block>::zeroed(m.min(TILE));
+    with_coins(oracle.query(batch, 0), coins).fill(offsets.as_flattened_mut());
+    offsets
+}
+
+/// The query that says both coins, if there are some.
+fn with_coins(query: Query, coins: Option<&Coins>) -> Query {
+    match coins {
+        Some(Coins { receiver, sender }) => query.field(receiver).field(sender),
+        None => query,
+    }
+}
+
 /// The commitment to the sender's coin.
 fn commitment(session: &Session, batch: u64, coin: &[u8; 32]) -> [u8; 32] {
     session.oracle("foxtrot v1 silent commitment").query(batch, 0).field(coin).finish()
@@ -182,10 +207,7 @@ impl<'a> Outputs<'a> {
     }
 
     fn permutation(&self, tile: usize) -> Aes128 {
-        let mut query = self.oracle.query(2048 * self.batch + tile as u64, 0);
-        if let Some(Coins { receiver, sender }) = self.coins {
-            query = query.field(receiver).field(sender);
-        }
-        Aes128::new(self.session.backend(), &query.finish())
+        let query = self.oracle.query(2048 * self.batch + tile as u64, 0);
+        Aes128::new(self.session.backend(), &with_coins(query, self.coins).finish())
     }
 }

@@ -196,3 +196,60 @@ fn products_obey_the_laws_of_a_field() {
     assert_eq!(square(a, 128), a);
     assert_ne!(square(a, 64), a);
 }
+
+/// Two candidates for every tree leave more choices than a row has bits: Gauss finds trees, all of them honest, with which two rows are equal.
+/// Without offsets their keys would be equal also.
+#[test]
+fn a_sender_that_chooses_its_trees_makes_rows_equal_but_not_keys() {
+    let (batch, delta) = (Batch::new(Protocol::named("silent"), &ID, 3, 40), 1 << 127 | 5);
+    let (code, keys, sizes) = (batch.code(), batch.tree_keys(), batch.sizes);
+    let add_tree = |input: &mut [Block], j: usize, first: Block| {
+        let leaves = super::correlated_tree(keys[j], first, delta, sizes.h).pop().expect("leaves");
+        for (to, leaf) in input[j << sizes.h..].iter_mut().zip(leaves) {
+            *to = leaf & !1;
+        }
+    };
+    let of_tree = |j, first| {
+        let mut input = vec![0; sizes.n];
+        add_tree(&mut input, j, first);
+        let y = code.encode(&input);
+        y[3] ^ y[17]
+    };
+    let candidates =
+        |j: usize| super::blocks(&oracle("test", &ID, j, 1, &[], 32)).try_into().expect("two");
+    let candidates: Vec<[Block; 2]> = (0..sizes.t).map(candidates).collect();
+    // What is left when known ones have been taken away, and the trees whose second candidates do this.
+    let reduce = |known: &[(Block, Vec<bool>)], mut value: Block, mut trees: Vec<bool>| {
+        for (pivot, others) in known {
+            if value ^ pivot < value {
+                value ^= pivot;
+                trees.iter_mut().zip(others).for_each(|(tree, other)| *tree ^= other);
+            }
+        }
+        (value, trees)
+    };
+    let (mut all, mut known) = (0, vec![]);
+    for (j, [one, other]) in candidates.iter().enumerate() {
+        let first = of_tree(j, *one);
+        all ^= first;
+        let this = (0..sizes.t).map(|tree| tree == j).collect();
+        let reduced = reduce(&known, first ^ of_tree(j, *other), this);
+        if reduced.0 != 0 {
+            known.push(reduced);
+            known.sort_by(|a, b| b.0.cmp(&a.0));
+        }
+    }
+    let (left, second) = reduce(&known, all, vec![false; sizes.t]);
+    assert_eq!(left, 0);
+    let mut input = vec![0; sizes.n];
+    for (j, candidates) in candidates.iter().enumerate() {
+        add_tree(&mut input, j, candidates[usize::from(second[j])]);
+    }
+    let (rows, coins) = (batch.encode(&input), [vec![1; 16], vec![2; 32]]);
+    assert_eq!(rows[3], rows[17]);
+    let of_coins = coins.each_ref().map(|it| &it[..]);
+    assert_eq!(batch.hash(3, rows[3], &of_coins), batch.hash(17, rows[17], &of_coins));
+    let keys = Sent { batch, delta: batch.of_outputs(delta), coins, rows }.keys();
+    let [[a, b], [c, d]] = [keys[3], keys[17]];
+    assert!(a != c && a != d && b != c && b != d);
+}

@@ -1,7 +1,5 @@
 //! The fields that U comes from, and the strings over them.
 
-use alloc::vec::Vec;
-
 use foxtrot_kernel::{
     Backend,
     aes::Aes128,
@@ -304,17 +302,15 @@ pub(super) fn pack_rows(backend: Backend, rows: &[Block]) -> Secret<u128> {
     packed
 }
 
-/// The values of noise positions from their OTs: of none, the same for all.
+/// The values of noise positions from their OTs; none if they have no OTs.
 pub(super) fn pack_noise<F: Arithmetic>(
     backend: Backend,
     rows: &[Block],
     trees: usize,
-    of_none: u128,
 ) -> Secret<u128> {
-    let mut packed = Secret(Vec::with_capacity(trees));
-    packed.0.resize(trees, of_none);
-    if F::NOISE_BITS > 0 {
-        F::pack(backend, rows, &mut packed);
-    }
+    // Leaves of correlated trees would give Δ away together with values that differ.
+    const { assert!(matches!(F::TREES, Kind::Ggm) == (F::NOISE_BITS > 0)) };
+    let mut packed = Secret::zeroed(if F::NOISE_BITS > 0 { trees } else { 0 });
+    F::pack(backend, rows, &mut packed);
     packed
 }

@@ -16,7 +16,7 @@ use super::{
     field::{Field, Gf2, Gf16, pack_bits, pack_noise, pack_rows},
     parameters::{MASK, Silent, Size},
     permutation,
-    rows::{Rows, pack_choices},
+    rows::{Rows, add, pack_choices},
     trees::Trees,
 };
 use crate::{
@@ -96,6 +96,7 @@ pub struct Received<F: Field> {
     coins: Option<Coins>,
     /// Flips of choices that are not given.
     flips: Bits,
+    offsets: Secret<Block>,
 }
 
 impl<F: Field> Receiver<F> {
@@ -211,7 +212,7 @@ impl<F: Field> Receiver<F> {
             // Of the Δ that has bit 0.
             mask[1] ^= mask[0];
         }
-        let noise = pack_noise::<F>(backend, noise_rows, size.trees, 0);
+        let noise = pack_noise::<F>(backend, noise_rows, size.trees);
 
         let mut masks = match F::TREES {
             Kind::Ggm => {
@@ -228,8 +229,8 @@ impl<F: Field> Receiver<F> {
         let mut totals = Secret::<u128>::zeroed(size.trees);
         let mut sums = Secret::<[Block; 2]>::zeroed(size.trees);
         let mut before = 0;
-        let of_trees = masks.chunks_mut(height).zip(messages).zip(noise.iter()).enumerate();
-        for (j, ((known, message), v)) in of_trees {
+        let of_trees = masks.chunks_mut(height).zip(messages).enumerate();
+        for (j, (known, message)) in of_trees {
             let alpha = &mut alphas[j];
             *alpha = u32::try_from(j).unwrap_or_default();
             for (level, known) in known.iter_mut().enumerate() {
@@ -244,6 +245,7 @@ impl<F: Field> Receiver<F> {
             let value = F::noise(choices, j);
             // The leaves of a correlated tree add up to nothing: the last one is Δ more than the sender's.
             let of_leaf = message.get(F::SUMS * height).copied().unwrap_or_default();
+            let v = noise.get(j).copied().unwrap_or_default();
             let total = u128::from_le_bytes(of_leaf) ^ v;
             totals[j] = total & !F::CHOICE | value & F::CHOICE;
             sums[j] = [before, value].map(u128::to_le_bytes);
@@ -309,7 +311,8 @@ impl<F: Field> Receiver<F> {
         let answered = self.check(number, expected, answer);
         let coins = answered.inspect_err(|_| self.ots = None)?;
         let flips = super::flips(&self.session, number, coins.as_ref(), v.n());
-        Ok(Received { session, number, u, v, coins, flips })
+        let offsets = super::offsets::<F>(&self.session, number, coins.as_ref(), v.n());
+        Ok(Received { session, number, u, v, coins, flips, offsets })
     }
 
     /// Takes the memory of a batch that is over, for the next one.
@@ -476,12 +479,14 @@ impl Receiver<Gf2> {
         first: usize,
         keys: &mut [Block],
     ) -> Result<Bits, Usage> {
-        let Received { session, number, ref coins, ref u, ref v, ref flips } = *received;
+        let Received { session, number, ref coins, ref u, ref v, ref flips, ref offsets } =
+            *received;
         let outputs = Outputs::new(&self.session, &session, number, coins.as_ref())?;
         let n = keys.len();
         let mut bits = SecretBytes::zeroed(n.div_ceil(8));
         outputs.tiles(v, first, keys, &mut bits, |pi, _, rows, keys, bits| {
             pack_choices(rows, bits);
+            add(rows, offsets);
             keys.copy_from_slice(rows);
             mmo(pi, keys);
         });

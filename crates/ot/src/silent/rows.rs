@@ -99,6 +99,13 @@ pub(super) fn exchange(rows: &mut [Block], flips: &[u8], delta: u128) {
     }
 }
 
+/// Adds a block to each row.
+pub(super) fn add(rows: &mut [Block], blocks: &[Block]) {
+    for (row, block) in rows.iter_mut().zip(blocks) {
+        *row = (u128::from_le_bytes(*row) ^ u128::from_le_bytes(*block)).to_le_bytes();
+    }
+}
+
 foxtrot_kernel::redacted! {
     Rows, rows => "{} redacted", rows.n();
 }

@@ -17,7 +17,7 @@ use super::{
     field::{Field, Gf2, Gf16, multiples, pack_noise, pack_rows},
     parameters::{Silent, Size},
     permutation,
-    rows::{Rows, exchange},
+    rows::{Rows, add, exchange},
     trees::Trees,
 };
 use crate::{
@@ -82,6 +82,7 @@ pub struct Sent<F> {
     coins: Option<Coins>,
     /// Flips that W lacks.
     flips: Bits,
+    offsets: Secret<Block>,
     field: PhantomData<F>,
 }
 
@@ -194,7 +195,7 @@ impl<F: Field> Sender<F> {
         let (noise, rest) = rows.split_at(F::NOISE_BITS * size.trees);
         let (mask, of_trees) = rest.split_at(rest.len() - size.trees * size.height);
         let mask = Zeroizing::new(pack_rows(backend, mask).first().copied().unwrap_or_default());
-        let noise = pack_noise::<F>(backend, noise, size.trees, *delta);
+        let noise = pack_noise::<F>(backend, noise, size.trees);
         let of_ots = self.ots()?.delta()?;
         // A mask for every sum that is sent.
         let masks = match F::TREES {
@@ -230,14 +231,15 @@ impl<F: Field> Sender<F> {
             let Some(message) = message else { return };
             let masks = masks.chunks(F::SUMS * height).nth(tree).unwrap_or_default();
             let (of_levels, of_leaves) = message.split_at_mut(masks.len());
-            // Of a correlated tree only the sums of even nodes.
+            // A correlated tree sends only the sums of even nodes.
             let sent = sums.as_flattened().iter().step_by(2 / F::SUMS);
             for (message, (sum, mask)) in of_levels.iter_mut().zip(sent.zip(masks)) {
                 *message = xor(sum, mask);
             }
-            let [even, odd] = sums[height - 1].map(u128::from_le_bytes);
-            let of_leaf = (noise[tree] ^ even ^ odd) & !F::CHOICE;
-            of_leaves.fill(of_leaf.to_le_bytes());
+            if let Some(of_leaf) = of_leaves.first_mut() {
+                let [even, odd] = sums[height - 1].map(u128::from_le_bytes);
+                *of_leaf = ((noise[tree] ^ even ^ odd) & !F::CHOICE).to_le_bytes();
+            }
         });
         Ok((planted(mask, Source::Trees(cells)), message))
     }
@@ -303,7 +305,8 @@ impl<F: Field> Sender<F> {
             Some(Coins { receiver: chi, sender: *coin })
         });
         let flips = super::flips(&self.session, number, coins.as_ref(), w.n());
-        Ok((Sent { session, number, delta, w, coins, flips, field: PhantomData }, answer))
+        let offsets = super::offsets::<F>(&self.session, number, coins.as_ref(), w.n());
+        Ok((Sent { session, number, delta, w, coins, flips, offsets, field: PhantomData }, answer))
     }
 
     /// Takes the memory of a batch that is over, for the next one.
@@ -389,6 +392,7 @@ impl Sender<Gf2> {
         outputs.tiles(&sent.w, first, keys, &mut [], |pi, first, rows, keys, _| {
             let flips = sent.flips.as_bytes().get(first / 8..).unwrap_or_default();
             exchange(rows, flips, *sent.delta);
+            add(rows, &sent.offsets);
             mmo_pairs(pi, &delta, rows, keys);
         });
         Ok(())
