@@ -15,7 +15,7 @@
 //!
 //! ```text
 //! R: bits b, rows r                                     S: Δ, rows q = r ⊕ b·Δ, of `softspoken-8`
-//!                  ◄── Trees ──                         GGM trees, all of whose leaves are b
+//!                  ◄── Trees ──                         trees, all of whose leaves are b
 //! all leaves but one of each tree: c = b ⊕ e·Δ
 //!                  ── [Challenge] ──►                   W = H·b
 //! U = H·e, V = H·c

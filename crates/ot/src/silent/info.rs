@@ -38,7 +38,11 @@ impl<F: Field> Silent<F> {
             family,
             is_default,
             kind: if is_ot { Kind::Extension } else { Kind::Vole },
-            paper: if self.has_noise() { "BCGIKRS19, WYKW21, Roy22" } else { "Roy22" },
+            paper: match () {
+                () if !self.has_noise() => "Roy22",
+                () if is_ot => "BCGIKRS19, WYKW21, GYWZXZ23, Roy22",
+                () => "BCGIKRS19, WYKW21, Roy22",
+            },
             functionality,
             adversary: self.adversary(),
             assumption: if self.has_noise() { LPN } else { crate::extension::ASSUMPTION },

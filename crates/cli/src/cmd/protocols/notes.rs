@@ -20,7 +20,7 @@ pub(super) fn of(kind: Kind) -> String {
             the mode. Bytes are of both parties, in batches of 128.\n"
             .into(),
         Kind::Extension => format!(
-            "Flows are per batch of about 65 thousand OTs, of silent ones of two million. Bytes are of both parties in a run of {N} OTs,\n\
+            "Flows are per batch of about 65 thousand OTs, of silent ones of 917 504. Bytes are of both parties in a run of {N} OTs,\n\
              without the 128 base OTs. {0} has its base OTs in its two messages and batches of {TWO_ROUND_RUN} OTs.\n\
              Its keys are random only if no peer cheats, so it works with `ot`, not with `rot`. Keys of the\n\
              other extensions are random, also against a cheating peer, if the base OT is a random one.\n",
