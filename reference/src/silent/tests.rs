@@ -236,7 +236,7 @@ fn a_sender_that_chooses_its_trees_makes_rows_equal_but_not_keys() {
         let reduced = reduce(&known, first ^ of_tree(j, *other), this);
         if reduced.0 != 0 {
             known.push(reduced);
-            known.sort_by(|a, b| b.0.cmp(&a.0));
+            known.sort_by_key(|it: &(Block, _)| core::cmp::Reverse(it.0));
         }
     }
     let (left, second) = reduce(&known, all, vec![false; sizes.t]);
