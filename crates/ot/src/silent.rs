@@ -125,7 +125,7 @@ fn flips(session: &Session, batch: u64, coins: Option<&Coins>, m: usize) -> Bits
     Bits::from_bytes(&flips, m)
 }
 
-/// Blocks that are added to the rows of a tile before they are hashed to keys of OTs: with them rows are distinct, whoever has made them. None if U is
+/// Blocks that are added to the rows of a tile before they are hashed to keys of OTs: they make rows distinct, also those that a peer has made equal. None if U is
 /// in another field than GF(2).
 fn offsets<F: Field>(
     session: &Session,

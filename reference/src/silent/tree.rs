@@ -16,7 +16,7 @@ pub fn correlated_tree(key: Block, first: Block, delta: Block, h: u32) -> Vec<Ve
     grow(key, vec![vec![delta], vec![first, first ^ delta]], h, correlated_children)
 }
 
-/// What makes the children of a node, under π's key.
+/// A function that makes the children of a node, under π's key.
 pub(super) type Children = fn(Block, Block) -> [Block; 2];
 
 /// Adds the levels up to `h`.

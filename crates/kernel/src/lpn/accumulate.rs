@@ -37,9 +37,9 @@ impl Source for &[Block] {
 
 /// Cells for sums, one after another.
 pub(super) trait Target {
-    /// What says where the next [`CHUNK`] sums go to.
+    /// The buckets of a chunk's sums, or nothing if a table says their places.
     type Chunk;
-    /// What says where the next sums go to.
+    /// Takes up the next chunk.
     fn chunk(&mut self) -> Self::Chunk;
     /// Puts sum i of a chunk to its place.
     fn put<S: Blocks>(&mut self, s: S, chunk: &Self::Chunk, i: usize, sum: S::Vector);
