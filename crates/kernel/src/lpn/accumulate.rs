@@ -36,7 +36,7 @@ impl Source for &[Block] {
 }
 
 /// Cells for sums, one after another.
-pub(super) trait Target {
+trait Target {
     /// The buckets of a chunk's sums, or nothing if a table says their places.
     type Chunk;
     /// Takes up the next chunk.
@@ -46,7 +46,7 @@ pub(super) trait Target {
 }
 
 /// Places by a table: all cells, and the one that is asked for with the next sum.
-pub(super) struct ByTable<'a> {
+struct ByTable<'a> {
     entries: Entries<'a>,
     ahead: usize,
     to: &'a mut [Block],
@@ -67,7 +67,7 @@ impl Target for ByTable<'_> {
 }
 
 /// Places in buckets: all cells.
-pub(super) struct ByBucket<'a> {
+struct ByBucket<'a> {
     places: Places<'a>,
     to: &'a mut [Block],
 }
@@ -89,7 +89,7 @@ impl Target for ByBucket<'_> {
 }
 
 /// Places in buckets: the cells of each that a part's sums go to.
-pub(super) struct OfPart<'a> {
+struct OfPart<'a> {
     buckets: BucketsOf<'a>,
     cells: Cells<'a>,
 }
@@ -116,7 +116,7 @@ impl Target for OfPart<'_> {
 }
 
 /// The numbers of a layer, or a part of them, which begins at a multiple of 4096, and the cells that their sums go to.
-pub(super) struct Work<'a, T> {
+struct Work<'a, T> {
     layer: Layer<'a>,
     numbers: Range<usize>,
     source: Places<'a>,
