@@ -148,9 +148,7 @@ fn interpreter(environment: &Path) -> PathBuf {
 
 /// An environment's interpreter in the repository's root.
 fn python(environment: &Path, arguments: &str) -> Command {
-    let mut command = Command::new(interpreter(environment));
-    command.args(arguments.split_whitespace()).current_dir(tools::root());
-    command
+    tools::command(interpreter(environment), arguments)
 }
 
 /// Installs the wheel alone, in place of one that is there.

@@ -1,6 +1,8 @@
 //! Running commands in the repository's root.
 
 use std::{
+    env,
+    ffi::{OsStr, OsString},
     fmt::Display,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
@@ -40,12 +42,21 @@ pub(crate) fn root() -> PathBuf {
 
 /// Cargo's target folder.
 pub(crate) fn target() -> PathBuf {
-    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+    root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
-/// A program that is run in the repository's root, with arguments split at spaces.
-pub(crate) fn command(program: &str, arguments: &str) -> Command {
+/// A program that is run in the repository's root, with arguments split at spaces, and without what cargo says of this
+/// crate in the environment: a build script that reads that (ring's) would run again, and all that depends on it be
+/// compiled again.
+pub(crate) fn command(program: impl AsRef<OsStr>, arguments: &str) -> Command {
     let mut command = Command::new(program);
+    let of_this_crate = |name: &OsString| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+    };
+    for (name, _) in env::vars_os().filter(|(name, _)| of_this_crate(name)) {
+        command.env_remove(name);
+    }
     command.args(arguments.split_whitespace()).current_dir(root()).stdin(Stdio::null());
     command
 }
