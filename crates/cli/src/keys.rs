@@ -37,13 +37,13 @@ impl Party<'_> {
         let (mut cx, direction) = (self.job.context()?, self.job.direction());
         let failed = &Sink::new();
         self.job.play_into(failed, |io| async move {
-            let sink = |keys: &[[Block; 2]]| {
+            let mut sink = |keys: &[[Block; 2]]| {
                 failed.keep(sink(keys))?;
                 progress.inc(keys.len() as u64);
                 Ok(())
             };
-            let set_up = || self.tell_set_up(shape.n());
-            self.method.send(&io, &mut cx, direction, shape, set_up, sink).await
+            let mut set_up = || self.tell_set_up(shape.n());
+            self.method.send(&io, &mut cx, direction, shape, &mut set_up, &mut sink).await
         })?;
         self.output.detail("all keys made");
         Ok(())
@@ -62,13 +62,13 @@ impl Party<'_> {
         let (mut cx, direction) = (self.job.context()?, self.job.direction());
         let failed = &Sink::new();
         self.job.play_into(failed, |io| async move {
-            let sink = |choices: &Bits, keys: &[Block]| {
+            let mut sink = |choices: &Bits, keys: &[Block]| {
                 failed.keep(sink(choices, keys))?;
                 progress.inc(keys.len() as u64);
                 Ok(())
             };
-            let set_up = || self.tell_set_up(n);
-            self.method.receive(&io, &mut cx, direction, choice, set_up, sink).await
+            let mut set_up = || self.tell_set_up(n);
+            self.method.receive(&io, &mut cx, direction, choice, &mut set_up, &mut sink).await
         })?;
         self.output.detail("all keys made");
         Ok(())
@@ -82,7 +82,7 @@ impl Party<'_> {
         messages: &Messages,
     ) -> Result<(), Failure> {
         self.tell_start();
-        let counted = self.counter(shape.n, "sending");
+        let counted = &mut self.counter(shape.n, "sending");
         let (mut cx, direction) = (self.job.context()?, self.job.direction());
         let message = |i: usize| Ok(messages[i].as_slice());
         Ok(self.job.play(|io| async move {
@@ -100,7 +100,7 @@ impl Party<'_> {
         picks: Zeroizing<Vec<u64>>,
     ) -> Result<Sealed, Failure> {
         self.tell_start();
-        let counted = self.counter(picks.len(), "receiving");
+        let counted = &mut self.counter(picks.len(), "receiving");
         let (mut cx, direction) = (self.job.context()?, self.job.direction());
         Ok(self.job.play(|io| async move {
             self.method

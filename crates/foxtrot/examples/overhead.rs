@@ -189,7 +189,7 @@ fn psi_by_hand([ours, theirs]: &[Vec<String>; 2]) {
             let mut cx = drive::context(&session).unwrap();
             drive::play(&sender, |io| async move {
                 let sender = intersect::Sender::set_up(&io, &mut cx, plan(&agreed)).await?;
-                sender.run(&io, items, |_| ()).await
+                sender.run(&io, items, &mut |_| ()).await
             })
             .unwrap();
             sender.finish().unwrap();
@@ -201,7 +201,7 @@ fn psi_by_hand([ours, theirs]: &[Vec<String>; 2]) {
         let mut cx = drive::context(&session).unwrap();
         let received = drive::play(&receiver, |io| async move {
             let receiver = intersect::Receiver::set_up(&io, &mut cx, plan(&agreed)).await?;
-            receiver.run(&io, items, |_| ()).await
+            receiver.run(&io, items, &mut |_| ()).await
         })
         .unwrap();
         receiver.finish().unwrap();

@@ -179,12 +179,12 @@ impl Options {
         direction: Direction,
         message_len: usize,
         messages: &[[M; 2]],
-        progress: impl FnMut(usize),
+        mut progress: impl FnMut(usize) + Send,
     ) -> Result<(), ProtocolError> {
         let (n, all) = (messages.len(), messages.as_flattened());
         let (shape, message) = (Shape { n, choices: 2 }, |i: usize| all.get(i).ok_or(Abandoned));
         let method = self.method(n, 2)?;
-        method.send_messages(io, cx, direction, shape, message_len, message, progress).await
+        method.send_messages(io, cx, direction, shape, message_len, message, &mut progress).await
     }
 
     /// The receiver of [`send_over`](Self::send_over): `picks` are 0 for the first message of a pair and 1 for the second.
@@ -199,10 +199,10 @@ impl Options {
         direction: Direction,
         message_len: usize,
         picks: Zeroizing<Vec<u64>>,
-        progress: impl FnMut(usize),
+        mut progress: impl FnMut(usize) + Send,
     ) -> Result<Sealed, ProtocolError> {
         let method = self.method(picks.len(), 2)?;
-        method.receive_messages(io, cx, direction, 2, message_len, picks, progress).await
+        method.receive_messages(io, cx, direction, 2, message_len, picks, &mut progress).await
     }
 
     /// The protocols of `n` transfers of one in `choices`, for programs that negotiate by themselves.

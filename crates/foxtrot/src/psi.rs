@@ -224,7 +224,7 @@ impl Options {
         direction: Direction,
         receivers: usize,
         items: Vec<Digest>,
-        progress: impl FnMut(Steps),
+        progress: impl FnMut(Steps) + Send,
     ) -> Result<(), PsiError> {
         let plan = self.plan(direction, [receivers, items.len()], self.method.base)?;
         send_by(io, cx, plan, items, progress).await
@@ -242,7 +242,7 @@ impl Options {
         direction: Direction,
         senders: usize,
         items: Vec<Digest>,
-        progress: impl FnMut(Steps),
+        progress: impl FnMut(Steps) + Send,
     ) -> Result<Received, PsiError> {
         let plan = self.plan(direction, [items.len(), senders], self.method.base)?;
         receive_by(io, cx, plan, items, progress).await
@@ -270,11 +270,11 @@ async fn send_by(
     cx: &mut Context<'_>,
     plan: Plan<'_>,
     items: Vec<Digest>,
-    progress: impl FnMut(Steps),
+    mut progress: impl FnMut(Steps) + Send,
 ) -> Result<(), PsiError> {
     let mut items = Zeroizing::new(items);
     let sender = Sender::set_up(io, cx, plan).await?;
-    sender.run(io, mem::take(&mut *items), progress).await
+    sender.run(io, mem::take(&mut *items), &mut progress).await
 }
 
 async fn receive_by(
@@ -282,11 +282,11 @@ async fn receive_by(
     cx: &mut Context<'_>,
     plan: Plan<'_>,
     items: Vec<Digest>,
-    progress: impl FnMut(Steps),
+    mut progress: impl FnMut(Steps) + Send,
 ) -> Result<Received, PsiError> {
     let mut items = Zeroizing::new(items);
     let receiver = Receiver::set_up(io, cx, plan).await?;
-    receiver.run(io, mem::take(&mut *items), progress).await
+    receiver.run(io, mem::take(&mut *items), &mut progress).await
 }
 
 impl Default for Options {

@@ -148,9 +148,9 @@ impl Options {
         cx: &mut Context<'_>,
         direction: Direction,
         n: usize,
-        sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned>,
+        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned> + Send,
     ) -> Result<(), ProtocolError> {
-        self.method(n)?.send(io, cx, direction, Shape::random(n), || (), sink).await
+        self.method(n)?.send(io, cx, direction, Shape::random(n), &mut || (), &mut sink).await
     }
 
     /// The receiver of [`send_over`](Self::send_over). `sink` takes choice bits and keys; every batch but the last has a
@@ -164,10 +164,10 @@ impl Options {
         cx: &mut Context<'_>,
         direction: Direction,
         n: usize,
-        sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
+        mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned> + Send,
     ) -> Result<(), ProtocolError> {
         let choice = Choices::Random(n);
-        self.method(n)?.receive(io, cx, direction, &choice, || (), sink).await
+        self.method(n)?.receive(io, cx, direction, &choice, &mut || (), &mut sink).await
     }
 
     /// The sender of `n` correlated OTs, over any engine: `sink` takes the rows batch after batch, then `correlation` takes Δ

@@ -195,10 +195,10 @@ impl Options {
         we_are_initiator: bool,
         bits: u32,
         n: usize,
-        sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
+        mut sink: impl FnMut(&Shares) -> Result<(), Abandoned> + Send,
     ) -> Result<(), TriplesError> {
         let (kind, n) = (self.kind(bits, n)?, n as u64);
-        kind.generate(io, cx, we_are_initiator, 0..kind.batches(n), n, sink).await
+        kind.generate(io, cx, we_are_initiator, 0..kind.batches(n), n, &mut sink).await
     }
 
     fn kind(&self, bits: u32, n: usize) -> Result<Kind, Usage> {

@@ -131,8 +131,9 @@ pub struct Limits {
     pub len: usize,
 }
 
-/// A protocol's run, as a future on the heap.
-type Run<'a, Out, E> = Pin<Box<dyn Future<Output = Result<Out, E>> + Send + 'a>>;
+/// A protocol's run, as a future on the heap. An async function is compiled again in each crate that awaits it; a function
+/// that returns this is compiled once.
+pub type Run<'a, Out, E = Error> = Pin<Box<dyn Future<Output = Result<Out, E>> + Send + 'a>>;
 
 /// One party's run of a protocol.
 pub struct Engine<'a, Out, E = Error> {

@@ -3,7 +3,7 @@
 //! A [`Method`] names the protocols. [`Method::check`] is the rule of what may stand on what, and the async functions run
 //! it: keys, and messages of the sender's choice under these keys (`docs/wire/chosen-messages.md`).
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 
 use spin::Mutex;
@@ -13,7 +13,7 @@ use crate::{
     Bits, Context, Direction, Error, Usage,
     base::{Adversary, BaseOt, Block, Choice, Protocol},
     convert::{self, Taken},
-    engine::{Abandoned, Io},
+    engine::{Abandoned, Io, Run},
     extension::{
         self, Kind, Shape,
         one_of_n::{self, protocol as of_n},
@@ -55,6 +55,12 @@ pub enum Extension {
 
 /// The chosen messages of a session that has not ended yet, still sealed.
 pub struct Sealed(Vec<Taken>);
+
+/// What is called when the base OTs of an extension are done.
+pub type SetUp<'a> = &'a mut (dyn FnMut() + Send);
+
+/// What is told of the transfers whose keys are made.
+pub type Progress<'a> = &'a mut (dyn FnMut(usize) + Send);
 
 /// A message, erased on drop.
 pub type Message = Zeroizing<Vec<u8>>;
@@ -132,31 +138,33 @@ impl Method {
     ///
     /// # Errors
     /// Errors of the protocols; [`Usage::Abandoned`].
-    pub async fn send(
-        &self,
-        io: &Io,
-        cx: &mut Context<'_>,
+    pub fn send<'a>(
+        &'a self,
+        io: &'a Io,
+        cx: &'a mut Context<'_>,
         direction: Direction,
         shape: Shape,
-        set_up: impl FnOnce(),
-        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned>,
-    ) -> Result<(), Error> {
-        if let Some(plan) = self.silent_plan(direction) {
-            let mut sender = silent::protocol::Sender::set_up(io, cx, plan).await?;
-            set_up();
-            return sender.random(io, shape, sink).await;
-        }
-        if let Some(plan) = self.plan(direction)? {
-            let mut sender = of_two::Sender::set_up(io, cx, plan).await?;
-            set_up();
-            return sender.random(io, shape, sink).await;
-        }
-        for (counter, batch) in (0..).zip(shape.batches(self.batch())) {
-            let session = cx.session().sub(self.base.info().name, counter, direction);
-            let keys = io.run(self.base.sender(session, batch.n(), cx.seed())?).await?;
-            sink(keys.pairs())?;
-        }
-        Ok(())
+        set_up: SetUp<'a>,
+        sink: &'a mut (dyn FnMut(&[[Block; 2]]) -> Result<(), Abandoned> + Send),
+    ) -> Run<'a, ()> {
+        Box::pin(async move {
+            if let Some(plan) = self.silent_plan(direction) {
+                let mut sender = silent::protocol::Sender::set_up(io, cx, plan).await?;
+                set_up();
+                return sender.random(io, shape, sink).await;
+            }
+            if let Some(plan) = self.plan(direction)? {
+                let mut sender = of_two::Sender::set_up(io, cx, plan).await?;
+                set_up();
+                return sender.random(io, shape, sink).await;
+            }
+            for (counter, batch) in (0..).zip(shape.batches(self.batch())) {
+                let session = cx.session().sub(self.base.info().name, counter, direction);
+                let keys = io.run(self.base.sender(session, batch.n(), cx.seed())?).await?;
+                sink(keys.pairs())?;
+            }
+            Ok(())
+        })
     }
 
     /// Receives random OTs: choices and keys go to `sink`, batch after batch. Every batch but the last has a whole number
@@ -164,37 +172,39 @@ impl Method {
     ///
     /// # Errors
     /// As of [`send`](Self::send).
-    pub async fn receive(
-        &self,
-        io: &Io,
-        cx: &mut Context<'_>,
+    pub fn receive<'a>(
+        &'a self,
+        io: &'a Io,
+        cx: &'a mut Context<'_>,
         direction: Direction,
-        choice: &Choice,
-        set_up: impl FnOnce(),
-        mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
-    ) -> Result<(), Error> {
-        if let Some(plan) = self.silent_plan(direction) {
-            let mut receiver = silent::protocol::Receiver::set_up(io, cx, plan).await?;
-            set_up();
-            return receiver.random(io, choice, sink).await;
-        }
-        if let Some(plan) = self.plan(direction)? {
-            let mut receiver = of_two::Receiver::set_up(io, cx, plan).await?;
-            set_up();
-            return receiver.run(io, choice, Kind::Random, sink).await;
-        }
-        let mut start = 0;
-        for (counter, batch) in (0..).zip(Shape::of(choice).batches(self.batch())) {
-            let choice = match choice {
-                Choice::Given(bits) => Choice::Given(bits.slice(start..start + batch.n())),
-                Choice::Random(_) => Choice::Random(batch.n()),
-            };
-            start += batch.n();
-            let session = cx.session().sub(self.base.info().name, counter, direction);
-            let keys = io.run(self.base.receiver(session, choice, cx.seed())?).await?;
-            sink(keys.choices(), keys.keys())?;
-        }
-        Ok(())
+        choice: &'a Choice,
+        set_up: SetUp<'a>,
+        sink: &'a mut (dyn FnMut(&Bits, &[Block]) -> Result<(), Abandoned> + Send),
+    ) -> Run<'a, ()> {
+        Box::pin(async move {
+            if let Some(plan) = self.silent_plan(direction) {
+                let mut receiver = silent::protocol::Receiver::set_up(io, cx, plan).await?;
+                set_up();
+                return receiver.random(io, choice, sink).await;
+            }
+            if let Some(plan) = self.plan(direction)? {
+                let mut receiver = of_two::Receiver::set_up(io, cx, plan).await?;
+                set_up();
+                return receiver.run(io, choice, Kind::Random, sink).await;
+            }
+            let mut start = 0;
+            for (counter, batch) in (0..).zip(Shape::of(choice).batches(self.batch())) {
+                let choice = match choice {
+                    Choice::Given(bits) => Choice::Given(bits.slice(start..start + batch.n())),
+                    Choice::Random(_) => Choice::Random(batch.n()),
+                };
+                start += batch.n();
+                let session = cx.session().sub(self.base.info().name, counter, direction);
+                let keys = io.run(self.base.receiver(session, choice, cx.seed())?).await?;
+                sink(keys.choices(), keys.keys())?;
+            }
+            Ok(())
+        })
     }
 
     /// Sends messages, `shape.choices` to a transfer, of which the receiver gets one. `message` gives each in order, by its
@@ -212,7 +222,7 @@ impl Method {
         shape: of_n::Shape,
         message_len: usize,
         mut message: impl FnMut(usize) -> Result<M, Abandoned>,
-        progress: impl FnMut(usize),
+        progress: Progress<'_>,
     ) -> Result<(), Error> {
         let of_messages = cx.session().sub("chosen-messages", 0, direction);
         // Without growing, which would leave copies behind.
@@ -242,34 +252,36 @@ impl Method {
     }
 
     /// All keys of all transfers.
-    async fn send_all(
-        &self,
-        io: &Io,
-        cx: &mut Context<'_>,
+    fn send_all<'a>(
+        &'a self,
+        io: &'a Io,
+        cx: &'a mut Context<'_>,
         direction: Direction,
         shape: of_n::Shape,
-        keys: &mut Vec<Block>,
-        mut progress: impl FnMut(usize),
-    ) -> Result<(), Error> {
-        let Extension::OneOfN(extension) = self.extension else {
-            let progress = Mutex::new(progress);
-            let sink = |some: &[[Block; 2]]| {
-                keys.extend_from_slice(some.as_flattened());
-                (progress.lock())(some.len());
+        keys: &'a mut Vec<Block>,
+        progress: Progress<'a>,
+    ) -> Run<'a, ()> {
+        Box::pin(async move {
+            let Extension::OneOfN(extension) = self.extension else {
+                let progress = Mutex::new(progress);
+                let sink = &mut |some: &[[Block; 2]]| {
+                    keys.extend_from_slice(some.as_flattened());
+                    (progress.lock())(some.len());
+                    Ok(())
+                };
+                let set_up = &mut || (progress.lock())(0);
+                return self.send(io, cx, direction, Shape::given(shape.n), set_up, sink).await;
+            };
+            let plan = of_n::Plan { extension, base: self.base, direction, counter: 0 };
+            let mut sender = of_n::Sender::set_up(io, cx, plan).await?;
+            progress(0);
+            let sink = |some: &[Block]| {
+                keys.extend_from_slice(some);
+                progress(some.len() / shape.choices.max(1));
                 Ok(())
             };
-            let set_up = || (progress.lock())(0);
-            return self.send(io, cx, direction, Shape::given(shape.n), set_up, sink).await;
-        };
-        let plan = of_n::Plan { extension, base: self.base, direction, counter: 0 };
-        let mut sender = of_n::Sender::set_up(io, cx, plan).await?;
-        progress(0);
-        let sink = |some: &[Block]| {
-            keys.extend_from_slice(some);
-            progress(some.len() / shape.choices.max(1));
-            Ok(())
-        };
-        sender.run(io, shape, sink).await
+            sender.run(io, shape, sink).await
+        })
     }
 
     /// Receives of each transfer the message with the index in `picks`, which are below `choices`. Opens nothing: end the
@@ -278,61 +290,63 @@ impl Method {
     /// # Errors
     /// [`Usage::NoSuchChoice`], without saying where; errors of the protocols.
     #[expect(clippy::too_many_arguments, reason = "the session, its terms, and a call back")]
-    pub async fn receive_messages(
-        &self,
-        io: &Io,
-        cx: &mut Context<'_>,
+    pub fn receive_messages<'a>(
+        &'a self,
+        io: &'a Io,
+        cx: &'a mut Context<'_>,
         direction: Direction,
         choices: usize,
         message_len: usize,
         picks: Zeroizing<Vec<u64>>,
-        mut progress: impl FnMut(usize),
-    ) -> Result<Sealed, Error> {
-        check_picks(&picks, choices)?;
-        let (n, of_messages) = (picks.len(), cx.session().sub("chosen-messages", 0, direction));
-        let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(n));
-        let Extension::OneOfN(extension) = self.extension else {
-            let bits = Bits::from_bools(picks.iter().map(|&pick| pick == 1));
-            drop(picks);
-            let progress = Mutex::new(progress);
-            let sink = |_: &Bits, some: &[Block]| {
+        progress: Progress<'a>,
+    ) -> Run<'a, Sealed> {
+        Box::pin(async move {
+            check_picks(&picks, choices)?;
+            let (n, of_messages) = (picks.len(), cx.session().sub("chosen-messages", 0, direction));
+            let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(n));
+            let Extension::OneOfN(extension) = self.extension else {
+                let bits = Bits::from_bools(picks.iter().map(|&pick| pick == 1));
+                drop(picks);
+                let progress = Mutex::new(progress);
+                let sink = &mut |_: &Bits, some: &[Block]| {
+                    keys.extend_from_slice(some);
+                    (progress.lock())(some.len());
+                    Ok(())
+                };
+                let set_up = &mut || (progress.lock())(0);
+                let given = Choice::Given(bits.slice(0..n));
+                self.receive(io, cx, direction, &given, set_up, sink).await?;
+                let mut receiver = convert::Receiver::new(of_messages, message_len)?;
+                let per_frame = convert::transfers_per_frame(message_len);
+                for (frame, keys) in keys.chunks(per_frame).enumerate() {
+                    let start = frame * per_frame;
+                    let sealed = io.recv(convert::frame_len(keys.len(), message_len)).await;
+                    receiver.take(&bits.slice(start..start + keys.len()), keys, &sealed)?;
+                }
+                return Ok(Sealed(receiver.into_taken()));
+            };
+            let parameters = extension.parameters();
+            let mut words = Zeroizing::new(Vec::with_capacity(n * parameters.word_len()));
+            for &pick in picks.iter() {
+                let word = parameters.word(pick).map(Zeroizing::new);
+                words.extend_from_slice(&word.ok_or(Usage::Choices { choices })?);
+            }
+            let mut sealed =
+                convert::one_of_n::Receiver::new(of_messages, message_len, choices, picks)?;
+            let plan = of_n::Plan { extension, base: self.base, direction, counter: 0 };
+            let mut receiver = of_n::Receiver::set_up(io, cx, plan).await?;
+            progress(0);
+            let sink = |some: &[Block]| {
                 keys.extend_from_slice(some);
-                (progress.lock())(some.len());
+                progress(some.len());
                 Ok(())
             };
-            let set_up = || (progress.lock())(0);
-            let given = Choice::Given(bits.slice(0..n));
-            self.receive(io, cx, direction, &given, set_up, sink).await?;
-            let mut receiver = convert::Receiver::new(of_messages, message_len)?;
-            let per_frame = convert::transfers_per_frame(message_len);
-            for (frame, keys) in keys.chunks(per_frame).enumerate() {
-                let start = frame * per_frame;
-                let sealed = io.recv(convert::frame_len(keys.len(), message_len)).await;
-                receiver.take(&bits.slice(start..start + keys.len()), keys, &sealed)?;
+            receiver.run(io, of_n::Shape { n, choices }, &words, sink).await?;
+            while let Some(len) = sealed.next_frame_len() {
+                sealed.take(&io.recv(len).await)?;
             }
-            return Ok(Sealed(receiver.into_taken()));
-        };
-        let parameters = extension.parameters();
-        let mut words = Zeroizing::new(Vec::with_capacity(n * parameters.word_len()));
-        for &pick in picks.iter() {
-            let word = parameters.word(pick).map(Zeroizing::new);
-            words.extend_from_slice(&word.ok_or(Usage::Choices { choices })?);
-        }
-        let mut sealed =
-            convert::one_of_n::Receiver::new(of_messages, message_len, choices, picks)?;
-        let plan = of_n::Plan { extension, base: self.base, direction, counter: 0 };
-        let mut receiver = of_n::Receiver::set_up(io, cx, plan).await?;
-        progress(0);
-        let sink = |some: &[Block]| {
-            keys.extend_from_slice(some);
-            progress(some.len());
-            Ok(())
-        };
-        receiver.run(io, of_n::Shape { n, choices }, &words, sink).await?;
-        while let Some(len) = sealed.next_frame_len() {
-            sealed.take(&io.recv(len).await)?;
-        }
-        Ok(Sealed(sealed.into_taken(&keys)?))
+            Ok(Sealed(sealed.into_taken(&keys)?))
+        })
     }
 
     /// The plan of the extension of one of two; `None` for base OTs alone.

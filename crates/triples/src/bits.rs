@@ -111,11 +111,11 @@ pub async fn send(
     n: usize,
 ) -> Result<Triples, Error> {
     let mut sent = Sent::new(n);
-    let sink = |pairs: &[[Block; 2]]| {
+    let mut sink = |pairs: &[[Block; 2]]| {
         sent.add(pairs);
         Ok(())
     };
-    method.send(io, cx, direction, Shape::random(ots(n)), || (), sink).await?;
+    method.send(io, cx, direction, Shape::random(ots(n)), &mut || (), &mut sink).await?;
     Ok(sent.triples())
 }
 
@@ -131,11 +131,11 @@ pub async fn receive(
     n: usize,
 ) -> Result<Triples, Error> {
     let mut received = Received::new(n);
-    let sink = |choices: &Bits, keys: &[Block]| {
+    let mut sink = |choices: &Bits, keys: &[Block]| {
         received.add(choices, keys);
         Ok(())
     };
-    method.receive(io, cx, direction, &Choice::Random(ots(n)), || (), sink).await?;
+    method.receive(io, cx, direction, &Choice::Random(ots(n)), &mut || (), &mut sink).await?;
     Ok(received.triples())
 }
 
@@ -259,7 +259,7 @@ impl Set {
         base: &'static dyn BaseOt,
         we_are_initiator: bool,
         triples: usize,
-        mut sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
+        mut sink: impl FnMut(&Shares) -> Result<(), Abandoned> + Send,
     ) -> Result<(), Error> {
         let (method, direction) = (self.method(base), Direction::InitiatorSends);
         let n = ots(triples);
@@ -275,7 +275,7 @@ impl Set {
         };
         if we_are_initiator {
             let mut sent = Sent::new(next());
-            let of_ots = |mut pairs: &[[Block; 2]]| {
+            let mut of_ots = |mut pairs: &[[Block; 2]]| {
                 loop {
                     pairs = sent.add(pairs);
                     if !sent.is_full() {
@@ -288,10 +288,10 @@ impl Set {
                     sink(&full.triples().shares())?;
                 }
             };
-            method.send(io, cx, direction, Shape::random(n), || (), of_ots).await
+            method.send(io, cx, direction, Shape::random(n), &mut || (), &mut of_ots).await
         } else {
             let mut received = Received::new(next());
-            let of_ots = |choices: &Bits, keys: &[Block]| {
+            let mut of_ots = |choices: &Bits, keys: &[Block]| {
                 let mut done = 0;
                 loop {
                     done += received.add(&choices.slice(done..keys.len()), &keys[done..]);
@@ -305,7 +305,7 @@ impl Set {
                     sink(&full.triples().shares())?;
                 }
             };
-            method.receive(io, cx, direction, &Choice::Random(n), || (), of_ots).await
+            method.receive(io, cx, direction, &Choice::Random(n), &mut || (), &mut of_ots).await
         }
     }
 }

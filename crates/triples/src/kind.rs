@@ -1,12 +1,12 @@
 //! Triples by either method: a set of parameters, and the run of it.
 
-use alloc::{format, string::String};
+use alloc::{boxed::Box, format, string::String};
 use core::ops::Range;
 
 use foxtrot_ot::{
     Context,
     base::{BaseOt, roted::Endemic},
-    engine::{Abandoned, Io},
+    engine::{Abandoned, Io, Run},
     extension::ROWS,
 };
 
@@ -191,31 +191,33 @@ impl Kind {
     ///
     /// # Errors
     /// Errors of the protocols.
-    pub async fn generate(
+    pub fn generate<'a>(
         self,
-        io: &Io,
-        cx: &mut Context<'_>,
+        io: &'a Io,
+        cx: &'a mut Context<'_>,
         we_are_initiator: bool,
         batches: Range<u64>,
         count: u64,
-        sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
-    ) -> Result<(), Error> {
-        match self {
-            Self::Rlwe(set) => {
-                let plan = from_rlwe::Plan { set, we_are_initiator, batches };
-                from_rlwe::Party::set_up(io, cx, plan).await?.run(io, sink).await
+        sink: &'a mut (dyn FnMut(&Shares) -> Result<(), Abandoned> + Send),
+    ) -> Run<'a, (), Error> {
+        Box::pin(async move {
+            match self {
+                Self::Rlwe(set) => {
+                    let plan = from_rlwe::Plan { set, we_are_initiator, batches };
+                    from_rlwe::Party::set_up(io, cx, plan).await?.run(io, sink).await
+                }
+                Self::Gilboa(set) => {
+                    let count = count.saturating_sub(batches.start * set.usable() as u64);
+                    let plan = from_ot::Plan { set, base: BASE, we_are_initiator, count };
+                    from_ot::Party::set_up(io, cx, plan).await?.run(io, sink).await
+                }
+                Self::Bits(set) => {
+                    let count = count.saturating_sub(batches.start * set.usable() as u64);
+                    let count = usize::try_from(count).unwrap_or(usize::MAX / 4);
+                    Ok(set.generate(io, cx, BASE, we_are_initiator, count, sink).await?)
+                }
             }
-            Self::Gilboa(set) => {
-                let count = count.saturating_sub(batches.start * set.usable() as u64);
-                let plan = from_ot::Plan { set, base: BASE, we_are_initiator, count };
-                from_ot::Party::set_up(io, cx, plan).await?.run(io, sink).await
-            }
-            Self::Bits(set) => {
-                let count = count.saturating_sub(batches.start * set.usable() as u64);
-                let count = usize::try_from(count).unwrap_or(usize::MAX / 4);
-                Ok(set.generate(io, cx, BASE, we_are_initiator, count, sink).await?)
-            }
-        }
+        })
     }
 }
 

@@ -466,8 +466,7 @@ impl Line {
     }
 
     fn host(&self, job: &str, file: &str, timeout: &str) -> Result<Output> {
-        let mut command =
-            tools::command(&tools::target().join("debug/foxtrot").to_string_lossy(), job);
+        let mut command = tools::command(tools::target().join("debug/foxtrot"), job);
         command.arg(self.path(file)).args(["--extension", "none"]);
         command.arg("--serial").arg(self.path("host")).arg("--psk").arg(self.path("key"));
         command.args(["--timeout", timeout, "--wait", timeout]);

@@ -29,11 +29,11 @@ pub(super) fn in_memory(parameters: Parameters, setting: &Setting<'_>) -> Result
     let senders = session(SENDER);
     let mut meter = Meter::start();
     let mut sender = Engine::new(|io| async move {
-        send(&io, &mut Context::new(&senders, seed(3)), plan, theirs, &numbers, |_| ()).await
+        send(&io, &mut Context::new(&senders, seed(3)), plan, theirs, &numbers, &mut |_| ()).await
     });
     let receivers = session(RECEIVER);
     let mut receiver = Engine::new(|io| async move {
-        receive(&io, &mut Context::new(&receivers, seed(4)), plan, ours, |_| ()).await
+        receive(&io, &mut Context::new(&receivers, seed(4)), plan, ours, &mut |_| ()).await
     });
     let (mut sent, mut received) = (None, None);
     while sent.is_none() || received.is_none() {

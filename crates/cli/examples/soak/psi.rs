@@ -50,7 +50,7 @@ pub(crate) fn session(address: &str, tls: Option<&Tls>, keys: usize) -> Result<(
     let plan = Plan { parameters, base: &Endemic, direction, counter: 0 };
     let (mut cx, items) = (drive::context(session)?, (first..first + keys).map(item).collect());
     let received = drive::play(&channel, |io| async move {
-        Receiver::set_up(&io, &mut cx, plan).await?.run(&io, items, |_| ()).await
+        Receiver::set_up(&io, &mut cx, plan).await?.run(&io, items, &mut |_| ()).await
     })?;
     channel.finish()?;
     channel.close()?;

@@ -222,8 +222,8 @@ fn make_batches(
     });
     let (batches, we_are_initiator) = (agreed.batches.clone(), job.agreement().we_are_initiator);
     job.play_into(failed, |io| async move {
-        let sink = |shares: &Shares| failed.keep(sink(shares));
-        kind.generate(&io, &mut cx, we_are_initiator, batches, count, sink).await
+        let mut sink = |shares: &Shares| failed.keep(sink(shares));
+        kind.generate(&io, &mut cx, we_are_initiator, batches, count, &mut sink).await
     })
 }
 

@@ -26,12 +26,12 @@ fn run(kind: Kind, backend: Backend) {
             let session = Session::new(Sid::from_bytes([0; 32])).with_backend(backend);
             let mut cx = Context::new(&session, seed(byte));
             let mut records = Vec::new();
-            let sink = |shares: &Shares| {
+            let mut sink = |shares: &Shares| {
                 records = vec![0; shares.len() * record_len(1)];
                 write_records(shares, &mut records);
                 Ok(())
             };
-            kind.generate(&io, &mut cx, we_are_initiator, 0..1, N, sink).await?;
+            kind.generate(&io, &mut cx, we_are_initiator, 0..1, N, &mut sink).await?;
             Ok::<_, Error>(records)
         })
     };

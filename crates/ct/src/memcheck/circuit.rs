@@ -33,11 +33,12 @@ fn run(terms: Terms, backend: Backend) {
     let session = || Session::new(Sid::from_bytes([0; 32])).with_backend(backend);
     let sender = Engine::new(|io| async move {
         let session = session();
-        send(&io, &mut Context::new(&session, seed(3)), plan, digests(10), &numbers, |_| ()).await
+        send(&io, &mut Context::new(&session, seed(3)), plan, digests(10), &numbers, &mut |_| ())
+            .await
     });
     let receiver = Engine::new(|io| async move {
         let session = session();
-        receive(&io, &mut Context::new(&session, seed(4)), plan, digests(0), |_| ()).await
+        receive(&io, &mut Context::new(&session, seed(4)), plan, digests(0), &mut |_| ()).await
     });
     let (_, outcome) = Pair::new(sender, receiver)
         .run_through(|_, mut message| {

@@ -71,12 +71,12 @@ impl Options {
         choices: usize,
         message_len: usize,
         messages: &[M],
-        progress: impl FnMut(usize),
+        mut progress: impl FnMut(usize) + Send,
     ) -> Result<(), ProtocolError> {
         let shape = shape(messages.len(), choices)?;
         let (message, method) =
             (|i| messages.get(i).ok_or(Abandoned), self.method(shape.n, choices)?);
-        method.send_messages(io, cx, direction, shape, message_len, message, progress).await
+        method.send_messages(io, cx, direction, shape, message_len, message, &mut progress).await
     }
 
     /// The receiver of [`send_one_of_over`](Self::send_one_of_over); each of `picks` is below `choices`. Opens nothing: end
@@ -93,10 +93,10 @@ impl Options {
         choices: usize,
         message_len: usize,
         picks: Zeroizing<Vec<u64>>,
-        progress: impl FnMut(usize),
+        mut progress: impl FnMut(usize) + Send,
     ) -> Result<Sealed, ProtocolError> {
         let method = self.method(picks.len(), choices)?;
-        method.receive_messages(io, cx, direction, choices, message_len, picks, progress).await
+        method.receive_messages(io, cx, direction, choices, message_len, picks, &mut progress).await
     }
 }
 

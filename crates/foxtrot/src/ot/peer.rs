@@ -167,8 +167,8 @@ impl Options {
         room::<Block>(n.saturating_mul(choices))?;
         let hello = jobs::messages(Role::Sender, &method, n, choices, true);
         let job = peer.begin(jobs::message_length(hello, longest))?;
-        let (mut cx, direction, counted) =
-            (job.context()?, job.direction(), job.counter(n, "transfers"));
+        let (mut cx, direction) = (job.context()?, job.direction());
+        let counted = &mut job.counter(n, "transfers");
         let refused = &Sink::new();
         job.play_into(refused, |io| async move {
             let message = |i| keep(refused, source(i));
@@ -201,8 +201,8 @@ impl Options {
         let job = peer.job(agreed);
         // The protocol will have all chosen messages in memory, sealed.
         room::<u8>(n.saturating_mul(length + SEALED))?;
-        let (mut cx, direction, counted) =
-            (job.context()?, job.direction(), job.counter(n, "transfers"));
+        let (mut cx, direction) = (job.context()?, job.direction());
+        let counted = &mut job.counter(n, "transfers");
         let sealed = job.play(|io| async move {
             method.receive_messages(&io, &mut cx, direction, choices, length, picks, counted).await
         })?;

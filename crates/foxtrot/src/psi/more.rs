@@ -157,15 +157,15 @@ impl Options {
         mut payload: impl FnMut(usize, &mut [u8]) + Send,
     ) -> Result<Vec<usize>, Error> {
         let base = self.base_of(&mut job, [receivers, items.len()])?;
-        let (mut cx, tell) = (job.context()?, steps(job.teller("steps")));
+        let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
         let plan = self.plan(job.direction(), [receivers, items.len()], base.ot())?;
         let common = job.play(|io| async move {
-            let payload = |item: usize, to: &mut [u8]| {
+            let mut payload = |item: usize, to: &mut [u8]| {
                 payload(item, to);
                 Ok(())
             };
             let sender = Sender::set_up(&io, &mut cx, plan).await?;
-            sender.join(&io, mem::take(&mut items.0), terms, payload, tell).await
+            sender.join(&io, mem::take(&mut items.0), terms, &mut payload, &mut tell).await
         })?;
         job.finish_keeping(base)?;
         Ok(common)
@@ -192,13 +192,13 @@ impl Options {
         terms: Terms,
     ) -> Result<(Vec<usize>, Vec<Vec<u8>>), Error> {
         let base = self.base_of(&mut job, [items.len(), senders])?;
-        let (mut cx, tell) = (job.context()?, steps(job.teller("steps")));
+        let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
         let plan = self.plan(job.direction(), [items.len(), senders], base.ot())?;
         let (mut store, mut payloads) = (Vec::new(), Vec::new());
         let kept = &mut store;
         let joined = job.play(|io| async move {
             let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-            receiver.join(&io, mem::take(&mut items.0), terms, kept, tell).await
+            receiver.join(&io, mem::take(&mut items.0), terms, kept, &mut tell).await
         })?;
         // The session ends before the sets are compared: how long that takes depends on them.
         job.finish_keeping(base)?;
@@ -341,13 +341,15 @@ impl Count {
     ) -> Result<Outcome, Error> {
         let base = self.options.method.base;
         let (mut cx, role, direction) = (job.context()?, job.agreement().role, job.direction());
-        let tell = steps(job.teller("steps"));
+        let mut tell = steps(job.teller("steps"));
         let plan = CircuitPlan { parameters, base, direction, counter: 0 };
         let outcome = job.play(|io| async move {
             let items = mem::take(&mut items.0);
             match role {
-                Role::Sender => send_count(&io, &mut cx, plan, items, &numbers, tell).await,
-                Role::Receiver => receive_count(&io, &mut cx, plan, items, tell).await.map(Some),
+                Role::Sender => send_count(&io, &mut cx, plan, items, &numbers, &mut tell).await,
+                Role::Receiver => {
+                    receive_count(&io, &mut cx, plan, items, &mut tell).await.map(Some)
+                }
             }
         })?;
         job.finish()?;

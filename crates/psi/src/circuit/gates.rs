@@ -79,7 +79,7 @@ impl<'a, C: FnMut(usize)> Gates<'a, C> {
         opened
     }
 
-    async fn open(&self, range: Range<usize>, ours: &[u8], z: &mut [u64]) -> Result<(), Error> {
+    async fn open(&mut self, range: Range<usize>, ours: &[u8], z: &mut [u64]) -> Result<(), Error> {
         let theirs = receive(self.io, "Gates", ours.len()).await?;
         let from = self.used + range.start;
         let triples = self.triples.a()[from..].iter().zip(&self.triples.b()[from..]);

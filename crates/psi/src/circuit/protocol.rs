@@ -1,13 +1,13 @@
 //! The protocol, with its base OTs (`docs/wire/circuit-psi.md`, section 24).
 
-use alloc::{vec, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
 use foxtrot_ot::{
     Context, Direction, Seed, Session, Usage,
     base::{BaseOt, Block},
-    engine::{Io, Limits, batches::window_limits},
+    engine::{self, Io, Limits, batches::window_limits},
     erase::Secret,
     protocol::compatible,
     silent::{Cells, Scratch},
@@ -30,7 +30,7 @@ use crate::{
     tags::FRAME,
 };
 
-pub use crate::paxos::protocol::Progress;
+pub use crate::paxos::protocol::{OnProgress, Progress};
 
 /// Items whose bins are fetched ahead.
 const AHEAD: usize = 16;
@@ -60,141 +60,150 @@ pub const fn limits() -> Limits {
 /// # Errors
 /// [`Usage::CountMismatch`] if there are not as many items or numbers; [`Usage::NumberTooLarge`] if one is larger than agreed;
 /// [`Usage::Incompatible`]; errors of the steps; [`Error::Unlucky`].
-pub async fn send(
-    io: &Io,
-    cx: &mut Context<'_>,
+pub fn send<'a>(
+    io: &'a Io,
+    cx: &'a mut Context<'_>,
     plan: Plan,
     items: Vec<Digest>,
-    numbers: &[u64],
-    progress: impl FnMut(Progress),
-) -> Result<Option<Outcome>, Error> {
-    let (parameters, items) = (plan.parameters, Secret(items));
-    let (session, lanes) = (plan.begin(cx.session())?, 64 * parameters.words());
-    same("items", parameters.sender_items(), items.len())?;
-    let largest = parameters.terms().largest();
-    same("numbers", largest.map_or(0, |_| items.len()), numbers.len())?;
-    let most = largest.unwrap_or(0);
-    let too_large = numbers.iter().fold(false, |any, number| any | (*number > most));
-    if memcheck::decided(too_large) {
-        return Err(Usage::NumberTooLarge { largest: most }.into());
-    }
-    if parameters.is_trivial() {
-        return Ok(parameters.terms().sender_learns().then(|| plan.trivial()));
-    }
-    let count = &mut counter(&parameters, progress);
-    // Step 1.
-    let mut ots = plan.ots(&session);
-    let tables = ots.send_look_ups(io, cx, parameters.look_ups(), count).await?;
-    // Steps 2 to 4: a secret of each bin, under the OPRF's values at all places of the items.
-    let mut secrets = Secret::<u64>::zeroed(parameters.terms().numbers() * lanes);
-    fill(&cx.seed(), &session, "foxtrot v1 circuit secrets", &mut secrets);
-    let (strings, masks) = secrets.split_at_mut(lanes);
-    look_ups::draw(parameters.bits(), &tables, strings);
-    let secrets_of_bins = (&*strings, (numbers, &*masks));
-    match parameters.terms().largest() {
-        None => {
-            program::<COUNT_ONLY>(io, cx, &parameters, &mut ots, &items, secrets_of_bins, count)
-                .await
+    numbers: &'a [u64],
+    progress: OnProgress<'a>,
+) -> engine::Run<'a, Option<Outcome>, Error> {
+    Box::pin(async move {
+        let (parameters, items) = (plan.parameters, Secret(items));
+        let (session, lanes) = (plan.begin(cx.session())?, 64 * parameters.words());
+        same("items", parameters.sender_items(), items.len())?;
+        let largest = parameters.terms().largest();
+        same("numbers", largest.map_or(0, |_| items.len()), numbers.len())?;
+        let most = largest.unwrap_or(0);
+        let too_large = numbers.iter().fold(false, |any, number| any | (*number > most));
+        if memcheck::decided(too_large) {
+            return Err(Usage::NumberTooLarge { largest: most }.into());
         }
-        Some(_) => {
-            program::<WITH_SUM>(io, cx, &parameters, &mut ots, &items, secrets_of_bins, count).await
+        if parameters.is_trivial() {
+            return Ok(parameters.terms().sender_learns().then(|| plan.trivial()));
         }
-    }?;
-    drop(items);
-    // Step 5.
-    let (made, pairs) = ots.send(io, cx, plan.forward(), count).await?;
-    let (_, choices, keys) = ots.receive(io, cx, plan.backward(), count).await?;
-    drop(ots);
-    io.limit(limits());
-    let bits = look_ups::send(io, (parameters.bits(), strings), &tables, &mut *count).await?;
-    drop(tables);
-    // Step 6.
-    let flips = words(&receive_message(io, "Flips", 8 * bits.len()).await?);
-    let mut shares = Secret(vec![0; parameters.terms().numbers()]);
-    let (shared, lens) = ((&*bits, &*flips), parameters.number_bits());
-    if parameters.terms().largest().is_none() {
-        shares.copy_from_slice(&send_products(io, &pairs, shared, |_| [1], [lens[0]]).await);
-    } else {
-        let number = |i: usize| [1, masks[i]];
-        shares.copy_from_slice(&send_products(io, &pairs, shared, number, lens).await);
-        send_flips(io, &bits, &choices).await;
-        let [more] = receive_products(io, &keys, &bits, [lens[1]]).await?;
-        shares[1] = shares[1].wrapping_add(more);
-    }
-    // Step 7.
-    plan.raise(&mut shares);
-    let ours = Gates::new(io, true, made.triples(), count).release(&shares).await?;
-    io.send(public(&ours)).await;
-    if !parameters.terms().sender_learns() {
-        return Ok(None);
-    }
-    let theirs = receive_message(io, "Shares", 8 * ours.len()).await?;
-    Ok(Some(plan.outcome(&ours, &theirs)))
+        let count = &mut counter(&parameters, progress);
+        // Step 1.
+        let mut ots = plan.ots(&session);
+        let tables = ots.send_look_ups(io, cx, parameters.look_ups(), count).await?;
+        // Steps 2 to 4: a secret of each bin, under the OPRF's values at all places of the items.
+        let mut secrets = Secret::<u64>::zeroed(parameters.terms().numbers() * lanes);
+        fill(&cx.seed(), &session, "foxtrot v1 circuit secrets", &mut secrets);
+        let (strings, masks) = secrets.split_at_mut(lanes);
+        look_ups::draw(parameters.bits(), &tables, strings);
+        let secrets_of_bins = (&*strings, (numbers, &*masks));
+        match parameters.terms().largest() {
+            None => {
+                program::<COUNT_ONLY>(io, cx, &parameters, &mut ots, &items, secrets_of_bins, count)
+                    .await
+            }
+            Some(_) => {
+                program::<WITH_SUM>(io, cx, &parameters, &mut ots, &items, secrets_of_bins, count)
+                    .await
+            }
+        }?;
+        drop(items);
+        // Step 5.
+        let (made, pairs) = ots.send(io, cx, plan.forward(), count).await?;
+        let (_, choices, keys) = ots.receive(io, cx, plan.backward(), count).await?;
+        drop(ots);
+        io.limit(limits());
+        let bits = look_ups::send(io, (parameters.bits(), strings), &tables, &mut *count).await?;
+        drop(tables);
+        // Step 6.
+        let flips = words(&receive_message(io, "Flips", 8 * bits.len()).await?);
+        let mut shares = Secret(vec![0; parameters.terms().numbers()]);
+        let (shared, lens) = ((&*bits, &*flips), parameters.number_bits());
+        if parameters.terms().largest().is_none() {
+            shares.copy_from_slice(&send_products(io, &pairs, shared, |_| [1], [lens[0]]).await);
+        } else {
+            let number = |i: usize| [1, masks[i]];
+            shares.copy_from_slice(&send_products(io, &pairs, shared, number, lens).await);
+            send_flips(io, &bits, &choices).await;
+            let [more] = receive_products(io, &keys, &bits, [lens[1]]).await?;
+            shares[1] = shares[1].wrapping_add(more);
+        }
+        // Step 7.
+        plan.raise(&mut shares);
+        let ours = Gates::new(io, true, made.triples(), count).release(&shares).await?;
+        io.send(public(&ours)).await;
+        if !parameters.terms().sender_learns() {
+            return Ok(None);
+        }
+        let theirs = receive_message(io, "Shares", 8 * ours.len()).await?;
+        Ok(Some(plan.outcome(&ours, &theirs)))
+    })
 }
 
 /// Learns about the common items of these, which are distinct and as many as agreed.
 ///
 /// # Errors
 /// [`Usage::CountMismatch`] if there are not as many items; [`Usage::Incompatible`]; errors of the steps; [`Error::Unlucky`].
-pub async fn receive(
-    io: &Io,
-    cx: &mut Context<'_>,
+pub fn receive<'a>(
+    io: &'a Io,
+    cx: &'a mut Context<'_>,
     plan: Plan,
     items: Vec<Digest>,
-    progress: impl FnMut(Progress),
-) -> Result<Outcome, Error> {
-    let (parameters, items) = (plan.parameters, Secret(items));
-    let (session, lanes) = (plan.begin(cx.session())?, 64 * parameters.words());
-    same("items", parameters.receiver_items(), items.len())?;
-    if parameters.is_trivial() {
-        return Ok(plan.trivial());
-    }
-    let count = &mut counter(&parameters, progress);
-    // Step 1.
-    let mut ots = plan.ots(&session);
-    let looked_up = ots.receive_look_ups(io, cx, parameters.look_ups(), count).await?;
-    // Steps 2 to 4. Bins without an item have random strings, as has what fills up the last word.
-    let mut random = Secret::<u64>::zeroed(parameters.terms().numbers() * lanes);
-    fill(&cx.seed(), &session, "foxtrot v1 circuit empty bins", &mut random);
-    let (strings, numbers) = random.split_at_mut(lanes);
-    let of_bins = (&mut *strings, &mut *numbers);
-    match parameters.terms().largest() {
-        None => look_up::<COUNT_ONLY>(io, cx, &parameters, &mut ots, &items, of_bins, count).await,
-        Some(_) => look_up::<WITH_SUM>(io, cx, &parameters, &mut ots, &items, of_bins, count).await,
-    }?;
-    drop(items);
-    // Step 5.
-    let (made, choices, keys) = ots.receive(io, cx, plan.forward(), count).await?;
-    let (_, pairs) = ots.send(io, cx, plan.backward(), count).await?;
-    drop(ots);
-    io.limit(limits());
-    let strings = (parameters.bits(), &*strings);
-    let bits = look_ups::look_up(io, strings, &looked_up, &mut *count).await?;
-    drop(looked_up);
-    // Step 6.
-    send_flips(io, &bits, &choices).await;
-    let mut shares = Secret(vec![0; parameters.terms().numbers()]);
-    let lens = parameters.number_bits();
-    if parameters.terms().largest().is_none() {
-        shares.copy_from_slice(&receive_products(io, &keys, &bits, [lens[0]]).await?);
-    } else {
-        shares.copy_from_slice(&receive_products(io, &keys, &bits, lens).await?);
-        let flips = words(&receive_message(io, "Flips", 8 * bits.len()).await?);
-        let shared = (&*bits, &*flips);
-        let [more] = send_products(io, &pairs, shared, |i| [numbers[i]], [lens[1]]).await;
-        shares[1] = shares[1].wrapping_add(more);
-    }
-    // Step 7. With the threshold taken off, a count below it is negative.
-    shares[0] = shares[0].wrapping_sub(parameters.threshold());
-    plan.raise(&mut shares);
-    let ours = Gates::new(io, false, made.triples(), count).release(&shares).await?;
-    let theirs = receive_message(io, "Shares", 8 * ours.len()).await?;
-    let mut sent = ours.to_vec();
-    memcheck::public(&mut sent);
-    if parameters.terms().sender_learns() {
-        io.send(bytes(&sent)).await;
-    }
-    Ok(plan.outcome(&ours, &theirs))
+    progress: OnProgress<'a>,
+) -> engine::Run<'a, Outcome, Error> {
+    Box::pin(async move {
+        let (parameters, items) = (plan.parameters, Secret(items));
+        let (session, lanes) = (plan.begin(cx.session())?, 64 * parameters.words());
+        same("items", parameters.receiver_items(), items.len())?;
+        if parameters.is_trivial() {
+            return Ok(plan.trivial());
+        }
+        let count = &mut counter(&parameters, progress);
+        // Step 1.
+        let mut ots = plan.ots(&session);
+        let looked_up = ots.receive_look_ups(io, cx, parameters.look_ups(), count).await?;
+        // Steps 2 to 4. Bins without an item have random strings, as has what fills up the last word.
+        let mut random = Secret::<u64>::zeroed(parameters.terms().numbers() * lanes);
+        fill(&cx.seed(), &session, "foxtrot v1 circuit empty bins", &mut random);
+        let (strings, numbers) = random.split_at_mut(lanes);
+        let of_bins = (&mut *strings, &mut *numbers);
+        match parameters.terms().largest() {
+            None => {
+                look_up::<COUNT_ONLY>(io, cx, &parameters, &mut ots, &items, of_bins, count).await
+            }
+            Some(_) => {
+                look_up::<WITH_SUM>(io, cx, &parameters, &mut ots, &items, of_bins, count).await
+            }
+        }?;
+        drop(items);
+        // Step 5.
+        let (made, choices, keys) = ots.receive(io, cx, plan.forward(), count).await?;
+        let (_, pairs) = ots.send(io, cx, plan.backward(), count).await?;
+        drop(ots);
+        io.limit(limits());
+        let strings = (parameters.bits(), &*strings);
+        let bits = look_ups::look_up(io, strings, &looked_up, &mut *count).await?;
+        drop(looked_up);
+        // Step 6.
+        send_flips(io, &bits, &choices).await;
+        let mut shares = Secret(vec![0; parameters.terms().numbers()]);
+        let lens = parameters.number_bits();
+        if parameters.terms().largest().is_none() {
+            shares.copy_from_slice(&receive_products(io, &keys, &bits, [lens[0]]).await?);
+        } else {
+            shares.copy_from_slice(&receive_products(io, &keys, &bits, lens).await?);
+            let flips = words(&receive_message(io, "Flips", 8 * bits.len()).await?);
+            let shared = (&*bits, &*flips);
+            let [more] = send_products(io, &pairs, shared, |i| [numbers[i]], [lens[1]]).await;
+            shares[1] = shares[1].wrapping_add(more);
+        }
+        // Step 7. With the threshold taken off, a count below it is negative.
+        shares[0] = shares[0].wrapping_sub(parameters.threshold());
+        plan.raise(&mut shares);
+        let ours = Gates::new(io, false, made.triples(), count).release(&shares).await?;
+        let theirs = receive_message(io, "Shares", 8 * ours.len()).await?;
+        let mut sent = ours.to_vec();
+        memcheck::public(&mut sent);
+        if parameters.terms().sender_learns() {
+            io.send(bytes(&sent)).await;
+        }
+        Ok(plan.outcome(&ours, &theirs))
+    })
 }
 
 /// S, steps 2 to 4: sends slots that give, for each hash function, the bin's string, and the number less the bin's mask, under a value

@@ -48,13 +48,13 @@ fn run_over(
     let [by_sender, by_receiver] = &mut steps;
     let sender = Engine::new(|io| async move {
         let session = session();
-        let tell = |Progress { done, .. }| *by_sender = done;
-        send(&io, &mut Context::new(&session, seed(1)), plan, theirs, &numbers, tell).await
+        let mut tell = |Progress { done, .. }| *by_sender = done;
+        send(&io, &mut Context::new(&session, seed(1)), plan, theirs, &numbers, &mut tell).await
     });
     let receiver = Engine::new(|io| async move {
         let session = session();
-        let tell = |Progress { done, .. }| *by_receiver = done;
-        receive(&io, &mut Context::new(&session, seed(2)), plan, ours, tell).await
+        let mut tell = |Progress { done, .. }| *by_receiver = done;
+        receive(&io, &mut Context::new(&session, seed(2)), plan, ours, &mut tell).await
     });
     let outcomes = Pair::new(sender, receiver).run_over(|party, stream, mut message| {
         channel(party, &mut message);
@@ -187,7 +187,7 @@ fn sums_that_may_overflow_and_numbers_that_are_too_large_are_refused() {
         let session = Session::new(Sid::from_bytes([8; 32]));
         let mut sender = Engine::new(|io| async move {
             let mut cx = Context::new(&session, Seed::from_bytes([1; 32]));
-            send(&io, &mut cx, plan, digests(0..2), &numbers, |_| ()).await
+            send(&io, &mut cx, plan, digests(0..2), &numbers, &mut |_| ()).await
         });
         let error = sender.advance().unwrap_err();
         assert_eq!(sender.outgoing(), None);

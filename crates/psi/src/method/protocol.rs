@@ -25,13 +25,13 @@
 //!     let session = session();
 //!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
 //!     let sender = Sender::set_up(&io, &mut cx, plan).await?;
-//!     sender.run(&io, theirs, |_| ()).await
+//!     sender.run(&io, theirs, &mut |_| ()).await
 //! });
 //! let receiver = Engine::new(|io| async move {
 //!     let session = session();
 //!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
 //!     let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-//!     receiver.run(&io, ours, |_| ()).await?.intersect()
+//!     receiver.run(&io, ours, &mut |_| ()).await?.intersect()
 //! });
 //! let ((), common) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
 //! assert_eq!(common, [2]);
@@ -44,11 +44,14 @@ use core::fmt;
 use foxtrot_ot::{
     Context, Direction,
     base::BaseOt,
-    engine::{Abandoned, Io, Limits},
+    engine::{Abandoned, Io, Limits, Run},
 };
 
 use super::{Of, Parameters};
-pub use crate::paxos::{Digest, Error, protocol::Progress};
+pub use crate::paxos::{
+    Digest, Error,
+    protocol::{OnProgress, Progress},
+};
 use crate::{
     join::{Joined, Store, Terms},
     paxos::{self, protocol as of_paxos},
@@ -105,31 +108,35 @@ impl Sender {
     ///
     /// # Errors
     /// [`Usage::Incompatible`](foxtrot_ot::Usage::Incompatible); errors of the base OT and of the VOLE.
-    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
-        Ok(Self(match plan.of() {
-            Either::Paxos(plan) => {
-                Either::Paxos(Box::new(of_paxos::Sender::set_up(io, cx, plan).await?))
-            }
-            Either::Vole(plan) => {
-                Either::Vole(Box::new(of_vole::Sender::set_up(io, cx, plan).await?))
-            }
-        }))
+    pub fn set_up<'a>(io: &'a Io, cx: &'a mut Context<'_>, plan: Plan<'a>) -> Run<'a, Self, Error> {
+        Box::pin(async move {
+            Ok(Self(match plan.of() {
+                Either::Paxos(plan) => {
+                    Either::Paxos(Box::new(of_paxos::Sender::set_up(io, cx, plan).await?))
+                }
+                Either::Vole(plan) => {
+                    Either::Vole(Box::new(of_vole::Sender::set_up(io, cx, plan).await?))
+                }
+            }))
+        })
     }
 
     /// Lets the peer find out which of its items are among these: distinct, and as many as agreed.
     ///
     /// # Errors
     /// Errors of the steps; [`Error::Unlucky`].
-    pub async fn run(
+    pub fn run<'a>(
         self,
-        io: &Io,
+        io: &'a Io,
         items: Vec<Digest>,
-        progress: impl FnMut(Progress),
-    ) -> Result<(), Error> {
-        match self.0 {
-            Either::Paxos(sender) => sender.run(io, items, progress).await,
-            Either::Vole(sender) => sender.run(io, items, progress).await,
-        }
+        progress: OnProgress<'a>,
+    ) -> Run<'a, (), Error> {
+        Box::pin(async move {
+            match self.0 {
+                Either::Paxos(sender) => sender.run(io, items, progress).await,
+                Either::Vole(sender) => sender.run(io, items, progress).await,
+            }
+        })
     }
 
     /// Runs as [`run`](Self::run), and then what follows the tags of a [join](crate::join). `payload` gets the index of an item and
@@ -138,18 +145,20 @@ impl Sender {
     ///
     /// # Errors
     /// Errors of the steps; [`Error::Unlucky`]; [`Usage::Abandoned`](foxtrot_ot::Usage::Abandoned).
-    pub async fn join(
+    pub fn join<'a>(
         self,
-        io: &Io,
+        io: &'a Io,
         items: Vec<Digest>,
         terms: Terms,
-        payload: impl FnMut(usize, &mut [u8]) -> Result<(), Abandoned>,
-        progress: impl FnMut(Progress),
-    ) -> Result<Vec<usize>, Error> {
-        match self.0 {
-            Either::Paxos(sender) => sender.join(io, items, terms, payload, progress).await,
-            Either::Vole(sender) => sender.join(io, items, terms, payload, progress).await,
-        }
+        payload: &'a mut (dyn FnMut(usize, &mut [u8]) -> Result<(), Abandoned> + Send),
+        progress: OnProgress<'a>,
+    ) -> Run<'a, Vec<usize>, Error> {
+        Box::pin(async move {
+            match self.0 {
+                Either::Paxos(sender) => sender.join(io, items, terms, payload, progress).await,
+                Either::Vole(sender) => sender.join(io, items, terms, payload, progress).await,
+            }
+        })
     }
 }
 
@@ -158,15 +167,17 @@ impl Receiver {
     ///
     /// # Errors
     /// [`Usage::Incompatible`](foxtrot_ot::Usage::Incompatible); errors of the base OT.
-    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
-        Ok(Self(match plan.of() {
-            Either::Paxos(plan) => {
-                Either::Paxos(Box::new(of_paxos::Receiver::set_up(io, cx, plan).await?))
-            }
-            Either::Vole(plan) => {
-                Either::Vole(Box::new(of_vole::Receiver::set_up(io, cx, plan).await?))
-            }
-        }))
+    pub fn set_up<'a>(io: &'a Io, cx: &'a mut Context<'_>, plan: Plan<'a>) -> Run<'a, Self, Error> {
+        Box::pin(async move {
+            Ok(Self(match plan.of() {
+                Either::Paxos(plan) => {
+                    Either::Paxos(Box::new(of_paxos::Receiver::set_up(io, cx, plan).await?))
+                }
+                Either::Vole(plan) => {
+                    Either::Vole(Box::new(of_vole::Receiver::set_up(io, cx, plan).await?))
+                }
+            }))
+        })
     }
 
     /// All that comes from the peer; [`Received::intersect`] is the rest. The items are distinct, and as many as agreed.
@@ -174,16 +185,18 @@ impl Receiver {
     ///
     /// # Errors
     /// Errors of the steps; [`Error::Unlucky`].
-    pub async fn run(
+    pub fn run<'a>(
         self,
-        io: &Io,
+        io: &'a Io,
         items: Vec<Digest>,
-        progress: impl FnMut(Progress),
-    ) -> Result<Received, Error> {
-        Ok(Received(match self.0 {
-            Either::Paxos(receiver) => Either::Paxos(receiver.run(io, items, progress).await?),
-            Either::Vole(receiver) => Either::Vole(receiver.run(io, items, progress).await?),
-        }))
+        progress: OnProgress<'a>,
+    ) -> Run<'a, Received, Error> {
+        Box::pin(async move {
+            Ok(Received(match self.0 {
+                Either::Paxos(receiver) => Either::Paxos(receiver.run(io, items, progress).await?),
+                Either::Vole(receiver) => Either::Vole(receiver.run(io, items, progress).await?),
+            }))
+        })
     }
 
     /// Runs as [`run`](Self::run), and then what follows the tags of a [join](crate::join). The payloads come into the store, which is
@@ -191,18 +204,20 @@ impl Receiver {
     ///
     /// # Errors
     /// Errors of the steps; [`Error::Unlucky`]; [`Usage::Abandoned`](foxtrot_ot::Usage::Abandoned).
-    pub async fn join(
+    pub fn join<'a>(
         self,
-        io: &Io,
+        io: &'a Io,
         items: Vec<Digest>,
         terms: Terms,
-        store: &mut (impl Store + ?Sized),
-        progress: impl FnMut(Progress),
-    ) -> Result<Joined, Error> {
-        match self.0 {
-            Either::Paxos(receiver) => receiver.join(io, items, terms, store, progress).await,
-            Either::Vole(receiver) => receiver.join(io, items, terms, store, progress).await,
-        }
+        store: &'a mut (dyn Store + Send),
+        progress: OnProgress<'a>,
+    ) -> Run<'a, Joined, Error> {
+        Box::pin(async move {
+            match self.0 {
+                Either::Paxos(receiver) => receiver.join(io, items, terms, store, progress).await,
+                Either::Vole(receiver) => receiver.join(io, items, terms, store, progress).await,
+            }
+        })
     }
 }
 

@@ -82,6 +82,9 @@ pub struct Progress {
     pub of: usize,
 }
 
+/// What is told of the progress of a run.
+pub type OnProgress<'a> = &'a mut (dyn FnMut(Progress) + Send);
+
 /// The party that learns nothing, after the base OTs.
 pub struct Sender {
     parameters: Parameters,

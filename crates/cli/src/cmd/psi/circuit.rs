@@ -286,14 +286,16 @@ impl Side {
             let (mut cx, direction) = (job.context()?, job.direction());
             let plan = Plan { parameters, base, direction, counter: 0 };
             let bar = &output.progress_in_percent(parameters.steps());
-            let progress = |progress| show(bar, progress);
+            let mut progress = |progress| show(bar, progress);
             let (items, numbers) = (stock.items[0].to_vec(), &stock.numbers.of_items);
             let outcome = match self.role {
                 Role::Sender => job.play(|io| async move {
-                    send(&io, &mut cx, plan, items, numbers, progress).await
+                    send(&io, &mut cx, plan, items, numbers, &mut progress).await
                 })?,
                 Role::Receiver => job
-                    .play(|io| async move { receive(&io, &mut cx, plan, items, progress).await })
+                    .play(
+                        |io| async move { receive(&io, &mut cx, plan, items, &mut progress).await },
+                    )
                     .map(Some)?,
             };
             bar.finish_and_clear();

@@ -75,17 +75,17 @@ impl Party<'_> {
                 }
                 let (bar, mut items) = (&self.bar(pass), all.next().unwrap_or_default());
                 let items = mem::take(&mut *items);
-                let (progress, places) = (|progress| show(bar, progress), &places);
-                let payload = |item: usize, to: &mut [u8]| {
+                let (mut progress, places) = (|progress| show(bar, progress), &places);
+                let mut payload = |item: usize, to: &mut [u8]| {
                     fields.iter().for_each(|fields| fields.write(item, places, to));
                     Ok(())
                 };
                 found.push(match join {
                     None => job
-                        .play(|io| async move { sender.run(&io, items, progress).await })
+                        .play(|io| async move { sender.run(&io, items, &mut progress).await })
                         .map(|()| Vec::new())?,
                     Some(terms) => job.play(|io| async move {
-                        sender.join(&io, items, terms, payload, progress).await
+                        sender.join(&io, items, terms, &mut payload, &mut progress).await
                     })?,
                 });
                 bar.finish_and_clear();
@@ -98,37 +98,38 @@ impl Party<'_> {
     /// The items that the peer also has, in each pass, and what it has beside them.
     pub(super) fn receive(&self, link: Link, sets: &[&[Item]]) -> Result<(Found, Cost), Failure> {
         let join = self.agreed.join().map_err(|e| link.abandon(e))?;
-        let (all, cost) = link.run(self.workers, |mut job| {
-            let base = self.base(&mut job)?;
-            let mut all = Vec::new();
-            for ((pass, items), counter) in self.agreed.passes().zip(sets).zip(0..) {
-                self.tell_setup(pass, counter, &base);
-                let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter, &base));
-                let receiver =
-                    job.play(|io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
-                self.tell_buckets(pass);
-                let (bar, items) = (&self.bar(pass), items.to_vec());
-                let progress = |progress| show(bar, progress);
-                all.push(match join {
-                    None => Received::Alone(
-                        job.play(|io| async move { receiver.run(&io, items, progress).await })?,
-                    ),
-                    Some(terms) => {
-                        let mut store = Vec::new();
-                        let kept = &mut store;
-                        let joined = job.play(|io| async move {
-                            receiver.join(&io, items, terms, kept, progress).await
-                        })?;
-                        Received::Joined(joined, store)
-                    }
-                });
-                bar.finish_and_clear();
-            }
-            // The sender gets to know that all has come, and the connection ends, before the sets are compared: how
-            // long that takes depends on them.
-            job.finish_keeping(base)?;
-            Ok(all)
-        })?;
+        let (all, cost) =
+            link.run(self.workers, |mut job| {
+                let base = self.base(&mut job)?;
+                let mut all = Vec::new();
+                for ((pass, items), counter) in self.agreed.passes().zip(sets).zip(0..) {
+                    self.tell_setup(pass, counter, &base);
+                    let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter, &base));
+                    let receiver =
+                        job.play(|io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
+                    self.tell_buckets(pass);
+                    let (bar, items) = (&self.bar(pass), items.to_vec());
+                    let mut progress = |progress| show(bar, progress);
+                    all.push(match join {
+                        None => Received::Alone(job.play(|io| async move {
+                            receiver.run(&io, items, &mut progress).await
+                        })?),
+                        Some(terms) => {
+                            let mut store = Vec::new();
+                            let kept = &mut store;
+                            let joined = job.play(|io| async move {
+                                receiver.join(&io, items, terms, kept, &mut progress).await
+                            })?;
+                            Received::Joined(joined, store)
+                        }
+                    });
+                    bar.finish_and_clear();
+                }
+                // The sender gets to know that all has come, and the connection ends, before the sets are compared: how
+                // long that takes depends on them.
+                job.finish_keeping(base)?;
+                Ok(all)
+            })?;
         let found = self.open(all, sets)?;
         Ok((found, cost.until_now()))
     }
