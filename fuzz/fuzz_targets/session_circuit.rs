@@ -44,7 +44,7 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
             let (mut cx, plan) = (drive::context(&session)?, plan(parameters, short, agreement));
             let (items, numbers) = (theirs.clone(), numbers.clone());
             drive::play(channel, |io| async move {
-                send(&io, &mut cx, plan, items, &numbers, |_| ()).await
+                send(&io, &mut cx, plan, items, &numbers, &mut |_| ()).await
             })
         },
         |channel, agreement| {
@@ -53,7 +53,7 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
             let items = ours.clone();
             drive::play(
                 channel,
-                |io| async move { receive(&io, &mut cx, plan, items, |_| ()).await },
+                |io| async move { receive(&io, &mut cx, plan, items, &mut |_| ()).await },
             )
         },
     );

@@ -35,7 +35,7 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
     let terms = if both { terms.both() } else { terms };
     // A payload repeats the first byte of its item.
     let (items, of_receiver) = (theirs.clone(), ours.clone());
-    let payload = move |k: usize, to: &mut [u8]| Ok(to.fill(items[k][0]));
+    let mut payload = move |k: usize, to: &mut [u8]| Ok(to.fill(items[k][0]));
     let ended = session(
         changes,
         |channel, agreement| {
@@ -43,7 +43,7 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
             let (mut cx, plan) = (drive::context(&session)?, plan(parameters, short, agreement));
             drive::play(channel, |io| async move {
                 let sender = Sender::set_up(&io, &mut cx, plan).await?;
-                sender.join(&io, theirs, terms, payload, |_| ()).await
+                sender.join(&io, theirs, terms, &mut payload, &mut |_| ()).await
             })
         },
         |channel, agreement| {
@@ -52,7 +52,7 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
             drive::play(channel, |io| async move {
                 let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
                 let mut store = Vec::new();
-                let joined = receiver.join(&io, ours, terms, &mut store, |_| ()).await?;
+                let joined = receiver.join(&io, ours, terms, &mut store, &mut |_| ()).await?;
                 let check = |k: usize, text: &[u8]| {
                     assert!(text.iter().all(|byte| *byte == of_receiver[k][0]));
                 };

@@ -34,7 +34,7 @@ fuzz_target!(|input: (u8, u8, u8, u8, bool, [Changes; 2])| {
             let session = Session::new(agreement.sid);
             let (mut cx, plan) = (drive::context(&session)?, plan(parameters, short, agreement));
             drive::play(channel, |io| async move {
-                Sender::set_up(&io, &mut cx, plan).await?.run(&io, theirs, |_| ()).await
+                Sender::set_up(&io, &mut cx, plan).await?.run(&io, theirs, &mut |_| ()).await
             })
         },
         |channel, agreement| {
@@ -42,7 +42,7 @@ fuzz_target!(|input: (u8, u8, u8, u8, bool, [Changes; 2])| {
             let (mut cx, plan) = (drive::context(&session)?, plan(parameters, short, agreement));
             drive::play(channel, |io| async move {
                 let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-                receiver.run(&io, ours, |_| ()).await?.intersect()
+                receiver.run(&io, ours, &mut |_| ()).await?.intersect()
             })
         },
     );

@@ -29,13 +29,13 @@ fn run(
     let sender = Engine::new(|io| async move {
         let session = session();
         let mut cx = Context::new(&session, Seed::from_bytes([number; 32]));
-        Sender::set_up(&io, &mut cx, plan(ours)).await?.run(&io, items(30..90), |_| ()).await
+        Sender::set_up(&io, &mut cx, plan(ours)).await?.run(&io, items(30..90), &mut |_| ()).await
     });
     let receiver = Engine::new(|io| async move {
         let session = session();
         let mut cx = Context::new(&session, Seed::from_bytes([number + 100; 32]));
         let receiver = Receiver::set_up(&io, &mut cx, plan(theirs)).await?;
-        receiver.run(&io, items(0..40), |_| ()).await?.intersect()
+        receiver.run(&io, items(0..40), &mut |_| ()).await?.intersect()
     });
     Pair::new(sender, receiver).run().map(|((), found)| found).map_err(|(_party, e)| e)
 }

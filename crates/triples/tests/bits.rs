@@ -20,7 +20,7 @@ fn party(kind: Kind, count: u64, we_are_initiator: bool, mut room: usize) -> Run
         let seed = Seed::from_bytes([u8::from(we_are_initiator); 32]);
         let mut context = Context::new(&session, seed);
         let (mut records, mut batches) = (Vec::new(), 0);
-        let sink = |shares: &Shares| {
+        let mut sink = |shares: &Shares| {
             room = room.checked_sub(1).ok_or(Abandoned)?;
             let start = records.len();
             records.resize(start + shares.len() * record_len(1), 0);
@@ -29,7 +29,7 @@ fn party(kind: Kind, count: u64, we_are_initiator: bool, mut room: usize) -> Run
             Ok(())
         };
         let all = 0..kind.batches(count);
-        kind.generate(&io, &mut context, we_are_initiator, all, count, sink).await?;
+        kind.generate(&io, &mut context, we_are_initiator, all, count, &mut sink).await?;
         Ok((records, batches))
     })
 }

@@ -93,7 +93,7 @@ fn ends_after(address: &str, left: usize) {
         let plan = Plan { parameters, base: &Endemic, direction, counter: 0 };
         let (mut cx, items) = (drive::context(&session)?, (0..9).map(|k| [k; 32]).collect());
         drive::play(&channel, |io| async move {
-            Receiver::set_up(&io, &mut cx, plan).await?.run(&io, items, |_| ()).await
+            Receiver::set_up(&io, &mut cx, plan).await?.run(&io, items, &mut |_| ()).await
         })
     };
     assert!(run().is_err(), "{left}");
