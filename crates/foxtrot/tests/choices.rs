@@ -259,12 +259,12 @@ fn a_sender_cannot_see_whether_a_message_opens() {
             let mut keys: Vec<[Block; 2]> = Vec::new();
             let all = &mut keys;
             drive::play(channel, |io| async move {
-                let sink = |some: &[[Block; 2]]| {
+                let mut sink = |some: &[[Block; 2]]| {
                     all.extend_from_slice(some);
                     Ok::<_, Abandoned>(())
                 };
                 let shape = Shape::given(2);
-                alone().send(&io, &mut cx, direction, shape, || (), sink).await
+                alone().send(&io, &mut cx, direction, shape, &mut || (), &mut sink).await
             })
             .unwrap();
             let of_messages = session.sub("chosen-messages", 0, direction);

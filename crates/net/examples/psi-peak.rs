@@ -62,11 +62,9 @@ fn receive(parameters: &Parameters, channel: Channel) -> Fallible<()> {
     let receiver = drive::play(&channel, set_up)?;
     let started = Instant::now();
     let items = (0..n).map(digest).collect();
-    let indices =
-        drive::play(
-            &channel,
-            |io| async move { receiver.run(&io, items, |_| ()).await?.intersect() },
-        )?;
+    let indices = drive::play(&channel, |io| async move {
+        receiver.run(&io, items, &mut |_| ()).await?.intersect()
+    })?;
     report("receiver", n, started);
     if !indices.iter().copied().eq(n - shared(parameters)..n) {
         return Err("the intersection is wrong".into());
@@ -87,7 +85,7 @@ fn send(parameters: &Parameters, channel: Channel) -> Fallible<()> {
     let sender = drive::play(&channel, set_up)?;
     let started = Instant::now();
     let items = (first..first + m).map(digest).collect();
-    drive::play(&channel, |io| async move { sender.run(&io, items, |_| ()).await })?;
+    drive::play(&channel, |io| async move { sender.run(&io, items, &mut |_| ()).await })?;
     report("sender", m, started);
     Ok(channel.close()?)
 }

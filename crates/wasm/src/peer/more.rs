@@ -89,7 +89,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         }
         let hello = |hello: Hello| (payload_of(hello, len), len);
         let begun = self.begin_psi(options, Role::Sender, keys.len(), hello).await?;
-        let payload = move |item: usize, to: &mut [u8]| {
+        let mut payload = move |item: usize, to: &mut [u8]| {
             let start = len * firsts[item];
             to.copy_from_slice(&payloads[start..start + len]);
         };
@@ -202,8 +202,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         let run = |io| async move {
             let items = mem::take(&mut *items);
             match role {
-                Role::Sender => send_count(&io, &mut cx, plan, items, &[], |_| ()).await,
-                Role::Receiver => receive_count(&io, &mut cx, plan, items, |_| ()).await.map(Some),
+                Role::Sender => send_count(&io, &mut cx, plan, items, &[], &mut |_| ()).await,
+                Role::Receiver => {
+                    receive_count(&io, &mut cx, plan, items, &mut |_| ()).await.map(Some)
+                }
             }
         };
         let outcome = self.lanes.play(run).await?;
@@ -248,13 +250,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
     ) -> Result<(Vec<usize>, Told), Error> {
         let (session, plan) = (Session::new(agreement.sid), plan(options, parameters, &agreement));
         let (mut cx, mut items) = (drive::context(&session)?, keys.copy());
-        let payload = move |item: usize, to: &mut [u8]| {
+        let mut payload = move |item: usize, to: &mut [u8]| {
             payload(item, to);
             Ok(())
         };
         let run = |io| async move {
             let sender = Sender::set_up(&io, &mut cx, plan).await?;
-            sender.join(&io, mem::take(&mut *items), terms, payload, progress).await
+            sender.join(&io, mem::take(&mut *items), terms, &mut payload, progress).await
         };
         let common = self.lanes.play(run).await?;
         self.lanes.finish().await?;
