@@ -56,10 +56,10 @@ pub enum Extension {
 /// The chosen messages of a session that has not ended yet, still sealed.
 pub struct Sealed(Vec<Taken>);
 
-/// What is called when the base OTs of an extension are done.
+/// A call for when the base OTs of an extension are done.
 pub type SetUp<'a> = &'a mut (dyn FnMut() + Send);
 
-/// What is told of the transfers whose keys are made.
+/// A call that counts transfers whose keys are made.
 pub type Progress<'a> = &'a mut (dyn FnMut(usize) + Send);
 
 /// A message, erased on drop.

@@ -82,7 +82,7 @@ pub struct Progress {
     pub of: usize,
 }
 
-/// What is told of the progress of a run.
+/// A call that is told of the progress of a run.
 pub type OnProgress<'a> = &'a mut (dyn FnMut(Progress) + Send);
 
 /// The party that learns nothing, after the base OTs.
