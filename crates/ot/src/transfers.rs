@@ -56,6 +56,12 @@ pub enum Extension {
 /// The chosen messages of a session that has not ended yet, still sealed.
 pub struct Sealed(Vec<Taken>);
 
+/// The sender's sink, which gets both keys of each transfer of a batch.
+pub type SendTo<'a> = &'a mut (dyn FnMut(&[[Block; 2]]) -> Result<(), Abandoned> + Send);
+
+/// The receiver's sink, which gets the choices and keys of a batch.
+pub type ReceiveTo<'a> = &'a mut (dyn FnMut(&Bits, &[Block]) -> Result<(), Abandoned> + Send);
+
 /// A call for when the base OTs of an extension are done.
 pub type SetUp<'a> = &'a mut (dyn FnMut() + Send);
 
@@ -145,7 +151,7 @@ impl Method {
         direction: Direction,
         shape: Shape,
         set_up: SetUp<'a>,
-        sink: &'a mut (dyn FnMut(&[[Block; 2]]) -> Result<(), Abandoned> + Send),
+        sink: SendTo<'a>,
     ) -> Run<'a, ()> {
         Box::pin(async move {
             if let Some(plan) = self.silent_plan(direction) {
@@ -179,7 +185,7 @@ impl Method {
         direction: Direction,
         choice: &'a Choice,
         set_up: SetUp<'a>,
-        sink: &'a mut (dyn FnMut(&Bits, &[Block]) -> Result<(), Abandoned> + Send),
+        sink: ReceiveTo<'a>,
     ) -> Run<'a, ()> {
         Box::pin(async move {
             if let Some(plan) = self.silent_plan(direction) {

@@ -124,7 +124,7 @@ fn interpreters() -> Vec<(&'static str, String)> {
     };
     let pyenv = text(tools::command("pyenv", "versions --bare")).unwrap_or_default();
     let find = |version: &&'static str| {
-        let mut python = tools::command(&format!("python{version}"), "-c");
+        let mut python = tools::command(format!("python{version}"), "-c");
         python.arg("import ensurepip, sys, venv; print(sys.executable)");
         if !pyenv.is_empty() {
             python.env("PYENV_VERSION", pyenv.replace('\n', ":"));

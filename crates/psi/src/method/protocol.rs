@@ -71,6 +71,9 @@ pub struct Plan<'a> {
     pub counter: u64,
 }
 
+/// A call that gets the index of an item and writes all bytes of its payload.
+pub type Payloads<'a> = &'a mut (dyn FnMut(usize, &mut [u8]) -> Result<(), Abandoned> + Send);
+
 /// The party that learns nothing, after the base OTs.
 #[derive(Debug)]
 pub struct Sender(Either<Box<of_paxos::Sender>, Box<of_vole::Sender>>);
@@ -150,7 +153,7 @@ impl Sender {
         io: &'a Io,
         items: Vec<Digest>,
         terms: Terms,
-        payload: &'a mut (dyn FnMut(usize, &mut [u8]) -> Result<(), Abandoned> + Send),
+        payload: Payloads<'a>,
         progress: OnProgress<'a>,
     ) -> Run<'a, Vec<usize>, Error> {
         Box::pin(async move {

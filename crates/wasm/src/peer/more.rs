@@ -89,7 +89,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         }
         let hello = |hello: Hello| (payload_of(hello, len), len);
         let begun = self.begin_psi(options, Role::Sender, keys.len(), hello).await?;
-        let mut payload = move |item: usize, to: &mut [u8]| {
+        let payload = move |item: usize, to: &mut [u8]| {
             let start = len * firsts[item];
             to.copy_from_slice(&payloads[start..start + len]);
         };
