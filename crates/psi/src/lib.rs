@@ -13,6 +13,7 @@ pub mod join;
 pub mod method;
 pub mod okvs;
 pub mod paxos;
+pub mod plan;
 pub mod shards;
 pub mod vole_psi;
 

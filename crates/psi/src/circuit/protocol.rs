@@ -1,15 +1,13 @@
 //! The protocol, with its base OTs (`docs/wire/circuit-psi.md`, section 24).
 
 use alloc::{boxed::Box, vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
 use foxtrot_ot::{
-    Context, Direction, Seed, Session, Usage,
-    base::{BaseOt, Block},
+    Context, Seed, Session, Usage,
+    base::Block,
     engine::{self, Io, Limits, batches::window_limits},
     erase::Secret,
-    protocol::compatible,
     silent::{Cells, Scratch},
 };
 use zeroize::Zeroizing;
@@ -27,26 +25,17 @@ use crate::{
     okvs::{Coins, RowSeed},
     packed::{self, below, pack, unpack},
     paxos::{hashes::TOGETHER, same},
+    plan::{self, counter},
     tags::FRAME,
 };
 
-pub use crate::paxos::protocol::{OnProgress, Progress};
+pub use crate::plan::{OnProgress, Progress};
 
 /// Items whose bins are fetched ahead.
 const AHEAD: usize = 16;
 
 /// Terms that both parties have agreed on.
-#[derive(Clone, Copy)]
-pub struct Plan {
-    /// Terms and sizes.
-    pub parameters: Parameters,
-    /// The base OT that it starts from.
-    pub base: &'static dyn BaseOt,
-    /// The direction: the receiver learns the result.
-    pub direction: Direction,
-    /// The counter of the run within its session.
-    pub counter: u64,
-}
+pub type Plan = plan::Plan<'static, Parameters>;
 
 /// The bounds of what is on its way to a party when the OTs are done.
 #[must_use]
@@ -70,7 +59,8 @@ pub fn send<'a>(
 ) -> engine::Run<'a, Option<Outcome>, Error> {
     Box::pin(async move {
         let (parameters, items) = (plan.parameters, Secret(items));
-        let (session, lanes) = (plan.begin(cx.session())?, 64 * parameters.words());
+        let (session, lanes) =
+            (plan.begin(cx.session(), &PROTOCOL, PROTOCOL.name)?, 64 * parameters.words());
         same("items", parameters.sender_items(), items.len())?;
         let largest = parameters.terms().largest();
         same("numbers", largest.map_or(0, |_| items.len()), numbers.len())?;
@@ -82,7 +72,7 @@ pub fn send<'a>(
         if parameters.is_trivial() {
             return Ok(parameters.terms().sender_learns().then(|| plan.trivial()));
         }
-        let count = &mut counter(&parameters, progress);
+        let count = &mut counter(parameters.steps(), progress);
         // Step 1.
         let mut ots = plan.ots(&session);
         let tables = ots.send_look_ups(io, cx, parameters.look_ups(), count).await?;
@@ -148,12 +138,13 @@ pub fn receive<'a>(
 ) -> engine::Run<'a, Outcome, Error> {
     Box::pin(async move {
         let (parameters, items) = (plan.parameters, Secret(items));
-        let (session, lanes) = (plan.begin(cx.session())?, 64 * parameters.words());
+        let (session, lanes) =
+            (plan.begin(cx.session(), &PROTOCOL, PROTOCOL.name)?, 64 * parameters.words());
         same("items", parameters.receiver_items(), items.len())?;
         if parameters.is_trivial() {
             return Ok(plan.trivial());
         }
-        let count = &mut counter(&parameters, progress);
+        let count = &mut counter(parameters.steps(), progress);
         // Step 1.
         let mut ots = plan.ots(&session);
         let looked_up = ots.receive_look_ups(io, cx, parameters.look_ups(), count).await?;
@@ -409,15 +400,6 @@ async fn receive_products<const M: usize>(
     Ok(shares)
 }
 
-/// Tells how many more steps are done.
-fn counter(parameters: &Parameters, mut progress: impl FnMut(Progress)) -> impl FnMut(usize) {
-    let (mut done, of) = (0, parameters.steps());
-    move |more| {
-        done += more;
-        progress(Progress { done, of });
-    }
-}
-
 /// Bytes of words that are filled together.
 const FILLED: usize = 1 << 12;
 
@@ -436,11 +418,6 @@ fn fill(seed: &Seed, session: &Session, context: &'static str, to: &mut [u64]) {
 }
 
 impl Plan {
-    fn begin(&self, session: &Session) -> Result<Session, Usage> {
-        compatible(self.base.info(), &PROTOCOL).map_err(Usage::Incompatible)?;
-        Ok(session.sub(PROTOCOL.name, self.counter, self.direction))
-    }
-
     /// The silent protocols, in the run's namespace.
     fn ots<'a>(&self, session: &'a Session) -> Ots<'a> {
         let scratch = Scratch::of(self.parameters.elements());
@@ -493,12 +470,5 @@ impl Plan {
             }
             _ => Outcome::Withheld,
         }
-    }
-}
-
-impl fmt::Debug for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base = self.base.info().name;
-        write!(f, "Plan({:?} from {base}, counter {})", self.parameters, self.counter)
     }
 }

@@ -39,37 +39,26 @@
 //! ```
 
 use alloc::{boxed::Box, vec::Vec};
-use core::fmt;
 
 use foxtrot_ot::{
-    Context, Direction,
-    base::BaseOt,
+    Context,
     engine::{Abandoned, Io, Limits, Run},
 };
 
 use super::{Of, Parameters};
-pub use crate::paxos::{
-    Digest, Error,
-    protocol::{OnProgress, Progress},
-};
 use crate::{
     join::{Joined, Store, Terms},
     paxos::{self, protocol as of_paxos},
+    plan,
     vole_psi::{self, protocol as of_vole},
+};
+pub use crate::{
+    paxos::{Digest, Error},
+    plan::{OnProgress, Progress},
 };
 
 /// Terms that both parties have agreed on.
-#[derive(Clone, Copy)]
-pub struct Plan<'a> {
-    /// The protocol, and the sizes.
-    pub parameters: Parameters,
-    /// The base OT that it starts from.
-    pub base: &'a dyn BaseOt,
-    /// The direction: the receiver learns the intersection. The base OTs run the other way.
-    pub direction: Direction,
-    /// The counter of the intersection within its session.
-    pub counter: u64,
-}
+pub type Plan<'a> = plan::Plan<'a, Parameters>;
 
 /// A call that gets the index of an item and writes all bytes of its payload.
 pub type Payloads<'a> = &'a mut (dyn FnMut(usize, &mut [u8]) -> Result<(), Abandoned> + Send);
@@ -94,14 +83,9 @@ enum Either<P, V> {
 
 impl<'a> Plan<'a> {
     fn of(self) -> Either<of_paxos::Plan<'a>, of_vole::Plan<'a>> {
-        let Self { base, direction, counter, .. } = self;
         match self.parameters.of {
-            Of::Paxos(parameters) => {
-                Either::Paxos(of_paxos::Plan { parameters, base, direction, counter })
-            }
-            Of::Vole(parameters) => {
-                Either::Vole(of_vole::Plan { parameters, base, direction, counter })
-            }
+            Of::Paxos(parameters) => Either::Paxos(self.with(parameters)),
+            Of::Vole(parameters) => Either::Vole(self.with(parameters)),
         }
     }
 }
@@ -243,12 +227,5 @@ pub fn limits(parameters: &Parameters) -> Limits {
     match &parameters.of {
         Of::Paxos(parameters) => of_paxos::limits(parameters),
         Of::Vole(parameters) => of_vole::most_ahead(parameters),
-    }
-}
-
-impl fmt::Debug for Plan<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base = self.base.info().name;
-        write!(f, "Plan({:?} from {base}, counter {})", self.parameters, self.counter)
     }
 }

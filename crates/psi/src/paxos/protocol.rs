@@ -40,17 +40,16 @@
 //! ```
 
 use alloc::{collections::VecDeque, vec::Vec};
-use core::{fmt, mem};
+use core::mem;
 
 use foxtrot_ot::{
-    Context, Direction, Seed, Session, Usage,
-    base::{BaseOt, ReceiverKeys, SenderKeys},
+    Context, Seed, Session, Usage,
+    base::{ReceiverKeys, SenderKeys},
     engine::{
         Abandoned, Io, Limits,
         batches::{PROOFS, WINDOW, window_limits},
     },
     extension::Challenge,
-    protocol::compatible,
 };
 use zeroize::Zeroizing;
 
@@ -58,32 +57,14 @@ use super::{
     Absorbing, Challenged, Digest, Encoded, Error, Joint, Next, Parameters, Received, RowSeed,
     Sent, Unanswered, Unverified, commit,
 };
-use crate::join::{self, Join, Joined, Store, Terms};
+pub use crate::plan::{OnProgress, Progress};
+use crate::{
+    join::{self, Join, Joined, Store, Terms},
+    plan::{self, counter},
+};
 
 /// Terms that both parties have agreed on.
-#[derive(Clone, Copy)]
-pub struct Plan<'a> {
-    /// Adversary and sizes.
-    pub parameters: Parameters,
-    /// The base OT that it starts from.
-    pub base: &'a dyn BaseOt,
-    /// The direction: the receiver learns the intersection. The base OTs run the other way.
-    pub direction: Direction,
-    /// The counter of the intersection within its session.
-    pub counter: u64,
-}
-
-/// The progress of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Steps so far: slots, tags and payloads; of a count, also random OTs and bytes.
-    pub done: usize,
-    /// All of them.
-    pub of: usize,
-}
-
-/// A call that is told of the progress of a run.
-pub type OnProgress<'a> = &'a mut (dyn FnMut(Progress) + Send);
+pub type Plan<'a> = plan::Plan<'a, Parameters>;
 
 /// The party that learns nothing, after the base OTs.
 pub struct Sender {
@@ -109,7 +90,7 @@ impl Sender {
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT.
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
-        let session = plan.begin(io, cx.session())?;
+        let session = plan.begin_paxos(io, cx.session())?;
         let choice = cx.choice(plan.base.info(), plan.parameters.base_ots());
         let base = plan.base.receiver(plan.base_session(&session), choice, cx.seed())?;
         let base = io.run(base).await?;
@@ -127,7 +108,7 @@ impl Sender {
         items: Vec<Digest>,
         progress: impl FnMut(Progress),
     ) -> Result<(), Error> {
-        let mut count = counter(&self.parameters, Terms::NONE, progress);
+        let mut count = counter(self.parameters.steps(Terms::NONE), progress);
         self.send_tags(io, items, false, &mut count).await?;
         Ok(())
     }
@@ -146,7 +127,7 @@ impl Sender {
         progress: impl FnMut(Progress),
     ) -> Result<Vec<usize>, Error> {
         let (parameters, join) = (self.parameters, Join::new(&self.session, terms));
-        let mut count = counter(&parameters, terms, progress);
+        let mut count = counter(parameters.steps(terms), progress);
         let keys = self.send_tags(io, items, true, &mut count).await?.keys()?;
         let sizes = [parameters.receiver_items(), parameters.tags()];
         join::protocol::send(io, &join, &keys, sizes, payload, count).await
@@ -232,7 +213,7 @@ impl Receiver {
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT.
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
-        let session = plan.begin(io, cx.session())?;
+        let session = plan.begin_paxos(io, cx.session())?;
         let rows = plan.parameters.base_ots();
         let base = plan.base.sender(plan.base_session(&session), rows, cx.seed())?;
         let base = io.run(base).await?;
@@ -251,7 +232,7 @@ impl Receiver {
         items: Vec<Digest>,
         progress: impl FnMut(Progress),
     ) -> Result<Received, Error> {
-        let mut count = counter(&self.parameters, Terms::NONE, progress);
+        let mut count = counter(self.parameters.steps(Terms::NONE), progress);
         self.receive_tags(io, items, false, &mut count).await
     }
 
@@ -269,7 +250,7 @@ impl Receiver {
         progress: impl FnMut(Progress),
     ) -> Result<Joined, Error> {
         let (tags, join) = (self.parameters.tags(), Join::new(&self.session, terms));
-        let mut count = counter(&self.parameters, terms, progress);
+        let mut count = counter(self.parameters.steps(terms), progress);
         let received = self.receive_tags(io, items, true, &mut count).await?;
         join::protocol::receive(io, join, tags, received, store, count).await
     }
@@ -384,37 +365,15 @@ fn longest(parameters: &Parameters) -> usize {
 }
 
 impl Plan<'_> {
-    fn begin(&self, io: &Io, session: &Session) -> Result<Session, Usage> {
-        compatible(self.base.info(), self.parameters.info()).map_err(Usage::Incompatible)?;
+    fn begin_paxos(&self, io: &Io, session: &Session) -> Result<Session, Usage> {
+        let session = self.begin(session, self.parameters.info(), "paxos")?;
         // Who waits for the proof of a batch has read the corrections of a window, and none follow before that proof.
         io.limit(limits(&self.parameters));
-        Ok(session.sub("paxos", self.counter, self.direction))
+        Ok(session)
     }
 
     fn base_session(&self, of_protocol: &Session) -> Session {
         of_protocol.sub(self.base.info().name, 0, self.direction.reversed())
-    }
-}
-
-/// Tells how many more slots, tags or payloads are done.
-fn counter<F: FnMut(Progress)>(
-    parameters: &Parameters,
-    terms: Terms,
-    mut progress: F,
-) -> impl FnMut(usize) + use<F> {
-    let tags = parameters.tags();
-    let of = parameters.buckets() * parameters.slots() + tags + terms.payloads(tags);
-    let mut done = 0;
-    move |more| {
-        done += more;
-        progress(Progress { done, of });
-    }
-}
-
-impl fmt::Debug for Plan<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base = self.base.info().name;
-        write!(f, "Plan({:?} from {base}, counter {})", self.parameters, self.counter)
     }
 }
 

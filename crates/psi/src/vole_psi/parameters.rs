@@ -10,7 +10,9 @@ use foxtrot_ot::{
 };
 
 use super::{FRAME, MAX_ITEMS};
-use crate::{elias_fano::Coding, largest_fitted_set, paxos, paxos::load, store::Store};
+use crate::{
+    elias_fano::Coding, join::Terms, largest_fitted_set, paxos, paxos::load, store::Store,
+};
 
 /// Items of the receiver that one bucket is for, about.
 const BUCKET: usize = 1 << 20;
@@ -220,6 +222,11 @@ impl Parameters {
     #[must_use]
     pub fn tags(&self) -> usize {
         self.coding().tags()
+    }
+
+    /// Steps of a run on these terms: slots, tags and payloads.
+    pub(super) fn steps(&self, terms: Terms) -> usize {
+        self.buckets() * self.slots() + self.tags() + terms.payloads(self.tags())
     }
 
     /// The coding of the tags.

@@ -40,39 +40,28 @@
 //! ```
 
 use alloc::vec::Vec;
-use core::{fmt, mem};
+use core::mem;
 
 use foxtrot_ot::{
-    Context, Direction, Seed, Session, Usage,
-    base::BaseOt,
+    Context, Seed, Session,
     engine::{Abandoned, Io, Limits, batches::window_limits},
-    protocol::compatible,
     silent::{self, Gf64, Gf128, Silent, protocol as vole},
 };
 use zeroize::Zeroizing;
 
 use super::{Digest, Error, Mask, Next, Parameters, Planned, Received, Sent, Vole};
-pub use crate::paxos::protocol::Progress;
+pub use crate::plan::Progress;
 use crate::{
     join::{self, Join, Joined, Store, Terms},
     paxos::{
         RowSeed,
         protocol::{receivers_coin, senders_coin},
     },
+    plan::{self, counter},
 };
 
 /// Terms that both parties have agreed on.
-#[derive(Clone, Copy)]
-pub struct Plan<'a> {
-    /// Sizes, and the VOLE.
-    pub parameters: Parameters,
-    /// The base OT that it starts from.
-    pub base: &'a dyn BaseOt,
-    /// The direction: the receiver learns the intersection. The base OTs run the other way.
-    pub direction: Direction,
-    /// The counter of the intersection within its session.
-    pub counter: u64,
-}
+pub type Plan<'a> = plan::Plan<'a, Parameters>;
 
 /// A VOLE of either field.
 #[derive(Debug)]
@@ -103,9 +92,9 @@ impl Sender {
     /// Runs the base OTs. The items are not needed yet, only their numbers.
     ///
     /// # Errors
-    /// [`Usage::Incompatible`]; errors of the base OT and of the VOLE.
+    /// [`Usage::Incompatible`](foxtrot_ot::Usage::Incompatible); errors of the base OT and of the VOLE.
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
-        let session = plan.begin(cx.session())?;
+        let session = plan.begin(cx.session(), plan.parameters.info(), "vole-psi")?;
         let seed = cx.seed();
         let mut of_vole = Context::new(&session, seed);
         let vole = match plan.field() {
@@ -130,7 +119,7 @@ impl Sender {
         items: Vec<Digest>,
         progress: impl FnMut(Progress),
     ) -> Result<(), Error> {
-        let mut count = counter(&self.parameters, Terms::NONE, progress);
+        let mut count = counter(self.parameters.steps(Terms::NONE), progress);
         self.send_tags(io, items, false, &mut count).await?;
         Ok(())
     }
@@ -139,7 +128,7 @@ impl Sender {
     /// and writes all bytes of its payload. If both learn, returns the indices, ascending, of the items that the receiver also has.
     ///
     /// # Errors
-    /// Errors of the steps; [`Error::Unlucky`]; [`Usage::Abandoned`].
+    /// Errors of the steps; [`Error::Unlucky`]; [`Usage::Abandoned`](foxtrot_ot::Usage::Abandoned).
     pub async fn join(
         self,
         io: &Io,
@@ -149,7 +138,7 @@ impl Sender {
         progress: impl FnMut(Progress),
     ) -> Result<Vec<usize>, Error> {
         let (parameters, join) = (self.parameters, Join::new(&self.session, terms));
-        let mut count = counter(&parameters, terms, progress);
+        let mut count = counter(parameters.steps(terms), progress);
         let keys = self.send_tags(io, items, true, &mut count).await?.keys()?;
         let sizes = [parameters.receiver_items(), parameters.tags()];
         join::protocol::send(io, &join, &keys, sizes, payload, count).await
@@ -208,9 +197,9 @@ impl Receiver {
     /// Runs the base OTs. The items are not needed yet, only their numbers.
     ///
     /// # Errors
-    /// [`Usage::Incompatible`]; errors of the base OT.
+    /// [`Usage::Incompatible`](foxtrot_ot::Usage::Incompatible); errors of the base OT.
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
-        let session = plan.begin(cx.session())?;
+        let session = plan.begin(cx.session(), plan.parameters.info(), "vole-psi")?;
         let seed = cx.seed();
         let mut of_vole = Context::new(&session, seed);
         let vole = match plan.field() {
@@ -236,7 +225,7 @@ impl Receiver {
         items: Vec<Digest>,
         progress: impl FnMut(Progress),
     ) -> Result<Received, Error> {
-        let mut count = counter(&self.parameters, Terms::NONE, progress);
+        let mut count = counter(self.parameters.steps(Terms::NONE), progress);
         self.receive_tags(io, items, false, &mut count).await
     }
 
@@ -244,7 +233,7 @@ impl Receiver {
     /// is empty; [`Joined::open`] is the rest.
     ///
     /// # Errors
-    /// Errors of the steps; [`Error::Unlucky`]; [`Usage::Abandoned`].
+    /// Errors of the steps; [`Error::Unlucky`]; [`Usage::Abandoned`](foxtrot_ot::Usage::Abandoned).
     pub async fn join(
         self,
         io: &Io,
@@ -254,7 +243,7 @@ impl Receiver {
         progress: impl FnMut(Progress),
     ) -> Result<Joined, Error> {
         let (tags, join) = (self.parameters.tags(), Join::new(&self.session, terms));
-        let mut count = counter(&self.parameters, terms, progress);
+        let mut count = counter(self.parameters.steps(terms), progress);
         let received = self.receive_tags(io, items, true, &mut count).await?;
         join::protocol::receive(io, join, tags, received, store, count).await
     }
@@ -332,11 +321,6 @@ pub fn most_ahead(parameters: &Parameters) -> Limits {
 }
 
 impl Plan<'_> {
-    fn begin(&self, session: &Session) -> Result<Session, Usage> {
-        compatible(self.base.info(), self.parameters.info()).map_err(Usage::Incompatible)?;
-        Ok(session.sub("vole-psi", self.counter, self.direction))
-    }
-
     fn field(&self) -> Field<Silent<Gf128>, Silent<Gf64>> {
         match self.parameters.vole() {
             Vole::Silent => Field::Large(silent::vole()),
@@ -349,30 +333,6 @@ impl Plan<'_> {
 impl<'a> Plan<'a> {
     fn of_vole<F>(&self, silent: Silent<F>) -> vole::Plan<'a, Silent<F>> {
         vole::Plan { extension: silent, base: self.base, direction: self.direction, counter: 0 }
-    }
-}
-
-/// Tells how many more slots, tags or payloads are done.
-fn counter<F: FnMut(Progress)>(
-    parameters: &Parameters,
-    terms: Terms,
-    mut progress: F,
-) -> impl FnMut(usize) + use<F> {
-    let tags = parameters.tags();
-    let of = parameters.buckets() * parameters.slots() + tags + terms.payloads(tags);
-    let mut done = 0;
-    move |more| {
-        done += more;
-        if more > 0 {
-            progress(Progress { done, of });
-        }
-    }
-}
-
-impl fmt::Debug for Plan<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base = self.base.info().name;
-        write!(f, "Plan({:?} from {base}, counter {})", self.parameters, self.counter)
     }
 }
 

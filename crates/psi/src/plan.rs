@@ -1,0 +1,74 @@
+//! Terms of a run and its progress, in every protocol.
+
+use core::fmt;
+
+use foxtrot_ot::{
+    Direction, Session, Usage,
+    base::{BaseOt, Protocol},
+    protocol::compatible,
+};
+
+/// Terms that both parties have agreed on.
+#[derive(Clone, Copy)]
+pub struct Plan<'a, Parameters> {
+    /// The protocol's parameters, and the sizes.
+    pub parameters: Parameters,
+    /// The base OT that it starts from.
+    pub base: &'a dyn BaseOt,
+    /// The direction: the receiver learns the result.
+    pub direction: Direction,
+    /// The counter of the run within its session.
+    pub counter: u64,
+}
+
+/// The progress of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Steps so far: slots, tags and payloads; of a count, also random OTs and bytes.
+    pub done: usize,
+    /// All of them.
+    pub of: usize,
+}
+
+/// A call that is told of the progress of a run.
+pub type OnProgress<'a> = &'a mut (dyn FnMut(Progress) + Send);
+
+impl<'a, Parameters> Plan<'a, Parameters> {
+    /// The run's session, of which this is the protocol's label.
+    pub(crate) fn begin(
+        &self,
+        session: &Session,
+        protocol: &Protocol,
+        label: &'static str,
+    ) -> Result<Session, Usage> {
+        compatible(self.base.info(), protocol).map_err(Usage::Incompatible)?;
+        Ok(session.sub(label, self.counter, self.direction))
+    }
+
+    /// The same terms with other parameters.
+    pub(crate) fn with<Others>(self, parameters: Others) -> Plan<'a, Others> {
+        let Self { base, direction, counter, .. } = self;
+        Plan { parameters, base, direction, counter }
+    }
+}
+
+impl<Parameters: fmt::Debug> fmt::Debug for Plan<'_, Parameters> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base = self.base.info().name;
+        write!(f, "Plan({:?} from {base}, counter {})", self.parameters, self.counter)
+    }
+}
+
+/// Tells how many more of so many steps are done.
+pub(crate) fn counter<F: FnMut(Progress)>(
+    of: usize,
+    mut progress: F,
+) -> impl FnMut(usize) + use<F> {
+    let mut done = 0;
+    move |more| {
+        done += more;
+        if more > 0 {
+            progress(Progress { done, of });
+        }
+    }
+}
