@@ -1,6 +1,6 @@
 //! Transfers by any method: base OTs alone, or an extension of them.
 //!
-//! A [`Method`] names the protocols. [`Method::check`] is the rule of what may stand on what, and the async functions run
+//! A [`Method`] names the protocols. [`Method::check`] is the rule of what may stand on what, and its other functions run
 //! it: keys, and messages of the sender's choice under these keys (`docs/wire/chosen-messages.md`).
 
 use alloc::{boxed::Box, vec::Vec};
@@ -66,7 +66,7 @@ pub type ReceiveTo<'a> = &'a mut (dyn FnMut(&Bits, &[Block]) -> Result<(), Aband
 pub type SetUp<'a> = &'a mut (dyn FnMut() + Send);
 
 /// A call that counts transfers whose keys are made.
-pub type Progress<'a> = &'a mut (dyn FnMut(usize) + Send);
+pub type OnProgress<'a> = &'a mut (dyn FnMut(usize) + Send);
 
 /// A message, erased on drop.
 pub type Message = Zeroizing<Vec<u8>>;
@@ -228,7 +228,7 @@ impl Method {
         shape: of_n::Shape,
         message_len: usize,
         mut message: impl FnMut(usize) -> Result<M, Abandoned>,
-        progress: Progress<'_>,
+        progress: OnProgress<'_>,
     ) -> Result<(), Error> {
         let of_messages = cx.session().sub("chosen-messages", 0, direction);
         // Without growing, which would leave copies behind.
@@ -265,7 +265,7 @@ impl Method {
         direction: Direction,
         shape: of_n::Shape,
         keys: &'a mut Vec<Block>,
-        progress: Progress<'a>,
+        progress: OnProgress<'a>,
     ) -> Run<'a, ()> {
         Box::pin(async move {
             let Extension::OneOfN(extension) = self.extension else {
@@ -304,7 +304,7 @@ impl Method {
         choices: usize,
         message_len: usize,
         picks: Zeroizing<Vec<u64>>,
-        progress: Progress<'a>,
+        progress: OnProgress<'a>,
     ) -> Run<'a, Sealed> {
         Box::pin(async move {
             check_picks(&picks, choices)?;

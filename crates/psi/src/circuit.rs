@@ -41,11 +41,13 @@
 //!
 //! let sender = Engine::new(|io| async move {
 //!     let session = session();
-//!     send(&io, &mut Context::new(&session, Seed::from_bytes([8; 32])), plan, theirs, &numbers, |_| ()).await
+//!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+//!     send(&io, &mut cx, plan, theirs, &numbers, &mut |_| ()).await
 //! });
 //! let receiver = Engine::new(|io| async move {
 //!     let session = session();
-//!     receive(&io, &mut Context::new(&session, Seed::from_bytes([9; 32])), plan, ours, |_| ()).await
+//!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+//!     receive(&io, &mut cx, plan, ours, &mut |_| ()).await
 //! });
 //! let (none, outcome) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
 //! assert_eq!(outcome, Outcome::Released { count: 2, sum: Some(40) });

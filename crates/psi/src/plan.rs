@@ -15,7 +15,7 @@ pub struct Plan<'a, Parameters> {
     pub parameters: Parameters,
     /// The base OT that it starts from.
     pub base: &'a dyn BaseOt,
-    /// The direction: the receiver learns the result.
+    /// The direction: the receiver learns the result. In an intersection the base OTs run the other way.
     pub direction: Direction,
     /// The counter of the run within its session.
     pub counter: u64,
@@ -34,7 +34,7 @@ pub struct Progress {
 pub type OnProgress<'a> = &'a mut (dyn FnMut(Progress) + Send);
 
 impl<'a, Parameters> Plan<'a, Parameters> {
-    /// The run's session, of which this is the protocol's label.
+    /// Checks that the protocol may stand on the base OT, and returns the run's session, under this label.
     pub(crate) fn begin(
         &self,
         session: &Session,
@@ -45,7 +45,7 @@ impl<'a, Parameters> Plan<'a, Parameters> {
         Ok(session.sub(label, self.counter, self.direction))
     }
 
-    /// The same terms with other parameters.
+    /// Terms with other parameters, and otherwise the same.
     pub(crate) fn with<Others>(self, parameters: Others) -> Plan<'a, Others> {
         let Self { base, direction, counter, .. } = self;
         Plan { parameters, base, direction, counter }

@@ -18,6 +18,9 @@ use crate::{
     rlwe::protocol as from_rlwe,
 };
 
+/// A sink of triples, which gets a batch at a time.
+pub type Sink<'a> = &'a mut (dyn FnMut(&Shares) -> Result<(), Abandoned> + Send);
+
 /// The base OT below `gilboa`.
 pub const BASE: &dyn BaseOt = &Endemic;
 
@@ -198,7 +201,7 @@ impl Kind {
         we_are_initiator: bool,
         batches: Range<u64>,
         count: u64,
-        sink: &'a mut (dyn FnMut(&Shares) -> Result<(), Abandoned> + Send),
+        sink: Sink<'a>,
     ) -> Run<'a, (), Error> {
         Box::pin(async move {
             match self {

@@ -31,7 +31,7 @@ use foxtrot_ot::{
 };
 use foxtrot_psi::method::{
     Method, Parameters,
-    protocol::{Plan, Progress, Receiver, Sender},
+    protocol::{OnProgress, Plan, Receiver, Sender},
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 use zeroize::Zeroizing;
@@ -43,9 +43,6 @@ const NO_ITEM: u32 = u32::MAX;
 
 /// The most bytes that a job may take: WebAssembly has 4 GiB of addresses, and the file's rows are there also.
 const MOST_MEMORY: u64 = 2 << 30;
-
-/// Is told how far a job is. One type for all callers: protocols are compiled once.
-pub type Tell<'a> = &'a mut (dyn FnMut(Progress) + Send);
 
 /// A peer behind a stream, which some other layer has secured. Jobs follow one another.
 #[derive(Debug)]
@@ -224,7 +221,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         &mut self,
         options: &Options,
         keys: &Keys,
-        progress: Tell<'_>,
+        progress: OnProgress<'_>,
     ) -> Result<(Vec<usize>, Told), Error> {
         let (agreement, parameters, told) =
             self.begin_psi(options, Role::Receiver, keys.len(), plain).await?;
@@ -248,7 +245,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         &mut self,
         options: &Options,
         keys: &Keys,
-        progress: Tell<'_>,
+        progress: OnProgress<'_>,
     ) -> Result<Told, Error> {
         let (agreement, parameters, told) =
             self.begin_psi(options, Role::Sender, keys.len(), plain).await?;
@@ -460,13 +457,13 @@ pub fn self_test(n: u32) -> Result<String, String> {
         let session = session();
         let mut cx = Context::new(&session, first);
         let sender = Sender::set_up(&io, &mut cx, plan).await?;
-        sender.run(&io, theirs, (&mut |_| ()) as Tell<'_>).await
+        sender.run(&io, theirs, &mut |_| ()).await
     });
     let receiver = Engine::new(|io| async move {
         let session = session();
         let mut cx = Context::new(&session, second);
         let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-        receiver.run(&io, ours, (&mut |_| ()) as Tell<'_>).await?.intersect()
+        receiver.run(&io, ours, &mut |_| ()).await?.intersect()
     });
     let mut hasher = blake3::Hasher::new();
     let run = Pair::new(sender, receiver).run_through(|party, message| {

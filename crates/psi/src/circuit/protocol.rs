@@ -57,8 +57,10 @@ pub fn send<'a>(
     numbers: &'a [u64],
     progress: OnProgress<'a>,
 ) -> engine::Run<'a, Option<Outcome>, Error> {
+    // Erased also if the run never begins.
+    let items = Secret(items);
     Box::pin(async move {
-        let (parameters, items) = (plan.parameters, Secret(items));
+        let parameters = plan.parameters;
         let (session, lanes) =
             (plan.begin(cx.session(), &PROTOCOL, PROTOCOL.name)?, 64 * parameters.words());
         same("items", parameters.sender_items(), items.len())?;
@@ -136,8 +138,10 @@ pub fn receive<'a>(
     items: Vec<Digest>,
     progress: OnProgress<'a>,
 ) -> engine::Run<'a, Outcome, Error> {
+    // Erased also if the run never begins.
+    let items = Secret(items);
     Box::pin(async move {
-        let (parameters, items) = (plan.parameters, Secret(items));
+        let parameters = plan.parameters;
         let (session, lanes) =
             (plan.begin(cx.session(), &PROTOCOL, PROTOCOL.name)?, 64 * parameters.words());
         same("items", parameters.receiver_items(), items.len())?;

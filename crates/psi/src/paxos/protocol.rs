@@ -57,7 +57,7 @@ use super::{
     Absorbing, Challenged, Digest, Encoded, Error, Joint, Next, Parameters, Received, RowSeed,
     Sent, Unanswered, Unverified, commit,
 };
-pub use crate::plan::{OnProgress, Progress};
+pub use crate::plan::Progress;
 use crate::{
     join::{self, Join, Joined, Store, Terms},
     plan::{self, counter},

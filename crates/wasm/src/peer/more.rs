@@ -20,12 +20,12 @@ use foxtrot_psi::{
     join::Terms,
     method::{
         Assumption, Parameters,
-        protocol::{Receiver, Sender},
+        protocol::{OnProgress, Receiver, Sender},
     },
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Keys, MOST_MEMORY, Options, Peer, Tell, Told, plan, sizes, told};
+use super::{Keys, MOST_MEMORY, Options, Peer, Told, plan, sizes, told};
 
 /// The term of the bytes of a payload.
 const PAYLOAD: &str = "payload";
@@ -55,7 +55,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         options: &Options,
         keys: &Keys,
         len: usize,
-        progress: Tell<'_>,
+        progress: OnProgress<'_>,
     ) -> Result<(Payloads, Told), Error> {
         let terms = Terms::NONE.payload(len)?;
         let hello = |hello: Hello| (payload_of(hello, len), len);
@@ -76,7 +76,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         keys: &Keys,
         payloads: &[u8],
         len: usize,
-        progress: Tell<'_>,
+        progress: OnProgress<'_>,
     ) -> Result<Told, Error> {
         let terms = Terms::NONE.payload(len)?;
         if payloads.len() != len * keys.of_rows.len() {
@@ -106,7 +106,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         options: &Options,
         keys: &Keys,
         (columns, padding): (&[String], Padding),
-        progress: Tell<'_>,
+        progress: OnProgress<'_>,
     ) -> Result<(Matches, Told), Error> {
         let len = columns.len().saturating_mul(padding.slot());
         let terms = Terms::NONE.payload(len)?;
@@ -135,7 +135,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         &mut self,
         options: &Options,
         keys: &Keys,
-        progress: Tell<'_>,
+        progress: OnProgress<'_>,
     ) -> Result<(Vec<usize>, Told), Error> {
         let begun = self.begin_psi(options, Role::Receiver, keys.len(), both).await?;
         let terms = Terms::NONE.both();
@@ -151,7 +151,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         &mut self,
         options: &Options,
         keys: &Keys,
-        progress: Tell<'_>,
+        progress: OnProgress<'_>,
     ) -> Result<(Vec<usize>, Told), Error> {
         let begun = self.begin_psi(options, Role::Sender, keys.len(), both).await?;
         let nothing = (Terms::NONE.both(), |_: usize, _: &mut [u8]| ());
@@ -220,7 +220,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         keys: &Keys,
         (agreement, parameters, told): Begun,
         terms: Terms,
-        progress: Tell<'_>,
+        progress: OnProgress<'_>,
     ) -> Result<(Vec<usize>, Payloads, Told), Error> {
         let (session, plan) = (Session::new(agreement.sid), plan(options, parameters, &agreement));
         let (mut cx, mut items) = (drive::context(&session)?, keys.copy());
@@ -246,7 +246,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         keys: &Keys,
         (agreement, parameters, told): Begun,
         (terms, mut payload): (Terms, impl FnMut(usize, &mut [u8]) + Send),
-        progress: Tell<'_>,
+        progress: OnProgress<'_>,
     ) -> Result<(Vec<usize>, Told), Error> {
         let (session, plan) = (Session::new(agreement.sid), plan(options, parameters, &agreement));
         let (mut cx, mut items) = (drive::context(&session)?, keys.copy());
