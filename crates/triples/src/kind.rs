@@ -18,9 +18,6 @@ use crate::{
     rlwe::protocol as from_rlwe,
 };
 
-/// A sink of triples, which gets a batch at a time.
-pub type Sink<'a> = &'a mut (dyn FnMut(&Shares) -> Result<(), Abandoned> + Send);
-
 /// The base OT below `gilboa`.
 pub const BASE: &dyn BaseOt = &Endemic;
 
@@ -201,7 +198,7 @@ impl Kind {
         we_are_initiator: bool,
         batches: Range<u64>,
         count: u64,
-        sink: Sink<'a>,
+        sink: &'a mut (dyn FnMut(&Shares) -> Result<(), Abandoned> + Send),
     ) -> Run<'a, (), Error> {
         Box::pin(async move {
             match self {

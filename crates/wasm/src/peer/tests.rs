@@ -67,7 +67,7 @@ fn all_jobs_follow_one_another_over_one_stream() {
 fn a_side_with_another_token_is_found_out_before_it_learns_sizes() {
     let [mut here, mut there] = ends([Some("a token"), Some("another")]);
     let (options, ours) = (Options::default(), keys(&["ann"]));
-    let [mut tell, mut tell_too] = [|_: Progress| (); 2];
+    let [mut tell, mut tell_too] = [|_: foxtrot_psi::plan::Progress| (); 2];
     let (here, there) = block_on(async {
         tokio::join!(
             here.psi_receive(&options, &ours, &mut tell),
@@ -84,7 +84,7 @@ fn sides_with_different_terms_name_both_values() {
     let [mut here, mut there] = ends([None; 2]);
     let (options, ours) = (Options::default(), keys(&["ann"]));
     let other = Options { normalize: "email/1".into(), ..options.clone() };
-    let [mut tell, mut tell_too] = [|_: Progress| (); 2];
+    let [mut tell, mut tell_too] = [|_: foxtrot_psi::plan::Progress| (); 2];
     let (here, there) = block_on(async {
         tokio::join!(
             here.psi_receive(&options, &ours, &mut tell),
