@@ -271,19 +271,7 @@ pub(crate) enum PsiCommand {
         #[command(flatten)]
         out: RowsOut,
         #[command(flatten)]
-        most: MostKeys,
-        #[command(flatten)]
-        agreeing: Agreeing,
-        #[command(flatten)]
-        rests: RestsOn,
-        #[command(flatten)]
-        resume: Resume,
-        #[command(flatten)]
-        sharding: Sharding,
-        #[command(flatten)]
-        transport: Transport,
-        #[command(flatten)]
-        common: Common,
+        meeting: Meeting,
     },
     /// Answer a peer that runs `psi receive`; this side learns only the size of the peer's set and the
     /// names of its key columns
@@ -315,19 +303,7 @@ pub(crate) enum PsiCommand {
         #[command(flatten)]
         sessions: MostSessions,
         #[command(flatten)]
-        most: MostKeys,
-        #[command(flatten)]
-        agreeing: Agreeing,
-        #[command(flatten)]
-        rests: RestsOn,
-        #[command(flatten)]
-        resume: Resume,
-        #[command(flatten)]
-        sharding: Sharding,
-        #[command(flatten)]
-        transport: Transport,
-        #[command(flatten)]
-        common: Common,
+        meeting: Meeting,
     },
     /// Count the common keys of two files; neither side learns which they are. Both sides run this command
     /// (semi-honest)
@@ -379,6 +355,25 @@ pub(crate) enum PsiCommand {
         #[arg(long, help_heading = heading::OUTPUT, conflicts_with = "left_out")]
         json: bool,
     },
+}
+
+/// Options of an intersection with a peer.
+#[derive(ClapArgs)]
+pub(crate) struct Meeting {
+    #[command(flatten)]
+    pub(crate) most: MostKeys,
+    #[command(flatten)]
+    pub(crate) agreeing: Agreeing,
+    #[command(flatten)]
+    pub(crate) rests: RestsOn,
+    #[command(flatten)]
+    pub(crate) resume: Resume,
+    #[command(flatten)]
+    pub(crate) sharding: Sharding,
+    #[command(flatten)]
+    pub(crate) transport: Transport,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 /// Options of counts and sums.

@@ -116,6 +116,14 @@ pub(crate) fn transport(peer: &Peer) -> &'static str {
 }
 
 impl Cost {
+    /// The costs of sender and receiver, of which this is the one with that role.
+    pub(crate) fn of(&self, role: Role) -> [Option<&Self>; 2] {
+        match role {
+            Role::Sender => [Some(self), None],
+            Role::Receiver => [None, Some(self)],
+        }
+    }
+
     /// Adds the time up to now, for what was done after the end of the connection.
     pub(crate) fn until_now(self) -> Self {
         Self { wall: self.timer.wall.elapsed(), cpu: self.timer.cpu(), ..self }

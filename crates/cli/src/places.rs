@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     args::{
-        Command, Counting, KeygenArgs, OtCommand, PsiCommand, RotCommand, Transport,
-        TriplesCommand, file,
+        Agreeing, Command, Counting, KeygenArgs, Meeting, OtCommand, PsiCommand, RotCommand,
+        Transport, TriplesCommand, file,
     },
     audit,
     cmd::rot,
@@ -46,16 +46,14 @@ pub(crate) fn check(command: &Command) -> Result<(), Failure> {
 
 /// Checks the audit log, and the place of limits per day: neither takes the place of another file.
 fn check_logs(command: &Command, written: &[PathBuf], read: &[&Path]) -> Result<(), Failure> {
-    let (log, limits) = match command {
-        Command::Psi(PsiCommand::Receive { agreeing, .. }) => (&agreeing.audit, &None),
+    let limits = match command {
+        Command::Psi(PsiCommand::Send { standing, .. }) => &standing.limits,
         Command::Psi(PsiCommand::Count { counting } | PsiCommand::Sum { counting, .. }) => {
-            (&counting.agreeing.audit, &counting.standing.limits)
+            &counting.standing.limits
         }
-        Command::Psi(PsiCommand::Send { agreeing, standing, .. }) => {
-            (&agreeing.audit, &standing.limits)
-        }
-        _ => return Ok(()),
+        _ => &None,
     };
+    let Some(Agreeing { audit: log, .. }) = agreeing(command) else { return Ok(()) };
     let record = record(command).map(Path::to_owned);
     for (path, option) in [(log, "--audit"), (limits, "--limits")] {
         let Some(path) = path else { continue };
@@ -75,6 +73,19 @@ fn check_logs(command: &Command, written: &[PathBuf], read: &[&Path]) -> Result<
     }
 }
 
+/// Returns the options about what both sides agree on.
+fn agreeing(command: &Command) -> Option<&Agreeing> {
+    match command {
+        Command::Psi(PsiCommand::Receive { meeting, .. } | PsiCommand::Send { meeting, .. }) => {
+            Some(&meeting.agreeing)
+        }
+        Command::Psi(PsiCommand::Count { counting } | PsiCommand::Sum { counting, .. }) => {
+            Some(&counting.agreeing)
+        }
+        _ => None,
+    }
+}
+
 /// Returns the place of the run's record.
 fn record(command: &Command) -> Option<&Path> {
     transport(command)?.record.as_deref()
@@ -84,7 +95,8 @@ fn record(command: &Command) -> Option<&Path> {
 fn transport(command: &Command) -> Option<&Transport> {
     match command {
         Command::Psi(
-            PsiCommand::Receive { transport, .. } | PsiCommand::Send { transport, .. },
+            PsiCommand::Receive { meeting: Meeting { transport, .. }, .. }
+            | PsiCommand::Send { meeting: Meeting { transport, .. }, .. },
         )
         | Command::Psi(
             PsiCommand::Count { counting: Counting { transport, .. } }
@@ -104,17 +116,13 @@ fn read(command: &Command) -> Vec<PathBuf> {
     let files: Vec<&PathBuf> = match command {
         Command::Psi(command) => match command {
             PsiCommand::Local { a, b, .. } => vec![a, b],
-            PsiCommand::Receive { set, agreeing, .. } => {
-                [set].into_iter().chain(&agreeing.policy).collect()
-            }
-            PsiCommand::Send { set, named, agreeing, .. } => {
-                let named = named.iter().map(|it| &it.path);
-                set.iter().chain(named).chain(&agreeing.policy).collect()
+            PsiCommand::Send { set, named, .. } => {
+                set.iter().chain(named.iter().map(|it| &it.path)).collect()
             }
             PsiCommand::Count { counting } | PsiCommand::Sum { counting, .. } => {
-                [&counting.set].into_iter().chain(&counting.agreeing.policy).collect()
+                vec![&counting.set]
             }
-            PsiCommand::Inspect { set, .. } => vec![set],
+            PsiCommand::Receive { set, .. } | PsiCommand::Inspect { set, .. } => vec![set],
             PsiCommand::Gateway(_) => vec![],
         },
         Command::Ot(command) => match command {
@@ -132,8 +140,9 @@ fn read(command: &Command) -> Vec<PathBuf> {
         })
         .and_then(|transport| identity::path(transport.identity.as_deref()).ok());
     let known = key.as_deref().map(peers::file_beside);
+    let policy = agreeing(command).and_then(|it| it.policy.clone());
     let line = transport(command).and_then(|transport| transport.psk.clone());
-    files.into_iter().cloned().chain(line).chain(known).chain(key).collect()
+    files.into_iter().cloned().chain(policy).chain(line).chain(known).chain(key).collect()
 }
 
 /// All files that the user has it write.

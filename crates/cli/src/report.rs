@@ -1,14 +1,26 @@
 //! The figures of a run: the JSON object of `--json` (schema 1), and a line in words.
 
-use std::time::Duration;
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 use foxtrot_ot::Backend;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    args::Common,
+    failure::Failure,
     link::{Cost, Terms},
     method::{params, security},
 };
+
+/// Limits above which a run is announced before it begins: more bytes, or more time.
+const MUCH: u64 = 100_000_000;
+const LONG: Duration = Duration::from_secs(2);
+
+/// Bits per second of the line that an estimate is for.
+const LINE: f64 = 1e8;
 
 /// The figures of one run or benchmark; what the other side alone knows is `None`.
 #[derive(Debug)]
@@ -81,7 +93,7 @@ impl Report {
     #[must_use]
     pub fn json(&self) -> Map<String, Value> {
         let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
-        let object = json!({
+        object(json!({
             "schema": 1,
             "name": self.name,
             "params": self.params,
@@ -97,11 +109,17 @@ impl Report {
             "bytes_sender": self.bytes_sender,
             "bytes_receiver": self.bytes_receiver,
             "rounds": self.rounds,
-        });
-        match object {
-            Value::Object(map) => map,
-            _ => Map::new(),
+        }))
+    }
+
+    /// Prints the report with more fields as one object, if `--json` asks for it.
+    pub(crate) fn print(&self, common: &Common, more: Map<String, Value>) -> Result<(), Failure> {
+        if !common.json {
+            return Ok(());
         }
+        let mut object = self.json();
+        object.extend(more);
+        writeln!(io::stdout().lock(), "{}", Value::Object(object)).map_err(|e| Failure::stdout(&e))
     }
 
     /// Bytes and time in words, and the rate.
@@ -131,6 +149,28 @@ impl Report {
         };
         format!("{sent}, {}", time(self.wall))
     }
+}
+
+/// The fields of a JSON object.
+pub(crate) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// Announces a run of many bytes or much time; the words say whose bytes and whose time these are.
+pub(crate) fn estimate(
+    (size, sent): (u64, &str),
+    (takes, computed): (Duration, &str),
+) -> Option<String> {
+    (size > MUCH || takes > LONG).then(|| {
+        let way = time(Duration::from_secs_f64(size as f64 * 8.0 / LINE));
+        let (size, takes) = (bytes(size), time(takes));
+        format!(
+            "estimate: {size} {sent} ({way} at 100 Mbit/s), {takes} of computation on {computed}"
+        )
+    })
 }
 
 /// `1 transfer`, `8 transfers`; the first word gets the plural.

@@ -7,7 +7,7 @@ use foxtrot_net::{
     jobs::{memory_of_ot_sender, message_length, peers_length},
 };
 use foxtrot_ot::{Misbehaved, extension::one_of_n::protocol::Shape};
-use serde_json::json;
+use serde_json::{Map, json};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
     output::{self, Output},
     reach::Way,
     record::Recorder,
-    report::{Report, counted},
+    report::{Report, counted, object},
     workers::Workers,
 };
 
@@ -62,14 +62,14 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                 entry.met(&link);
                 agreed(&terms, longest(&all), output);
                 let cost = send(link, &terms, &workers, &all, output)?;
-                let report = Report::of_run(&terms, workers.threads(), [Some(&cost), None]);
+                let report = Report::of_run(&terms, workers.threads(), cost.of(Role::Sender));
                 entry.ran(&report, &cost);
                 let what = match one_of.choices {
                     2 => format!("{} pairs of messages", terms.n),
                     n => format!("{} times {n} messages", terms.n),
                 };
                 output.note(&format!("sent {what}: {}", report.words()));
-                print_json(common, &report, None)
+                report.print(common, Map::new())
             })
         }
         OtCommand::Receive { choices, one_of, out, transport, common } => {
@@ -83,7 +83,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                 entry.met(&link);
                 agreed(&terms, offered_length(&link)?, output);
                 let (messages, cost) = receive(link, &terms, &workers, choices, output)?;
-                let report = Report::of_run(&terms, workers.threads(), [None, Some(&cost)]);
+                let report = Report::of_run(&terms, workers.threads(), cost.of(Role::Receiver));
                 entry.ran(&report, &cost);
                 entry.set("results", messages.len());
                 deliver(&messages, &terms, out, common, &report)
@@ -150,7 +150,7 @@ impl Service for Server {
             let workers = self.workers.for_another();
             let output = Output::in_background();
             let cost = send(link, &self.terms, &workers, &self.messages, output)?;
-            let report = Report::of_run(&self.terms, workers.threads(), [Some(&cost), None]);
+            let report = Report::of_run(&self.terms, workers.threads(), cost.of(Role::Sender));
             entry.ran(&report, &cost);
             Ok(report)
         })
@@ -167,7 +167,7 @@ fn answer_all(
     output::stamp();
     way.all_peers(common, most, hello, server, |number, peer, report: Report| {
         output.note(&format!("session {number} with {peer}: {}", report.words()));
-        print_json(common, &report, None)
+        report.print(common, Map::new())
     })
 }
 
@@ -281,7 +281,7 @@ fn deliver(
         Some(path) => json!({ "files": [path.display().to_string()] }),
         None => in_json(messages, out.hex),
     };
-    print_json(common, report, Some(result))
+    report.print(common, object(result))
 }
 
 /// Checks text for line breaks: a message with one would pass for two. No input file has one: the
@@ -311,22 +311,4 @@ fn in_json(messages: &Messages, hex: bool) -> serde_json::Value {
             json!({ "encoding": "hex", "messages": all })
         }
     }
-}
-
-/// Prints the report as one object, with the result; for `--json`.
-fn print_json(
-    common: &Common,
-    report: &Report,
-    result: Option<serde_json::Value>,
-) -> Result<(), Failure> {
-    use io::Write;
-    if !common.json {
-        return Ok(());
-    }
-    let mut object = report.json();
-    if let Some(serde_json::Value::Object(result)) = result {
-        object.extend(result);
-    }
-    writeln!(io::stdout().lock(), "{}", serde_json::Value::Object(object))
-        .map_err(|e| Failure::stdout(&e))
 }

@@ -22,12 +22,14 @@ use zeroize::Zeroizing;
 
 use crate::{
     args::{
-        Agreeing, Column, Common, PsiCommand, RowsOut, SetOptions, Sharding, Transport, Trying,
+        Agreeing, Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Sharding, Transport,
+        Trying,
     },
     confirm::confirm,
     failure::Failure,
     link::Link,
     local::both,
+    method,
     output::Output,
     policy::{self, Under},
     reach::Way,
@@ -66,7 +68,8 @@ pub(crate) struct Side {
 impl Side {
     /// Makes the terms with the keys of this set, which accepts so many at most.
     pub(crate) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
-        let terms = Terms::new(common, Assumption::default(), std::slice::from_ref(set), most)?;
+        let method = method::psi(common, Assumption::default())?;
+        let terms = Terms::new(method, std::slice::from_ref(set), [most, 0], None);
         Ok(Self { terms, keys: set.items().len() })
     }
 
@@ -93,44 +96,15 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let options = [options.with(or_keys)?, theirs?];
             local([a, b], &options, trying, out, (rests.assumption(), common))
         }
-        PsiCommand::Receive {
-            set,
-            options,
-            or_keys,
-            asked,
-            joining,
-            out,
-            most,
-            agreeing,
-            rests,
-            resume,
-            sharding,
-            transport,
-            common,
-        } => {
-            check_output(out, common)?;
-            let policy = read_policy(agreeing)?;
-            let way = Way::under(transport, under(policy.as_deref(), Role::Receiver))?;
-            let way = way.resuming(resume.base.as_deref());
-            let worker = Worker::of(sharding, Role::Receiver)?;
-            let sets = read_shard(set, options.with(or_keys)?, worker.as_ref(), common)?;
-            result::check(&sets, joining.with().is_some(), out)?;
-            let columns = joining.with().map(|names| Columns {
-                names: names.to_vec(),
-                padding: joining.padding.of_fields(),
-            });
-            let function = function(columns.is_some(), joining.both);
-            let terms =
-                Terms::new(common, rests.assumption(), &sets, most.keys)?.at_least(most.least);
-            let terms = terms.under(policy).asking(asked.as_ref()).computing(function, columns);
-            let (terms, way) = of_worker(worker.as_ref(), terms, way, transport)?;
-            let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
-            recorder.keep("psi", "receiver", |entry| {
-                entry.set(OUR_NORMALIZE, options.normalisers_in_full());
-                if let Some(all) = all_shards(sharding, Role::Receiver) {
-                    return shards::agree(&sets[0], &terms, way, all, (common, entry));
-                }
-                receive(sets, &terms, out, way, (agreeing, common, entry))
+        PsiCommand::Receive { set, options, or_keys, asked, joining, out, meeting } => {
+            check_output(out, &meeting.common)?;
+            let ours = Ours { role: Role::Receiver, set, options, or_keys, out, meeting };
+            ours.run(|sets, terms| {
+                result::check(sets, joining.with().is_some(), out)?;
+                let padding = joining.padding.of_fields();
+                let columns = joining.with().map(|it| Columns { names: it.to_vec(), padding });
+                let function = function(columns.is_some(), joining.both);
+                Ok((terms.asking(asked.as_ref()).computing(function, columns), None))
             })
         }
         PsiCommand::Send {
@@ -142,62 +116,37 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             named,
             standing,
             sessions,
-            most,
-            agreeing,
-            rests,
-            resume,
-            sharding,
-            transport,
-            common,
+            meeting,
         } => {
-            let policy = read_policy(agreeing)?;
-            let way = Way::under(transport, under(policy.as_deref(), Role::Sender))?;
-            let way = way.resuming(resume.base.as_deref());
             let share = sharing.share().map(<[_]>::to_vec);
             let padding = sharing.padding.of_fields();
             let function = function(share.is_some(), sharing.both);
-            let fields = move |sets: &[Set]| {
-                let of = |share: &Vec<Column>| columns::fields(&sets[0], share, padding);
-                share.as_ref().map(of).transpose()
+            let sharing_fields = move |sets: &[Set], terms: Terms| {
+                let fields = share.as_ref().map(|it| columns::fields(&sets[0], it, padding));
+                let fields = fields.transpose()?;
+                Ok((terms.computing(function, fields.as_ref().map(Columns::of)), fields))
             };
-            let columns = move |fields: Option<&Fields>| {
-                fields.map(|fields| Columns { names: fields.names().to_vec(), padding })
-            };
-            let limits = serve::limits(standing)?;
-            let way = limits.into_iter().fold(way, Way::per_day);
             if !*serve {
-                let set = set.as_deref().unwrap_or(Path::new("-"));
-                let worker = Worker::of(sharding, Role::Sender)?;
-                let sets = read_shard(set, options.with(or_keys)?, worker.as_ref(), common)?;
-                let terms =
-                    Terms::new(common, rests.assumption(), &sets, most.keys)?.at_least(most.least);
-                let fields = fields(&sets)?;
-                let terms = terms.under(policy).computing(function, columns(fields.as_ref()));
-                let (terms, way) = of_worker(worker.as_ref(), terms, way, transport)?;
-                let out = RowsOut::of_sender(sharing.output.clone());
+                let out = &RowsOut::of_sender(sharing.output.clone());
                 if sharing.both {
-                    check_output(&out, common)?;
+                    check_output(out, &meeting.common)?;
                 }
-                let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
-                return recorder.keep("psi", "sender", |entry| {
-                    entry.set(OUR_NORMALIZE, options.normalisers_in_full());
-                    if let Some(all) = all_shards(sharding, Role::Sender) {
-                        return shards::agree(&sets[0], &terms, way, all, (common, entry));
-                    }
-                    send((sets, fields.as_ref()), &terms, &out, way, (agreeing, common, entry))
-                });
+                let set = set.as_deref().unwrap_or(Path::new("-"));
+                let ours = Ours { role: Role::Sender, set, options, or_keys, out, meeting };
+                return ours.run(sharing_fields);
             }
-            let files = serve::files(set.as_ref(), named);
-            let (output, method) =
-                (Output::new(common), Terms::method(common, rests.assumption())?);
+            let Meeting { most, agreeing, rests, resume, transport, common, .. } = meeting;
+            let policy = read_policy(agreeing)?;
+            let way = Way::under(transport, under(policy.as_deref(), Role::Sender))?;
+            let way = way.resuming(resume.base.as_deref());
+            let way = serve::limits(standing)?.into_iter().fold(way, Way::per_day);
+            let (output, method) = (Output::new(common), method::psi(common, rests.assumption())?);
             let stock = {
-                let (options, [most, least]) = (options.with(or_keys)?, [most.keys, most.least]);
+                let (options, bounds) = (options.with(or_keys)?, [most.keys, most.least]);
                 move |path: &Path| {
                     let sets = read_all(path, &options, output)?;
-                    let fields = fields(&sets)?;
-                    let terms =
-                        Terms::of(method, &sets, most).at_least(least).under(policy.clone());
-                    let terms = terms.computing(function, columns(fields.as_ref()));
+                    let terms = Terms::new(method, &sets, bounds, policy.clone());
+                    let (terms, fields) = sharing_fields(&sets, terms)?;
                     let items = sets.into_iter().map(Set::into_items).collect();
                     let stock = Stock { terms, items, fields, numbers: Numbers::default() };
                     let hello = stock.terms.hello(Role::Sender, &stock.sizes());
@@ -205,6 +154,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                     Ok(stock)
                 }
             };
+            let files = serve::files(set.as_ref(), named);
             let shelf = serve::open(files, standing.reload, stock)?;
             let recorder = Recorder::of_many(transport).with_audit(agreeing.audit.as_deref());
             let (workers, normalize) =
@@ -241,13 +191,11 @@ fn local(
     result::check(&ours, with.is_some(), out)?;
     let fields = with.map(|columns| columns::fields(&theirs[0], &columns.0, padding)).transpose();
     let fields = fields.map_err(|e| e.rename_options(&[("--share ", "--with ")]))?;
-    let columns = fields.as_ref().map(|it| Columns { names: it.names().to_vec(), padding });
-    let function = function(columns.is_some(), false);
+    let columns = fields.as_ref().map(Columns::of);
+    let (function, method) = (function(columns.is_some(), false), method::psi(common, assumption)?);
     let [terms, senders_terms] = [&ours, &theirs].map(|sets| {
-        let terms = Terms::new(common, assumption, sets, MAX_ITEMS)?;
-        Ok::<_, Failure>(terms.computing(function, columns.clone()))
+        Terms::new(method, sets, [MAX_ITEMS, 0], None).computing(function, columns.clone())
     });
-    let (terms, senders_terms) = (terms?, senders_terms?);
     same_terms([a, b], [&terms, &senders_terms])?;
     let workers = Workers::new(common.threads)?;
     let senders = workers.for_another();
@@ -288,78 +236,95 @@ fn same_terms([a, b]: [&Path; 2], terms: [&Terms; 2]) -> Result<(), Failure> {
     Err(Failure::usage(why).hint("use the same number of key columns and the same normalisers"))
 }
 
-fn receive(
-    sets: Vec<Set>,
-    terms: &Terms,
-    out: &RowsOut,
-    way: Way<'_>,
-    (agreeing, common, entry): (&Agreeing, &Common, &mut Entry),
-) -> Result<(), Failure> {
-    let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-    let items: Vec<&[Item]> = sets.iter().map(Set::items).collect();
-    let n: Vec<_> = items.iter().map(|items| items.len()).collect();
-    let hello = terms.hello(Role::Receiver, &n);
-    terms.begin(entry);
-    policy::check(terms.policy(), &hello)?;
-    let link = way.reach(common, hello, output);
-    let link = link.map_err(|e| e.explained_by(table::hint))?;
-    entry.met(&link);
-    let agreed = Agreed::on(terms, &link, &n)?;
-    agreed.enter(entry);
-    agreed.tell(output, Some(Role::Receiver), &workers, out.count);
-    confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
-    let party = Party { agreed: &agreed, workers: &workers, output };
-    let (found, cost) = party.receive(link, &items)?;
-    let report = agreed.report(workers.threads(), [None, Some(&cost)]);
-    entry.ran(&report, &cost);
-    entry.set("results", found.items.iter().map(Vec::len).sum::<usize>());
-    result::deliver(sets, &found, (&agreed, &report), out, common)
+/// Our side of a run with one peer.
+struct Ours<'a> {
+    role: Role,
+    set: &'a Path,
+    options: &'a SetOptions,
+    or_keys: &'a OrKeys,
+    out: &'a RowsOut,
+    meeting: &'a Meeting,
 }
 
-fn send(
-    (sets, fields): (Vec<Set>, Option<&Fields>),
-    terms: &Terms,
-    out: &RowsOut,
-    way: Way<'_>,
-    (agreeing, common, entry): (&Agreeing, &Common, &mut Entry),
-) -> Result<(), Failure> {
-    let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-    let n: Vec<_> = sets.iter().map(|set| set.items().len()).collect();
-    let hello = terms.hello(Role::Sender, &n);
-    terms.begin(entry);
-    policy::check(terms.policy(), &hello)?;
-    let link = way.reach(common, hello, output);
-    let link = link.map_err(|e| e.explained_by(table::hint))?;
-    entry.met(&link);
-    let agreed = Agreed::on(terms, &link, &n)?;
-    agreed.enter(entry);
-    if link.agreed.peer_details.contains_key(SET) {
-        let why = "the peer asks for a set by name; this side has one without a name";
-        let failure = Failure::run(why).told(Reason::NoSuchSet);
-        return Err(link.refuse(failure.hint("use --serve with --set NAME=FILE")));
+impl Ours<'_> {
+    /// Reads the set and runs with the peer. `computing` adds to the terms what is computed, and gives the fields that
+    /// this side shares.
+    fn run(
+        &self,
+        computing: impl FnOnce(&[Set], Terms) -> Result<(Terms, Option<Fields>), Failure>,
+    ) -> Result<(), Failure> {
+        let Meeting { most, agreeing, rests, resume, sharding, transport, common } = self.meeting;
+        let (role, policy) = (self.role, read_policy(agreeing)?);
+        let way = Way::under(transport, under(policy.as_deref(), role))?;
+        let way = way.resuming(resume.base.as_deref());
+        let worker = Worker::of(sharding, role)?;
+        let options = self.options.with(self.or_keys)?;
+        let sets = read_shard(self.set, options, worker.as_ref(), common)?;
+        let method = method::psi(common, rests.assumption())?;
+        let terms = Terms::new(method, &sets, [most.keys, most.least], policy);
+        let (terms, fields) = computing(&sets, terms)?;
+        let (terms, way) = of_worker(worker.as_ref(), terms, way, transport)?;
+        let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
+        recorder.keep("psi", &role.to_string(), |entry| {
+            entry.set(OUR_NORMALIZE, self.options.normalisers_in_full());
+            match all_shards(sharding, role) {
+                Some(all) => shards::agree(&sets[0], &terms, way, all, (common, entry)),
+                None => self.meet(sets, fields.as_ref(), &terms, way, entry),
+            }
+        })
     }
-    agreed.tell(output, Some(Role::Sender), &workers, false);
-    confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
-    let party = Party { agreed: &agreed, workers: &workers, output };
-    let (items, sets) = match agreed.function() {
-        // Rows that match are written when the run is over.
-        Function::Both => {
-            (sets.iter().map(|set| Zeroizing::new(set.items().to_vec())).collect(), sets)
+
+    fn meet(
+        &self,
+        sets: Vec<Set>,
+        fields: Option<&Fields>,
+        terms: &Terms,
+        way: Way<'_>,
+        entry: &mut Entry,
+    ) -> Result<(), Failure> {
+        let (role, Meeting { agreeing, common, .. }) = (self.role, self.meeting);
+        let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
+        let n: Vec<_> = sets.iter().map(|set| set.items().len()).collect();
+        let link = terms.meet(way, terms.hello(role, &n), common, entry)?;
+        let agreed = Agreed::on(terms, &link, &n)?;
+        agreed.enter(entry);
+        if role == Role::Sender && link.agreed.peer_details.contains_key(SET) {
+            let why = "the peer asks for a set by name; this side has one without a name";
+            let failure = Failure::run(why).told(Reason::NoSuchSet);
+            return Err(link.refuse(failure.hint("use --serve with --set NAME=FILE")));
         }
-        _ => (sets.into_iter().map(Set::into_items).collect(), Vec::new()),
-    };
-    let (found, cost) = party.send(link, || Ok(items), fields)?;
-    let report = agreed.report(workers.threads(), [Some(&cost), None]);
-    entry.ran(&report, &cost);
-    if agreed.function() == Function::Both {
-        entry.set("results", found.iter().map(Vec::len).sum::<usize>());
-        let found = Found { items: found, fields: Vec::new() };
-        return result::deliver(sets, &found, (&agreed, &report), out, common);
+        agreed.tell(output, Some(role), &workers, self.out.count);
+        confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
+        let party = Party { agreed: &agreed, workers: &workers, output };
+        let (found, cost, sets) = match role {
+            Role::Receiver => {
+                let items: Vec<&[Item]> = sets.iter().map(Set::items).collect();
+                let (found, cost) = party.receive(link, &items)?;
+                (found, cost, Some(sets))
+            }
+            Role::Sender => {
+                let (items, sets) = match agreed.function() {
+                    // Rows that match are written when the run is over.
+                    Function::Both => {
+                        let copy = |set: &Set| Zeroizing::new(set.items().to_vec());
+                        (sets.iter().map(copy).collect(), Some(sets))
+                    }
+                    _ => (sets.into_iter().map(Set::into_items).collect(), None),
+                };
+                let (items, cost) = party.send(link, || Ok(items), fields)?;
+                (Found { items, fields: Vec::new() }, cost, sets)
+            }
+        };
+        let report = agreed.report(workers.threads(), cost.of(role));
+        entry.ran(&report, &cost);
+        if let Some(sets) = sets {
+            entry.set("results", found.items.iter().map(Vec::len).sum::<usize>());
+            return result::deliver(sets, &found, (&agreed, &report), self.out, common);
+        }
+        output.note(&format!("done: {}", report.figures()));
+        agreed.hint().iter().for_each(|hint| output.note(hint));
+        report.print(common, agreed.json())
     }
-    let figures = report.figures();
-    output.note(&format!("done: {figures}"));
-    agreed.hint().iter().for_each(|hint| output.note(hint));
-    result::print_json(&agreed, &report, common)
 }
 
 /// The function that the options of one side ask for.

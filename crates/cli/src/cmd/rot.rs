@@ -2,13 +2,11 @@
 
 mod files;
 
-use std::{
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use foxtrot::job::{Job, Role};
 use foxtrot_ot::protocol::Purpose;
+use serde_json::json;
 
 use crate::{
     args::{Common, KeysOut, RotCommand, Transport},
@@ -21,7 +19,7 @@ use crate::{
     output::Output,
     reach::Way,
     record::Recorder,
-    report::{Report, counted},
+    report::{Report, counted, object},
     workers::Workers,
 };
 use files::{Files, suffixed};
@@ -55,11 +53,7 @@ fn one_party(
         let existing = Existing::with_force(out.force);
         let (names, cost) =
             make(link, &terms, &workers, files, output, |job, drafts| put(job, drafts, existing))?;
-        let costs = match role {
-            Role::Sender => [Some(&cost), None],
-            Role::Receiver => [None, Some(&cost)],
-        };
-        let report = Report::of_run(&terms, workers.threads(), costs);
+        let report = Report::of_run(&terms, workers.threads(), cost.of(role));
         entry.ran(&report, &cost);
         entry.set("results", terms.n);
         tell(names, common, &report)
@@ -188,11 +182,5 @@ fn agreed(terms: &Terms, output: Output) {
 fn tell(names: Vec<String>, common: &Common, report: &Report) -> Result<(), Failure> {
     let output = Output::new(common);
     output.note(&format!("wrote {}: {}", names.join(", "), report.words()));
-    if common.json {
-        let mut object = report.json();
-        object.insert("files".into(), names.into());
-        writeln!(io::stdout().lock(), "{}", serde_json::Value::Object(object))
-            .map_err(|e| Failure::stdout(&e))?;
-    }
-    Ok(())
+    report.print(common, object(json!({ "files": names })))
 }

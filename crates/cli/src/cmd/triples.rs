@@ -8,10 +8,7 @@ pub(crate) mod kind;
 mod record;
 mod verify;
 
-use std::{
-    io::{self, Write},
-    slice,
-};
+use std::slice;
 
 use foxtrot::{
     Error,
@@ -19,7 +16,6 @@ use foxtrot::{
     net::FrameError,
 };
 use foxtrot_triples::{Shares, formats::triples_per_record};
-use serde_json::Value;
 
 use self::record::Record;
 use crate::{
@@ -113,8 +109,7 @@ fn generate(
         entry.set("run", agreed.record.run.as_str());
         agreed.tell(&terms, output, workers.threads());
         let cost = make(link, &agreed, &folder, &workers, output)?;
-        let costs = if party == 0 { [Some(&cost), None] } else { [None, Some(&cost)] };
-        let report = agreed.report(workers.threads(), costs);
+        let report = agreed.report(workers.threads(), cost.of(terms.role()));
         entry.ran(&report, &cost);
         entry.set("results", agreed.record.count);
         deliver(folder, &agreed, slice::from_ref(&agreed.record), common, &report)?;
@@ -237,11 +232,5 @@ fn deliver(
     let files = folder.finish(records)?;
     let figures = report.words_of("triples");
     Output::new(common).note(&format!("wrote {}: {figures}", files.join(", ")));
-    if common.json {
-        let mut object = report.json();
-        object.extend(agreed.json(&files));
-        writeln!(io::stdout().lock(), "{}", Value::Object(object))
-            .map_err(|e| Failure::stdout(&e))?;
-    }
-    Ok(())
+    report.print(common, agreed.json(&files))
 }

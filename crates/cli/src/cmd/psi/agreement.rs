@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use foxtrot::{
     policy::Policy,
-    psi::{Function, fields::Padding},
+    psi::{
+        Function,
+        fields::{Fields, Padding},
+    },
 };
 use foxtrot_net::{
     Reason,
@@ -25,18 +28,13 @@ use crate::{
     link::{Cost, Link},
     method,
     output::Output,
+    policy,
+    reach::Way,
     record::Entry,
-    report::{Report, bytes, counted, time},
-    table::Set,
+    report::{Report, bytes, counted, estimate, object},
+    table::{self, Set},
     workers::Workers,
 };
-
-/// Limits above which a run is announced before it begins: more bytes, or more time.
-const MUCH: u64 = 100_000_000;
-const LONG: Duration = Duration::from_secs(2);
-
-/// Bits per second of the line that an estimate is for.
-const LINE: f64 = 1e8;
 
 /// Nanoseconds for each of the receiver's keys, and of the sender's, both parties together: fitted to
 /// runs with a million and with a tenth of it on the machine of `bench/record`.
@@ -108,13 +106,22 @@ pub(super) struct Agreed {
 }
 
 impl Terms {
+    /// The terms of a file by these protocols, which was read once for each key; the peer has so many keys at most and
+    /// at least.
     pub(super) fn new(
-        common: &Common,
-        assumption: Assumption,
+        method: Method,
         sets: &[Set],
-        most: usize,
-    ) -> Result<Self, Failure> {
-        Ok(Self::of(Self::method(common, assumption)?, sets, most))
+        [most, least]: [usize; 2],
+        policy: Option<Arc<Policy>>,
+    ) -> Self {
+        let key = |set: &Set| {
+            let columns = set.key_columns();
+            let columns = columns.map(|names| names.into_iter().map(str::to_owned).collect());
+            Key { normalize: set.terms(), columns }
+        };
+        let keys = sets.iter().map(key).collect();
+        let (function, columns, asked, shard) = (Function::Intersection, None, None, None);
+        Self { method, keys, most, least, function, columns, policy, asked, shard }
     }
 
     /// The base OT below.
@@ -129,36 +136,9 @@ impl Terms {
         Ok(theirs)
     }
 
-    /// The protocols that the user wants.
-    pub(super) fn method(common: &Common, assumption: Assumption) -> Result<Method, Failure> {
-        method::psi(common, assumption)
-    }
-
-    /// The terms of a file by these protocols; it was read once for each key.
-    pub(super) fn of(method: Method, sets: &[Set], most: usize) -> Self {
-        let key = |set: &Set| {
-            let columns = set.key_columns();
-            let columns = columns.map(|names| names.into_iter().map(str::to_owned).collect());
-            Key { normalize: set.terms(), columns }
-        };
-        let (keys, policy, asked) = (sets.iter().map(key).collect(), None, None);
-        let (function, columns) = (Function::Intersection, None);
-        Self { method, keys, most, least: 0, function, columns, policy, asked, shard: None }
-    }
-
-    /// Refuses a peer with fewer keys.
-    pub(super) fn at_least(self, least: usize) -> Self {
-        Self { least, ..self }
-    }
-
     /// Computes more than the intersection.
     pub(super) fn computing(self, function: Function, columns: Option<Columns>) -> Self {
         Self { function, columns, ..self }
-    }
-
-    /// Enters the policy.
-    pub(super) fn under(self, policy: Option<Arc<Policy>>) -> Self {
-        Self { policy, ..self }
     }
 
     /// The session of a shard, in which the peer has so many keys.
@@ -184,11 +164,22 @@ impl Terms {
         self.keys.iter().map(|key| key.normalize.as_str()).collect()
     }
 
-    /// Enters into the record what is known before the peer is met.
-    pub(super) fn begin(&self, entry: &mut Entry) {
+    /// Meets the peer with this hello, if the policy allows it.
+    pub(super) fn meet(
+        &self,
+        way: Way<'_>,
+        hello: Hello,
+        common: &Common,
+        entry: &mut Entry,
+    ) -> Result<Link, Failure> {
         entry.set("function", self.function.name());
-        entry.set("policy", self.policy.as_ref().map(|policy| policy.id()));
+        entry.set("policy", self.policy().map(Policy::id));
         entry.set("set", self.asked.clone());
+        policy::check(self.policy(), &hello)?;
+        let link = way.reach(common, hello, Output::new(common));
+        let link = link.map_err(|e| e.explained_by(table::hint))?;
+        entry.met(&link);
+        Ok(link)
     }
 
     /// The hello of a side with these numbers of keys.
@@ -345,19 +336,12 @@ impl Agreed {
         if let Some(policy) = &self.policy {
             lines.push(format!("policy of both sides: {}", policy.words()));
         }
+        let computed = match threads {
+            1 => "both sides together".into(),
+            _ => format!("both sides together with {threads} threads each"),
+        };
         let (size, takes) = (self.payload(), self.computing(threads));
-        if size > MUCH || takes > LONG {
-            let takes = time(takes);
-            let way = time(Duration::from_secs_f64(size as f64 * 8.0 / LINE));
-            let size = bytes(size);
-            let each = match threads {
-                1 => String::new(),
-                _ => format!(" with {threads} threads each"),
-            };
-            lines.push(format!(
-                "estimate: {size} of traffic ({way} at 100 Mbit/s), {takes} of computation on both sides together{each}"
-            ));
-        }
+        lines.extend(estimate((size, "of traffic"), (takes, &computed)));
         lines
     }
 
@@ -505,7 +489,7 @@ impl Agreed {
     /// Returns the fields that the report does not have.
     pub(super) fn json(&self) -> Map<String, Value> {
         let [symmetric, lpn] = Assumption::ALL.map(|it| self.payload_under(it));
-        let object = json!({
+        let more = json!({
             "function": self.function.name(),
             "columns": self.columns.as_ref().map(|columns| &columns.names),
             "policy": self.policy.as_ref().map(|policy| policy.id()),
@@ -522,14 +506,17 @@ impl Agreed {
         if !others.is_empty() {
             map.insert("or_keys".into(), others.into());
         }
-        if let Value::Object(object) = object {
-            map.extend(object);
-        }
+        map.extend(object(more));
         map
     }
 }
 
 impl Columns {
+    /// All columns of these fields.
+    pub(super) fn of(fields: &Fields) -> Self {
+        Self { names: fields.names().to_vec(), padding: fields.padding() }
+    }
+
     /// Bytes of the payload of a row.
     fn payload(&self) -> usize {
         self.names.len() * self.padding.slot()
@@ -571,17 +558,13 @@ impl Pass {
     }
 
     fn json(&self) -> Map<String, Value> {
-        let object = json!({
+        object(json!({
             "normalize": self.key.normalize,
             "key_columns": self.key.columns,
             "peer_key_columns": self.peer_columns,
             "keys_receiver": self.parameters.receiver_items(),
             "keys_sender": self.parameters.sender_items(),
-        });
-        match object {
-            Value::Object(map) => map,
-            _ => Map::new(),
-        }
+        }))
     }
 }
 

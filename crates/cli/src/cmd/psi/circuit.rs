@@ -39,11 +39,10 @@ use crate::{
     local::both,
     method,
     output::Output,
-    policy,
     reach::Way,
     record::{Entry, Recorder},
-    report::{Report, counted},
-    table::{self, Set},
+    report::{Report, counted, object},
+    table::Set,
     workers::Workers,
 };
 
@@ -183,9 +182,9 @@ impl Reader {
             (Some(value), Some(largest)) => numbers(&set, value, largest, self.duplicates)?,
             _ => Numbers::default(),
         };
-        let [most, least] = self.bounds;
-        let terms = Terms::of(self.method, std::slice::from_ref(&set), most).at_least(least);
-        let terms = terms.under(self.policy.clone()).computing(self.side.function, None);
+        let sets = std::slice::from_ref(&set);
+        let terms = Terms::new(self.method, sets, self.bounds, self.policy.clone());
+        let terms = terms.computing(self.side.function, None);
         Ok(Stock { items: vec![set.into_items()], fields: None, numbers, terms })
     }
 }
@@ -241,12 +240,8 @@ impl Side {
     ) -> Result<(), Failure> {
         let Counting { agreeing, common, .. } = options;
         let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-        let (hello, terms) = (self.hello(stock), &stock.terms);
-        terms.begin(entry);
-        policy::check(terms.policy(), &hello)?;
-        let link = way.reach(common, hello, output);
-        let link = link.map_err(|e| e.explained_by(table::hint))?;
-        entry.met(&link);
+        let terms = &stock.terms;
+        let link = terms.meet(way, self.hello(stock), common, entry)?;
         let parameters = self.agree(stock, &link.agreed.peer_details);
         let parameters = parameters.map_err(|e| link.refuse(e))?;
         self.enter(entry, terms, &parameters);
@@ -320,11 +315,7 @@ impl Side {
         (terms, parameters): (&Terms, &Parameters),
         workers: &Workers,
     ) -> (Outcome, Report) {
-        let costs = match self.role {
-            Role::Sender => [Some(&cost), None],
-            Role::Receiver => [None, Some(&cost)],
-        };
-        let report = self.report(terms, parameters, workers.threads(), costs);
+        let report = self.report(terms, parameters, workers.threads(), cost.of(self.role));
         entry.ran(&report, &cost);
         if let Outcome::Released { count, .. } = outcome {
             entry.set("results", count);
@@ -384,7 +375,7 @@ impl Side {
     }
 
     fn json(self, terms: &Terms, parameters: &Parameters) -> Map<String, Value> {
-        let object = json!({
+        object(json!({
             "function": self.function.name(),
             "policy": terms.policy().map(Policy::id),
             "assumption": Assumption::Lpn.name(),
@@ -394,11 +385,7 @@ impl Side {
             "keys_sender": parameters.sender_items(),
             "min_count": self.min_count,
             "largest": self.largest,
-        });
-        match object {
-            Value::Object(map) => map,
-            _ => Map::new(),
-        }
+        }))
     }
 
     /// Prints the count, and the sum behind it; `withheld` if there are too few. What it says begins with the session, if there are
@@ -410,7 +397,6 @@ impl Side {
         common: &Common,
         session: &str,
     ) -> Result<(), Failure> {
-        let mut stdout = io::stdout().lock();
         let (text, count, sum) = match outcome {
             Outcome::Withheld => ("withheld".to_owned(), None, None),
             Outcome::Released { count, sum: None } => (count.to_string(), Some(count), None),
@@ -419,17 +405,12 @@ impl Side {
             }
         };
         if common.json {
-            let mut object = report.json();
-            object.extend(self.json(terms, parameters));
             let withheld = outcome == Outcome::Withheld;
-            for (key, value) in
-                [("withheld", withheld.into()), ("count", count.into()), ("sum", sum.into())]
-            {
-                object.insert(key.into(), value);
-            }
-            writeln!(stdout, "{}", Value::Object(object)).map_err(|e| Failure::stdout(&e))?;
+            let mut more = self.json(terms, parameters);
+            more.extend(object(json!({ "withheld": withheld, "count": count, "sum": sum })));
+            report.print(common, more)?;
         } else {
-            writeln!(stdout, "{text}").map_err(|e| Failure::stdout(&e))?;
+            writeln!(io::stdout().lock(), "{text}").map_err(|e| Failure::stdout(&e))?;
         }
         let figures = report.figures();
         Output::new(common).note(&match count {

@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::{agreement::Agreed, party::Found};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     failure::Failure,
     files::{Access, Draft, Existing, put_in_place},
     output::Output,
-    report::{Report, counted},
+    report::{Report, counted, object},
     table::{More, Row, Set, printable},
 };
 
@@ -116,20 +116,19 @@ pub(super) fn deliver(
         ));
     }
     agreed.hint().iter().for_each(|hint| Output::new(common).note(hint));
-    let mut result = json!({ "keys_found": keys, "rows_found": rows_found });
-    if let Some(object) = result.as_object_mut() {
-        if found.len() > 1 {
-            let each = found
-                .iter()
-                .zip(&names)
-                .map(|(found, name)| json!({ "key": name, "keys_found": found.len() }));
-            object.insert("found_by".into(), each.collect());
-        }
-        if let Some(path) = out.file() {
-            object.insert("files".into(), json!([path.display().to_string()]));
-        }
+    let mut result = agreed.json();
+    result.extend(object(json!({ "keys_found": keys, "rows_found": rows_found })));
+    if found.len() > 1 {
+        let each = found
+            .iter()
+            .zip(&names)
+            .map(|(found, name)| json!({ "key": name, "keys_found": found.len() }));
+        result.insert("found_by".into(), each.collect());
     }
-    print_object(agreed, report, common, result)
+    if let Some(path) = out.file() {
+        result.insert("files".into(), json!([path.display().to_string()]));
+    }
+    report.print(common, result)
 }
 
 fn write(
@@ -142,26 +141,4 @@ fn write(
         Some(more) => set.write_with(rows, more, to),
         None => set.write(rows, to),
     }
-}
-
-/// Prints the report of a side without result as one object; for `--json`.
-pub(super) fn print_json(agreed: &Agreed, report: &Report, common: &Common) -> Result<(), Failure> {
-    print_object(agreed, report, common, Value::Object(Map::new()))
-}
-
-fn print_object(
-    agreed: &Agreed,
-    report: &Report,
-    common: &Common,
-    result: Value,
-) -> Result<(), Failure> {
-    if !common.json {
-        return Ok(());
-    }
-    let mut object = report.json();
-    object.extend(agreed.json());
-    if let Value::Object(result) = result {
-        object.extend(result);
-    }
-    writeln!(io::stdout().lock(), "{}", Value::Object(object)).map_err(|e| Failure::stdout(&e))
 }

@@ -19,7 +19,6 @@ use super::{
     OUR_NORMALIZE,
     agreement::Agreed,
     party::Party,
-    result,
     shelf::{Shelf, Stock},
 };
 use crate::{
@@ -119,7 +118,7 @@ impl Service for Server {
                 },
                 stock.fields.as_ref(),
             )?;
-            let report = agreed.report(workers.threads(), [Some(&cost), None]);
+            let report = agreed.report(workers.threads(), cost.of(Role::Sender));
             entry.ran(&report, &cost);
             Ok((agreed, report))
         })
@@ -159,7 +158,7 @@ impl Server {
             let keys = agreed.receivers_keys();
             let figures = report.figures();
             output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));
-            result::print_json(&agreed, &report, common)
+            report.print(common, agreed.json())
         })
     }
 }

@@ -12,7 +12,7 @@ use foxtrot_net::{
 };
 use serde_json::json;
 
-use super::{Agreed, Set, Terms, table};
+use super::{Agreed, Set, Terms};
 use crate::{
     args::{Common, GatewayArgs, SetOptions, Sharding},
     failure::Failure,
@@ -92,11 +92,8 @@ pub(super) fn agree(
     (common, entry): (&Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers, ours) = (Output::new(common), Workers::new(1)?, [set.items().len()]);
-    terms.begin(entry);
     let hello = jobs::shards(terms.hello(role, &ours), shards);
-    crate::policy::check(terms.policy(), &hello)?;
-    let link = way.reach(common, hello, output).map_err(|e| e.explained_by(table::hint))?;
-    entry.met(&link);
+    let link = terms.meet(way, hello, common, entry)?;
     let agreed = Agreed::on(terms, &link, &ours)?;
     agreed.enter(entry);
     let theirs = terms.peers_keys(&link.agreed.peer_details)?;

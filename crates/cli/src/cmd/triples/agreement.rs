@@ -21,18 +21,11 @@ use crate::{
     failure::Failure,
     link::{Cost, Link},
     output::Output,
-    report::{Report, bytes, time},
+    report::{Report, estimate, object},
 };
-
-/// Limits above which a run is announced before it begins: more bytes of each party, or more time.
-const MUCH: u64 = 100_000_000;
-const LONG: Duration = Duration::from_secs(2);
 
 /// Bits that a run hides statistically; with fewer the user is warned.
 const FEW: u32 = 30;
-
-/// Bits per second of the line that an estimate is for.
-const LINE: f64 = 1e8;
 
 /// The terms of one party.
 pub(super) struct Terms {
@@ -92,14 +85,17 @@ impl Terms {
         Ok(terms)
     }
 
+    /// The role in hellos and reports, which only tells the two apart.
+    pub(super) fn role(&self) -> Role {
+        if self.party == 0 { Role::Sender } else { Role::Receiver }
+    }
+
     pub(super) fn hello(&self) -> Hello {
-        // The roles only tell the two apart.
-        let role = if self.party == 0 { Role::Sender } else { Role::Receiver };
         let (run, batches) = match &self.earlier {
             Some((record, batches)) => (record.run.as_str(), *batches),
             None => ("new", 0),
         };
-        jobs::triples(role, self.kind, self.count, run, batches)
+        jobs::triples(self.role(), self.kind, self.count, run, batches)
     }
 
     fn record(&self, run: String) -> Record {
@@ -116,7 +112,7 @@ impl Agreed {
         let (run, ours) = match &terms.earlier {
             Some((record, ours)) => (record.run.clone(), *ours),
             // The id of its first session; both have it.
-            None => (hex(link.agreed.sid.as_bytes()), 0),
+            None => (jobs::hexadecimal(link.agreed.sid.as_bytes()), 0),
         };
         Ok(Self { record: terms.record(run), batches: ours.min(theirs)..all })
     }
@@ -145,18 +141,11 @@ impl Agreed {
             lines.push(format!("continuing after {start} of {end} batches"));
         }
         let size = kind.bytes_each_way(&self.batches, count);
-        let computing = self.computing(threads);
-        if size > MUCH || computing > LONG {
-            let way = time(Duration::from_secs_f64(size as f64 * 8.0 / LINE));
-            let (size, computing) = (bytes(size), time(computing));
-            let with = match threads {
-                1 => String::new(),
-                _ => format!(" with {threads} threads"),
-            };
-            lines.push(format!(
-                "estimate: {size} each way ({way} at 100 Mbit/s), {computing} of computation on each side{with}"
-            ));
-        }
+        let computed = match threads {
+            1 => "each side".into(),
+            _ => format!("each side with {threads} threads"),
+        };
+        lines.extend(estimate((size, "each way"), (self.computing(threads), &computed)));
         lines
     }
 
@@ -185,33 +174,16 @@ impl Agreed {
 
     /// The figures of a run in which party 0, party 1 or both were here.
     pub(super) fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
-        let kind = self.record.kind;
-        let either = costs[1].or(costs[0]);
-        Report {
-            name: format!("triples/{}", kind.name()),
-            params: kind::params(kind),
-            security: "semi-honest".into(),
-            parties: match costs {
-                [Some(_), None] => "sender",
-                [None, Some(_)] => "receiver",
-                _ => "both",
-            },
-            transport: either.map_or("memory", |cost| cost.transport),
-            n: usize::try_from(self.made()).unwrap_or(usize::MAX),
-            threads,
-            wall: either.map_or(Duration::ZERO, |cost| cost.wall),
-            cpu_sender: costs[0].map(|cost| cost.cpu),
-            cpu_receiver: costs[1].map(|cost| cost.cpu),
-            bytes_sender: costs[0].map(|cost| cost.counters.sent),
-            bytes_receiver: costs[1].map(|cost| cost.counters.sent),
-            rounds: either.map_or(0, |cost| cost.counters.flows),
-        }
+        let (kind, n) = (self.record.kind, usize::try_from(self.made()).unwrap_or(usize::MAX));
+        let name = format!("triples/{}", kind.name());
+        let about = [name, kind::params(kind), "semi-honest".into()];
+        Report::of_parties(about, (n, threads), costs)
     }
 
     /// Returns the fields that the report does not have.
     pub(super) fn json(&self, files: &[String]) -> Map<String, Value> {
         let Record { kind, count, run, .. } = &self.record;
-        let object = json!({
+        object(json!({
             "count": count,
             "set": kind.name(),
             "bits": kind.bits(),
@@ -220,11 +192,7 @@ impl Agreed {
             "batches_before": self.batches.start,
             "batches": self.batches.end,
             "files": files,
-        });
-        match object {
-            Value::Object(map) => map,
-            _ => Map::new(),
-        }
+        }))
     }
 }
 
@@ -282,10 +250,6 @@ pub(crate) fn hint(difference: &Difference) -> Option<String> {
         _ => return None,
     };
     Some(hint.into())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
