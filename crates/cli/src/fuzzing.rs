@@ -46,7 +46,7 @@ pub fn read_set(path: &Path, reading: Reading) -> Result<Read, String> {
     let mut set = Set::read(path, &options).map_err(told)?;
     let rows: Vec<Row> = set.rows(|_, _| true);
     let mut bytes = Vec::new();
-    let written = set.write(&rows, |piece| {
+    let written = set.write(&rows, None, |piece| {
         bytes.extend_from_slice(piece);
         Ok(())
     });

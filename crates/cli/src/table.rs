@@ -6,7 +6,6 @@
 mod beginning;
 mod columns;
 mod findings;
-mod more;
 mod options;
 mod records;
 mod source;
@@ -17,24 +16,23 @@ mod text;
 use std::{borrow::Cow, path::Path};
 
 use foxtrot::psi::{
-    keys::{AT_ONCE, Distinct, Keyer},
+    keys::{AT_ONCE, Distinct, Keyer, scan::Grammar},
     shards::{Division, fill_up_to},
 };
 use foxtrot_net::{Difference, jobs};
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Column, SetFormat as Format, SetOptions},
+    args::{SetFormat as Format, SetOptions},
     failure::Failure,
 };
 
 use columns::Columns;
-use text::Text;
+use source::Source;
 
 pub(crate) use columns::{printable, visible};
 pub(crate) use findings::Findings;
 pub(crate) use foxtrot::psi::keys::Item;
-pub(crate) use more::More;
 
 /// A set that has been read. In memory are 48 bytes for each row, and 12 more while it is read.
 pub(crate) struct Set {
@@ -42,12 +40,26 @@ pub(crate) struct Set {
     rows: Vec<Row>,
     findings: Findings,
     shown: Vec<Shown>,
-    text: Text,
+    source: Source,
+    grammar: Grammar,
+    /// The columns, if it is a table.
+    columns: Option<Columns>,
+    has_header: bool,
+    /// The bytes above the rows: a line that names the delimiter, and the header.
+    above: Vec<u8>,
+    keyer: Keyer,
+}
+
+/// Columns that are written behind those of the file.
+pub(crate) struct More<'a> {
+    pub(crate) names: Vec<String>,
+    /// The fields of a row, by its number among those that are written.
+    pub(crate) fields: &'a dyn Fn(usize) -> Vec<Cow<'a, str>>,
 }
 
 /// A key as it is in the file, and as it is compared.
 pub(crate) struct Shown {
-    /// Its line or row.
+    /// Its line.
     pub(crate) place: u64,
     pub(crate) before: Vec<String>,
     /// An empty part makes it no key.
@@ -77,8 +89,8 @@ impl Set {
     /// Reads a file, or standard input for `-`.
     pub(crate) fn read(path: &Path, options: &SetOptions) -> Result<Self, Failure> {
         match options.format_of(path)? {
-            Format::Csv => Text::read(path, options.csv(path), options),
-            Format::Lines => Text::read(path, options.lines(path)?, options),
+            Format::Csv => Self::read_by(path, options.csv(path), options),
+            Format::Lines => Self::read_by(path, options.lines(path)?, options),
         }
     }
 
@@ -114,22 +126,26 @@ impl Set {
 
     /// Describes the form of the file.
     pub(crate) fn form(&self) -> String {
-        self.text.form()
+        let header = if self.has_header { "" } else { " without header" };
+        match self.grammar {
+            Grammar::Lines => self.grammar.to_string(),
+            Grammar::Csv { .. } => format!("{}{header}", self.grammar),
+        }
     }
 
     /// The names of the columns, if it is a table.
     pub(crate) fn columns(&self) -> Option<&[String]> {
-        self.text.columns().map(Columns::names)
+        self.columns.as_ref().map(Columns::names)
     }
 
     /// The names of the key columns, if it is a table.
     pub(crate) fn key_columns(&self) -> Option<Vec<&str>> {
-        self.text.columns().map(|columns| columns.key_names().collect())
+        self.columns.as_ref().map(|columns| columns.key_names().collect())
     }
 
     /// Returns the normalisation of the parts of a key, in the form in which both sides compare it.
     pub(crate) fn terms(&self) -> String {
-        self.text.terms()
+        self.keyer.terms()
     }
 
     /// The rows that are wanted, in the order of the file. `wanted` is asked with the number of a
@@ -145,44 +161,9 @@ impl Set {
         self.rows.iter().filter(is_wanted).copied().collect()
     }
 
-    /// Returns the most bytes that [`Self::write`] gives.
-    pub(crate) fn written_len(&self, rows: &[Row]) -> u64 {
-        self.text.written_len(rows)
-    }
-
-    /// Writes rows as they are in the file, below its header if it has one. Reads them once more,
-    /// and fails if they are not the same.
-    pub(crate) fn write(
-        &mut self,
-        rows: &[Row],
-        to: impl FnMut(&[u8]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        self.text.write(rows, &self.items, None, to)
-    }
-
-    /// [`write`](Self::write) with columns behind those of the file, which is CSV.
-    pub(crate) fn write_with(
-        &mut self,
-        rows: &[Row],
-        more: &More<'_>,
-        to: impl FnMut(&[u8]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        self.text.write(rows, &self.items, Some(more), to)
-    }
-
     /// Fails unless columns can be written behind those of the file.
     pub(crate) fn check_csv(&self) -> Result<(), Failure> {
-        if self.text.columns().is_some() { Ok(()) } else { Err(not_csv()) }
-    }
-
-    /// Reads the file, which is CSV, once more, and gives the fields of these columns of every row. Returns the columns'
-    /// names.
-    pub(crate) fn fields(
-        &self,
-        wanted: &[Column],
-        take: impl FnMut(usize, &[Cow<'_, str>]) -> Result<(), Failure>,
-    ) -> Result<Vec<String>, Failure> {
-        self.text.fields(&self.rows, wanted, take)
+        if self.columns.is_some() { Ok(()) } else { Err(not_csv()) }
     }
 
     /// The number of each row's item, if the row has one.
@@ -242,13 +223,8 @@ struct Builder {
 }
 
 impl Builder {
-    /// Begins a set of `most` rows at most, whose places are in lines or rows.
-    fn begin(
-        keyer: Keyer,
-        most: usize,
-        unit: &'static str,
-        options: &SetOptions,
-    ) -> Result<Self, Failure> {
+    /// Begins a set of `most` rows at most.
+    fn begin(keyer: Keyer, most: usize, options: &SetOptions) -> Result<Self, Failure> {
         let (shard, show) = (options.shard.clone(), options.show);
         let of_shard = |(division, _): &(Division, u32)| division.load(most) + AT_ONCE;
         let room = shard.as_ref().map_or(most, of_shard).min(most);
@@ -261,7 +237,7 @@ impl Builder {
             rows,
             shard,
             taken: 0,
-            findings: Findings::new(unit),
+            findings: Findings::default(),
             shown: Vec::new(),
             show,
             waiting: Zeroizing::new(Vec::with_capacity(AT_ONCE)),
@@ -341,13 +317,5 @@ impl Builder {
             }
         });
         waiting.clear();
-    }
-
-    /// Ends the set when there are no more rows.
-    fn finish(mut self, text: impl FnOnce(Keyer) -> Text) -> Set {
-        self.look_up();
-        let Self { keyer, distinct, rows, mut findings, shown, .. } = self;
-        findings.rows = rows.len();
-        Set { items: distinct.into_items(), rows, findings, shown, text: text(keyer) }
     }
 }

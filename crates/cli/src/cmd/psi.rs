@@ -34,7 +34,7 @@ use crate::{
     policy::{self, Under},
     reach::Way,
     record::{Entry, Recorder},
-    table::{self, Item, Set},
+    table::{Item, Set},
     workers::Workers,
 };
 use agreement::{Agreed, Columns, Terms};

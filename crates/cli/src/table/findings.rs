@@ -5,10 +5,8 @@ use serde_json::{Value, json};
 use crate::report::counted;
 
 /// Numbers of rows of each kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
-    /// The unit that is counted: lines or rows.
-    unit: &'static str,
     pub(super) rows: usize,
     /// Rows whose key an earlier row has.
     pub(super) duplicates: Places,
@@ -18,7 +16,7 @@ pub(crate) struct Findings {
     pub(super) blank: usize,
 }
 
-/// Some places in a file.
+/// Some lines of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Places {
     count: usize,
@@ -37,19 +35,19 @@ impl Places {
     }
 
     /// `3 (lines 2, 5, 9)`.
-    fn words(&self, unit: &str) -> String {
+    fn words(&self) -> String {
         match self.count {
             0 => "0".into(),
-            count => format!("{count} ({})", self.named(unit)),
+            count => format!("{count} ({})", self.named()),
         }
     }
 
     /// `lines 2, 5, 9`.
-    fn named(&self, unit: &str) -> String {
+    fn named(&self) -> String {
         let named: Vec<_> = self.first.iter().map(u64::to_string).collect();
         let (plural, more) =
             (if self.count == 1 { "" } else { "s" }, if self.count > NAMED { ", …" } else { "" });
-        format!("{unit}{plural} {}{more}", named.join(", "))
+        format!("line{plural} {}{more}", named.join(", "))
     }
 
     fn json(&self) -> Value {
@@ -58,12 +56,6 @@ impl Places {
 }
 
 impl Findings {
-    /// Makes the findings of a file with no rows so far, which are counted in `unit`.
-    pub(super) fn new(unit: &'static str) -> Self {
-        let (duplicates, empty) = Default::default();
-        Self { unit, rows: 0, duplicates, empty, blank: 0 }
-    }
-
     /// Describes the findings in one line: `1000 rows, 990 keys; skipped 8 duplicates (lines 3, 7, …), 2 rows without a key
     /// (lines 4, 9)`.
     pub(crate) fn words(&self, keys: usize) -> String {
@@ -71,7 +63,7 @@ impl Findings {
         let skipped = kinds.iter().filter(|(_, places)| places.count > 0);
         let skipped: Vec<_> = skipped
             .map(|(kind, places)| {
-                format!("{} ({})", counted(places.count, kind), places.named(self.unit))
+                format!("{} ({})", counted(places.count, kind), places.named())
             })
             .collect();
         let words = format!("{}, {}", counted(self.rows, "row"), counted(keys, "key"));
@@ -100,18 +92,13 @@ impl Findings {
         warnings
     }
 
-    /// The unit of places.
-    pub(crate) fn unit(&self) -> &'static str {
-        self.unit
-    }
-
     /// Line by line.
     pub(crate) fn table(&self, keys: usize) -> Vec<(&'static str, String)> {
         let mut table = vec![
             ("rows", self.rows.to_string()),
             ("keys", keys.to_string()),
-            ("duplicates", self.duplicates.words(self.unit)),
-            ("empty", self.empty.words(self.unit)),
+            ("duplicates", self.duplicates.words()),
+            ("empty", self.empty.words()),
         ];
         if self.blank > 0 {
             table.push(("blank lines", self.blank.to_string()));
@@ -137,7 +124,7 @@ mod tests {
     #[test]
     fn a_file_with_most_rows_skipped_gets_a_warning() {
         let warnings = |duplicates, empty| {
-            let mut findings = Findings { rows: 5, ..Findings::new("line") };
+            let mut findings = Findings { rows: 5, ..Findings::default() };
             findings.duplicates.count = duplicates;
             findings.empty.count = empty;
             findings.warnings("email/1")
@@ -154,7 +141,7 @@ mod tests {
 
     #[test]
     fn skipped_rows_are_counted_and_placed() {
-        let mut findings = Findings { rows: 10, ..Findings::new("line") };
+        let mut findings = Findings { rows: 10, ..Findings::default() };
         assert_eq!(findings.words(1), "10 rows, 1 key");
         findings.empty.add(9);
         (2..9).for_each(|line| findings.duplicates.add(line));

@@ -45,7 +45,7 @@ fn options(keys: &[&str], normalisers: &[&str]) -> SetOptions {
 #[expect(clippy::panic_in_result_fn, reason = "both are asked for")]
 fn written(set: &mut Set, rows: &[Row]) -> Result<String, Failure> {
     let mut all = Vec::new();
-    let written = set.write(rows, |piece| {
+    let written = set.write(rows, None, |piece| {
         all.extend_from_slice(piece);
         Ok(())
     });

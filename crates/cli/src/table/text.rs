@@ -18,30 +18,23 @@ use crate::{
 };
 
 use super::{
-    Builder, Item, NO_ITEM, NUL, Row, Set,
+    Builder, Item, More, NO_ITEM, NUL, Row, Set,
     columns::Columns,
-    more::More,
+    findings::Findings,
     options::Plan,
     records::{Record, Records, at_line},
     source::{CHUNK, Source},
 };
 
-/// A file that has been read, and how.
-pub(super) struct Text {
-    source: Source,
-    grammar: Grammar,
-    columns: Option<Columns>,
-    has_header: bool,
-    /// The bytes above the rows: a line that names the delimiter, and the header.
-    above: Vec<u8>,
-    keyer: Keyer,
-}
-
 /// The only field of a line.
 const LINE: &[usize] = &[0];
 
-impl Text {
-    pub(super) fn read(path: &Path, plan: Plan, options: &SetOptions) -> Result<Set, Failure> {
+impl Set {
+    pub(super) fn read_by(
+        path: &Path,
+        plan: Plan,
+        options: &SetOptions,
+    ) -> Result<Self, Failure> {
         let source = Source::open(path)?;
         let Plan { grammar, chosen, header: has_header } = plan;
         let most = source.line_ends()? + 1;
@@ -72,7 +65,7 @@ impl Text {
                     }
                     let keys = columns.as_ref().map_or(LINE, Columns::keys);
                     let keyer = Keyer::new(options.normalisers(keys.len())?);
-                    let builder = none.insert(Builder::begin(keyer, most, "line", options)?);
+                    let builder = none.insert(Builder::begin(keyer, most, options)?);
                     if has_header {
                         above.extend_from_slice(record.text.as_bytes());
                         continue;
@@ -102,27 +95,19 @@ impl Text {
             let is = if most == 1 { "is empty" } else { "has only empty lines" };
             return Err(Failure::usage(format!("{} {is}", source.path().display())));
         };
-        builder.findings.blank = blank;
-        let text = |keyer| Self { source, grammar, columns, has_header, above, keyer };
-        Ok(builder.finish(text))
+        builder.look_up();
+        let Builder { keyer, distinct, rows, findings, shown, .. } = builder;
+        let (items, findings) =
+            (distinct.into_items(), Findings { rows: rows.len(), blank, ..findings });
+        #[rustfmt::skip]
+        let set = Self { items, rows, findings, shown, source, grammar, columns, has_header, above, keyer };
+        Ok(set)
     }
 
-    pub(super) fn form(&self) -> String {
-        let header = if self.has_header { "" } else { " without header" };
-        match self.grammar {
-            Grammar::Lines => self.grammar.to_string(),
-            Grammar::Csv { .. } => format!("{}{header}", self.grammar),
-        }
-    }
-
-    pub(super) fn columns(&self) -> Option<&Columns> {
-        self.columns.as_ref()
-    }
-
-    /// Reads rows once more, and gives the fields of some of their columns. Returns the columns' names.
-    pub(super) fn fields(
+    /// Reads the file, which is CSV, once more, and gives the fields of these columns of every row. Returns the columns'
+    /// names.
+    pub(crate) fn fields(
         &self,
-        rows: &[Row],
         wanted: &[Column],
         mut take: impl FnMut(usize, &[Cow<'_, str>]) -> Result<(), Failure>,
     ) -> Result<Vec<String>, Failure> {
@@ -132,7 +117,7 @@ impl Text {
         self.source.check_unchanged()?;
         let changed = || self.source.changed();
         let (mut again, mut bytes, mut fields) = (Again::begin(&self.source)?, Vec::new(), vec![]);
-        for (number, row) in rows.iter().enumerate() {
+        for (number, row) in self.rows.iter().enumerate() {
             bytes.clear();
             again.append(row, &mut bytes)?;
             let text = std::str::from_utf8(&bytes).map_err(|_| changed())?;
@@ -145,22 +130,18 @@ impl Text {
         Ok(columns.key_names().map(str::to_owned).collect())
     }
 
-    pub(super) fn terms(&self) -> String {
-        self.keyer.terms()
-    }
-
-    pub(super) fn written_len(&self, rows: &[Row]) -> u64 {
+    /// Returns the most bytes that [`write`](Self::write) gives without more columns.
+    pub(crate) fn written_len(&self, rows: &[Row]) -> u64 {
         let rows: u64 = rows.iter().map(|row| u64::from(row.len)).sum();
         // The last row may get the line end that it lacks.
         self.above.len() as u64 + rows + 1
     }
 
-    /// Gives the bytes of the header and of rows, in pieces. Each piece has been compared with what
-    /// was read, and `items` has the rows' items.
-    pub(super) fn write(
+    /// Writes rows as they are in the file, below its header if it has one, in pieces; more columns need CSV. Reads the
+    /// rows once more, and fails if they are not the same.
+    pub(crate) fn write(
         &mut self,
         rows: &[Row],
-        items: &[Item],
         more: Option<&More<'_>>,
         mut to: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
@@ -174,7 +155,7 @@ impl Text {
             let start = piece.len();
             again.append(row, &mut piece)?;
             let item = again_item(self.grammar, &self.columns, &mut self.keyer, &piece[start..]);
-            let expected = (row.item != NO_ITEM).then(|| items[row.item as usize]);
+            let expected = (row.item != NO_ITEM).then(|| self.items[row.item as usize]);
             if item != Some(expected) {
                 return Err(self.source.changed());
             }

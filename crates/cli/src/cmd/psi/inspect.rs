@@ -27,8 +27,7 @@ pub(super) fn print(path: &Path, options: &SetOptions, json: bool) -> Result<(),
 
 /// A line for each key that is to be shown.
 fn shown(set: &Set) -> impl Iterator<Item = String> {
-    let unit = set.findings().unit();
-    set.shown().iter().map(move |Shown { place, before, after }| {
+    set.shown().iter().map(|Shown { place, before, after }| {
         let quoted = |parts: &[String]| {
             let parts: Vec<_> = parts.iter().map(|part| format!("{part:?}")).collect();
             parts.join(" ")
@@ -37,7 +36,7 @@ fn shown(set: &Set) -> impl Iterator<Item = String> {
             true => "no key".into(),
             false => quoted(after),
         };
-        format!("{unit} {place}: {} → {after}", quoted(before))
+        format!("line {place}: {} → {after}", quoted(before))
     })
 }
 
@@ -76,7 +75,7 @@ fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
         if !set.shown().is_empty() {
             let shown = set.shown().iter().map(|Shown { place, before, after }| {
                 let after = (!after.iter().any(String::is_empty)).then_some(after);
-                json!({ set.findings().unit(): place, "before": before, "after": after })
+                json!({ "line": place, "before": before, "after": after })
             });
             object.insert("shown".into(), shown.collect());
         }
@@ -96,12 +95,12 @@ pub(super) fn write_left_out(
     match to {
         Some(to) => {
             let mut draft = Draft::begin(Access::Usual, to, set.written_len(&rows))?;
-            set.write(&rows, |piece| draft.append(piece))?;
+            set.write(&rows, None, |piece| draft.append(piece))?;
             put_in_place(Existing::Replaced, vec![draft])?;
         }
         None => {
             let mut out = io::stdout().lock();
-            set.write(&rows, |piece| out.write_all(piece).map_err(|e| Failure::stdout(&e)))?;
+            set.write(&rows, None, |piece| out.write_all(piece).map_err(|e| Failure::stdout(&e)))?;
             out.flush().map_err(|e| Failure::stdout(&e))?;
         }
     }

@@ -14,7 +14,7 @@ use crate::{
     files::{Access, Draft, Existing, put_in_place},
     output::Output,
     report::{Report, counted, object},
-    table::{More, Row, Set, printable},
+    table::{More, Set, printable},
 };
 
 /// The header of the column that tells by which key a row matches.
@@ -84,7 +84,7 @@ pub(super) fn deliver(
         });
         let len = set.written_len(&rows) + more_len as u64;
         let mut draft = Draft::begin(Access::Usual, path, len)?;
-        write(set, &rows, more, |piece| draft.append(piece))?;
+        set.write(&rows, more, |piece| draft.append(piece))?;
         put_in_place(Existing::Replaced, vec![draft])?;
     } else if !common.json {
         let mut stdout = io::stdout().lock();
@@ -93,7 +93,7 @@ pub(super) fn deliver(
             writeln!(stdout, "{count}").map_err(|e| Failure::stdout(&e))?;
         } else {
             let to = |piece: &[u8]| stdout.write_all(piece).map_err(|e| Failure::stdout(&e));
-            write(set, &rows, more, to)?;
+            set.write(&rows, more, to)?;
         }
         stdout.flush().map_err(|e| Failure::stdout(&e))?;
     }
@@ -129,16 +129,4 @@ pub(super) fn deliver(
         result.insert("files".into(), json!([path.display().to_string()]));
     }
     report.print(common, result)
-}
-
-fn write(
-    set: &mut Set,
-    rows: &[Row],
-    more: Option<&More<'_>>,
-    to: impl FnMut(&[u8]) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    match more {
-        Some(more) => set.write_with(rows, more, to),
-        None => set.write(rows, to),
-    }
 }
