@@ -17,10 +17,13 @@ use std::{
     time::Duration,
 };
 
-use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{
+    ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use clap_complete::Shell;
 use foxtrot_ot::Backend;
-use foxtrot_psi::method::Assumption;
+use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 
 pub(crate) use agreeing::{Agreeing, Counts, Duplicates, Joining, Sharing, Trying};
 pub(crate) use browsers::Browsers;
@@ -31,7 +34,10 @@ pub(crate) use set::{Column, Delimiter, KeyColumns, OrKeys, OtherOptions, SetFor
 pub(crate) use sharding::{GatewayArgs, Sharding};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 pub use values::threads;
-use values::{address, choices, keys as max_keys, least_keys, route, timeout, transfers, wait};
+use values::{address, between, route, seconds};
+
+/// Seconds of a day.
+const A_DAY: u64 = 86_400;
 
 /// Headings of groups of options, the same in every command.
 mod heading {
@@ -156,7 +162,7 @@ pub(crate) enum OtCommand {
 #[derive(ClapArgs)]
 pub(crate) struct OneOf {
     /// Transfer one of N messages each, 2 to 65536 (must be the same on both sides)
-    #[arg(help_heading = heading::INPUT, id = "one_of", long = "one-of", value_name = "N", default_value_t = 2, value_parser = choices)]
+    #[arg(help_heading = heading::INPUT, id = "one_of", long = "one-of", value_name = "N", default_value_t = 2, value_parser = between::<usize>(2..=1 << 16))]
     pub(crate) choices: usize,
 }
 
@@ -209,7 +215,7 @@ pub(crate) enum RotCommand {
 #[command(next_help_heading = heading::OUTPUT)]
 pub(crate) struct KeysOut {
     /// Number of transfers (must be the same on both sides)
-    #[arg(short, value_name = "N", value_parser = transfers)]
+    #[arg(short, value_name = "N", value_parser = between::<u64>(1..=1 << 32))]
     pub(crate) n: u64,
     /// Prefix of the output files (mode 0600)
     #[arg(short, long, value_name = "PREFIX")]
@@ -439,24 +445,15 @@ pub(crate) struct RowsOut {
 pub(crate) struct RestsOn {
     /// Assumption besides that of the base OTs (must be the same on both sides): hashes and ciphers, or
     /// also LPN, a younger assumption that sends far fewer bytes for large sets
-    #[arg(help_heading = heading::SECURITY, long, value_enum, value_name = "NAME", default_value_t = Assume::Symmetric)]
-    assumption: Assume,
+    #[arg(help_heading = heading::SECURITY, long, value_name = "NAME", default_value_t, value_parser = assumption())]
+    pub(crate) assumption: Assumption,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Assume {
-    Symmetric,
-    Lpn,
-}
-
-impl RestsOn {
-    /// The assumption.
-    pub(crate) fn assumption(&self) -> Assumption {
-        match self.assumption {
-            Assume::Symmetric => Assumption::Symmetric,
-            Assume::Lpn => Assumption::Lpn,
-        }
-    }
+/// A parser of the names of assumptions.
+fn assumption() -> impl TypedValueParser<Value = Assumption> {
+    let named = |name: String| Assumption::ALL.into_iter().find(|it| it.name() == name);
+    let names = PossibleValuesParser::new(Assumption::ALL.map(Assumption::name));
+    names.map(move |name| named(name).unwrap_or_default())
 }
 
 /// Base OTs that are kept between sessions.
@@ -472,10 +469,10 @@ pub(crate) struct Resume {
 #[derive(ClapArgs)]
 pub(crate) struct MostKeys {
     /// Refuse a peer with more than N keys. A set much larger than expected may be a guess at our keys
-    #[arg(help_heading = heading::SECURITY, long = "max-peer", value_name = "N", default_value_t = 100_000_000, value_parser = max_keys)]
+    #[arg(help_heading = heading::SECURITY, long = "max-peer", value_name = "N", default_value_t = 100_000_000, value_parser = between(1..=MAX_ITEMS))]
     pub(crate) keys: usize,
     /// Refuse a peer with fewer than N keys. A very small set may be a question about one person
-    #[arg(help_heading = heading::SECURITY, long = "min-size", value_name = "N", default_value_t = 0, value_parser = least_keys)]
+    #[arg(help_heading = heading::SECURITY, long = "min-size", value_name = "N", default_value_t = 0, value_parser = between(0..=MAX_ITEMS))]
     pub(crate) least: usize,
 }
 
@@ -531,7 +528,7 @@ pub(crate) struct Transport {
     #[arg(long, help_heading = heading::SECURITY, value_name = "PEER")]
     pub(crate) peer: Vec<Peer>,
     /// Seconds to wait until the peer appears [default: 30 when connecting, unlimited when listening]
-    #[arg(long, value_name = "SECS", value_parser = wait)]
+    #[arg(long, value_name = "SECS", value_parser = seconds(1..=365 * A_DAY))]
     wait: Option<u64>,
     /// Plain TCP without encryption or authentication, for one machine and for tests
     #[arg(long, help_heading = heading::SECURITY, conflicts_with_all = ["identity", "peer"])]
@@ -570,7 +567,7 @@ pub(crate) struct Common {
     #[arg(short, long, help_heading = heading::OUTPUT, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
     /// Abort if a connected peer is silent for this many seconds
-    #[arg(long, help_heading = heading::CONNECTION, value_name = "SECS", default_value_t = 30, value_parser = timeout)]
+    #[arg(long, help_heading = heading::CONNECTION, value_name = "SECS", default_value_t = 30, value_parser = seconds(1..=A_DAY))]
     timeout: u64,
 }
 

@@ -8,7 +8,10 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use crate::failure::{Failure, words};
+use crate::{
+    failure::{Failure, words},
+    files::log_options,
+};
 
 /// The version of the lines.
 const VERSION: u64 = 1;
@@ -66,7 +69,7 @@ pub(crate) fn check(path: &Path) -> Result<(), Failure> {
             return Err(refused("is not an audit log").hint("--audit needs a new file, or its log"));
         }
     }
-    open(path).map(drop).map_err(|e| Failure::writing(path, &e))
+    log_options().read(true).open(path).map(drop).map_err(|e| Failure::writing(path, &e))
 }
 
 /// Also a log whose first line a crash has cut off is one.
@@ -76,17 +79,10 @@ fn begins_like_a_log(path: &Path) -> io::Result<bool> {
     Ok(BEGINNING.as_bytes().starts_with(&bytes))
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true).append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
 /// Appends the line of a run, whole or not at all.
 pub(crate) fn append(path: &Path, record: &Map<String, Value>) -> Result<(), Failure> {
-    let appended = open(path).and_then(|mut file| append_to(&mut file, &line(record)));
+    let file = log_options().read(true).open(path);
+    let appended = file.and_then(|mut file| append_to(&mut file, &line(record)));
     appended.map_err(|e| {
         Failure::run(format!("cannot write the audit log {}: {}", path.display(), words(&e)))
     })

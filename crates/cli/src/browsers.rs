@@ -6,6 +6,7 @@ use foxtrot::{
     Config,
     websocket::{File, Site},
 };
+use foxtrot_net::jobs::hexadecimal;
 use zeroize::Zeroizing;
 
 use crate::{
@@ -122,5 +123,5 @@ fn fresh() -> Result<Zeroizing<String>, Failure> {
     let mut bytes = Zeroizing::new([0; BYTES]);
     let random = getrandom::fill(bytes.as_mut_slice());
     random.map_err(|e| Failure::run(format!("the system has no randomness: {e}")))?;
-    Ok(Zeroizing::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+    Ok(Zeroizing::new(hexadecimal(bytes.as_slice())))
 }

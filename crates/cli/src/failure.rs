@@ -197,12 +197,25 @@ impl From<Error> for Failure {
             }) => Self::run(message).hint(format!(
                 "{SIDES}; check the address, the port and the firewall, or raise --wait"
             )),
-            Error::Channel(ChannelError::GivenUp(Reason::Busy)) => {
-                Self { kind: Kind::Gone, ..Self::run(message) }.hint("try again later")
+            Error::Channel(ChannelError::GivenUp(reason)) => {
+                let gone = Self { kind: Kind::Gone, ..Self::run(message) };
+                let hint = match reason {
+                    Reason::Busy => "try again later",
+                    Reason::TooLarge => "ask the peer to raise --max-memory, or use a smaller set",
+                    Reason::TooManyKeys => "raise --max-peer to accept the set",
+                    Reason::TooFewKeys => "lower --min-size to accept the set",
+                    Reason::UsedUp => {
+                        "try again tomorrow (UTC), or ask the peer to raise its limits per day"
+                    }
+                    Reason::NoSuchSet => {
+                        "ask the peer which names of sets it has, and pass one with --set"
+                    }
+                    _ => return gone,
+                };
+                gone.hint(hint)
             }
-            Error::Channel(ChannelError::GivenUp(Reason::TooLarge)) => {
+            Error::Channel(ChannelError::ClosedReceiving | ChannelError::ClosedSending) => {
                 Self { kind: Kind::Gone, ..Self::run(message) }
-                    .hint("ask the peer to raise --max-memory, or use a smaller set")
             }
             Error::Hello(
                 HelloError::Malformed
@@ -219,25 +232,6 @@ impl From<Error> for Failure {
             Error::Hello(HelloError::TooFewKeys { .. }) => {
                 Self::run(message).hint("use a larger set, or ask the peer to lower --min-size")
             }
-            Error::Channel(ChannelError::GivenUp(Reason::TooFewKeys)) => {
-                Self { kind: Kind::Gone, ..Self::run(message) }.hint("lower --min-size to accept the set")
-            }
-            Error::Channel(ChannelError::GivenUp(Reason::UsedUp)) => {
-                Self { kind: Kind::Gone, ..Self::run(message) }
-                    .hint("try again tomorrow (UTC), or ask the peer to raise its limits per day")
-            }
-            Error::Channel(ChannelError::GivenUp(Reason::NoSuchSet)) => {
-                Self { kind: Kind::Gone, ..Self::run(message) }
-                    .hint("ask the peer which names of sets it has, and pass one with --set")
-            }
-            Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => {
-                Self { kind: Kind::Gone, ..Self::run(message) }.hint("raise --max-peer to accept the set")
-            }
-            Error::Channel(
-                ChannelError::ClosedReceiving
-                | ChannelError::ClosedSending
-                | ChannelError::GivenUp(_),
-            ) => Self { kind: Kind::Gone, ..Self::run(message) },
             Error::Tls(TlsError::NotExpected { .. }) => Self::run(message)
                 .hint("compare it with `foxtrot keygen --show` at the peer; if it is right, pass it with --peer"),
             Error::Tls(TlsError::NotTls) | Error::Hello(HelloError::NotAHello) => {

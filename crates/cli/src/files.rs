@@ -7,7 +7,7 @@ mod place;
 #[cfg(unix)]
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, fchown};
 use std::{
-    fs::{self, File, Metadata},
+    fs::{self, DirBuilder, File, Metadata, OpenOptions},
     io::{self, ErrorKind, IsTerminal, Write},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
@@ -175,6 +175,24 @@ pub(crate) fn write_secret(existing: Existing, path: &Path, content: &[u8]) -> R
     let mut draft = Draft::begin(Access::Secret, path, content.len() as u64)?;
     draft.append(content)?;
     put_in_place(existing, vec![draft])
+}
+
+/// Creates a folder for its owner only, with those above it, if it is missing.
+pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|e| Failure::writing(path, &e))
+}
+
+/// Options of a file to whose end lines are written, for its owner only if it is new.
+pub(crate) fn log_options() -> OpenOptions {
+    let mut options = File::options();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 /// Fails where [`Draft::begin`] would, and if the file is one of those that are read, by whatever

@@ -1,8 +1,7 @@
 //! The file with our key.
 
 use std::{
-    env,
-    fs::{self, DirBuilder},
+    env, fs,
     io::ErrorKind,
     path::{Path, PathBuf},
 };
@@ -31,15 +30,6 @@ pub(crate) fn default_path() -> Result<PathBuf, Failure> {
 /// Returns the place of the key: where the user says, or else its usual place.
 pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf, Failure> {
     named.map_or_else(default_path, |path| Ok(path.to_owned()))
-}
-
-/// Creates the folder, if there is none, for its owner only.
-pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|e| Failure::writing(folder, &e))
 }
 
 pub(crate) fn load(path: &Path) -> Result<Identity, Failure> {

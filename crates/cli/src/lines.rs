@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use foxtrot_net::jobs::decimal;
+use foxtrot_net::jobs::{decimal, hexadecimal};
 use foxtrot_ot::convert::MAX_MESSAGE;
 use zeroize::Zeroizing;
 
@@ -79,17 +79,13 @@ pub(crate) fn write_lines(
 ) -> io::Result<()> {
     for message in messages {
         if hex {
-            to.write_all(encode_hex(message).as_bytes())?;
+            to.write_all(hexadecimal(message).as_bytes())?;
         } else {
             to.write_all(message)?;
         }
         to.write_all(b"\n")?;
     }
     to.flush()
-}
-
-pub(crate) fn encode_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(crate) fn decode_hex(line: &[u8]) -> Result<Vec<u8>, &'static str> {

@@ -22,10 +22,6 @@ use crate::{args::Common, failure::Failure};
 /// The extension that is taken unless another is named.
 const DEFAULT: &str = "softspoken";
 
-/// The extensions that are taken for one of more than two.
-const DEFAULT_OF_N: [(Adversary, &str); 2] =
-    [(Adversary::Malicious, "oos"), (Adversary::SemiHonest, "kkrt")];
-
 /// Kinds of base OTs that a job takes below an extension, the best first.
 fn preferred(purpose: Purpose) -> [Functionality; 3] {
     // Keys that are random if either party cheats need a random Δ; for all else given choices are
@@ -61,15 +57,14 @@ pub(crate) fn one_of(common: &Common, choices: usize, n: usize) -> Result<Method
         return choose(common, Purpose::Messages, n);
     }
     let adversary = adversary(common);
-    let default = DEFAULT_OF_N.into_iter().find(|(against, _)| *against == adversary);
-    let default = default.map_or("", |(_, name)| name);
+    let default = if adversary == Adversary::Malicious { "oos" } else { "kkrt" };
     let name = common.extension.as_deref().unwrap_or(default);
     let extension = of_n(name, adversary)?;
-    let base = below_of_n(common, extension.info().name, &extension, adversary)?;
+    let info = extension.info();
+    let base = below(registry(), &common.base, (info.name, info), adversary, Purpose::Messages)?;
     let method = Method { base, extension: Extension::OneOfN(extension) };
     method.check(Purpose::Messages, adversary, choices).map_err(|_| {
-        let name = extension.info().name;
-        Failure::usage(format!("{name} cannot transfer one of {choices} messages"))
+        Failure::usage(format!("{} cannot transfer one of {choices} messages", info.name))
             .hint(format!("use {default}"))
     })?;
     Ok(method)
@@ -94,16 +89,6 @@ pub(crate) fn circuit(common: &Common) -> Result<psi::Method, Failure> {
     let adversary = Adversary::SemiHonest;
     let base = below(registry(), &common.base, above, adversary, Purpose::Messages)?;
     Ok(psi::Method { base, assumption: Assumption::Lpn, adversary })
-}
-
-fn below_of_n(
-    common: &Common,
-    name: &str,
-    extension: &one_of_n::Extension,
-    adversary: Adversary,
-) -> Result<&'static dyn BaseOt, Failure> {
-    let above = (name, extension.info());
-    below(registry(), &common.base, above, adversary, Purpose::Messages)
 }
 
 fn of(

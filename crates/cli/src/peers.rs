@@ -11,7 +11,7 @@ use foxtrot_net::identity::{Fingerprint, KeyError};
 use crate::{
     args::{Name, Peer},
     failure::Failure,
-    files::{Existing, write_secret},
+    files::{Existing, make_folder, write_secret},
     identity,
 };
 
@@ -115,7 +115,7 @@ impl Known {
     }
 
     fn write(&self) -> Result<(), Failure> {
-        self.path.parent().map_or(Ok(()), identity::make_folder)?;
+        self.path.parent().map_or(Ok(()), make_folder)?;
         let lines: Vec<_> = self.lines.iter().map(|line| line.text.clone() + "\n").collect();
         write_secret(Existing::Replaced, &self.path, lines.concat().as_bytes())
     }

@@ -9,6 +9,7 @@ use std::{
     time::SystemTime,
 };
 
+use foxtrot_net::jobs::hexadecimal;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -16,8 +17,7 @@ use crate::{
     audit,
     clock::utc,
     failure::{Failure, INTERRUPTED},
-    files::{Existing, write_secret},
-    lines::encode_hex,
+    files::{Existing, log_options, write_secret},
     link::{Cost, Link, transport},
     output::say,
     report::Report,
@@ -143,10 +143,15 @@ impl Entry {
             }),
         );
         self.set("transport", transport(peer));
-        self.set("session", encode_hex(link.agreed.sid.as_bytes()));
+        self.set("session", hexadecimal(link.agreed.sid.as_bytes()));
         let terms = link.agreed.terms.iter();
         let terms = terms.map(|(key, value)| (key.clone(), value.clone().into()));
         self.set("terms", terms.collect::<Map<_, _>>());
+    }
+
+    /// Enters what both sides have agreed on.
+    pub(crate) fn agreed(&mut self, fields: Map<String, Value>) {
+        self.fields().extend(fields);
     }
 
     /// The protocol has run to its end.
@@ -154,7 +159,7 @@ impl Entry {
         self.set("protocol", report.name.as_str());
         self.set("params", report.params.as_str());
         self.set("security", report.security.as_str());
-        self.set("transcript", cost.transcript.map(|it| encode_hex(&it)));
+        self.set("transcript", cost.transcript.map(|it| hexadecimal(&it)));
         self.set("seconds", cost.wall.as_secs_f64());
         self.set("bytes_sent", cost.counters.sent);
         self.set("bytes_received", cost.counters.received);
@@ -192,7 +197,7 @@ pub(crate) fn check_log(path: &Path) -> Result<(), Failure> {
     match fs::metadata(path) {
         // To open a pipe is to wait for its reader.
         Ok(found) if !found.is_file() && !found.is_dir() => Ok(()),
-        _ => open(path).map(drop).map_err(|e| Failure::writing(path, &e)),
+        _ => log_options().open(path).map(drop).map_err(|e| Failure::writing(path, &e)),
     }
 }
 
@@ -222,18 +227,9 @@ fn lines(path: &Path) -> Result<Option<(bool, usize)>, Failure> {
     Ok(Some((ours && object["started"].is_string(), if more { 2 } else { 1 })))
 }
 
-/// A file to which lines are appended.
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
 /// Sessions that end at the same time write one after the other.
 fn append(path: &Path, line: &str) -> io::Result<()> {
-    let mut file = open(path)?;
+    let mut file = log_options().open(path)?;
     // Where the file system has no locks, one write is one line all the same.
     let _ = file.lock();
     file.write_all(line.as_bytes())

@@ -34,7 +34,7 @@ use foxtrot_net::{
     hello::{Hello, JOB, KEYS, Role, Table, numbered},
     jobs::{
         ASSUMPTION, COLUMNS, FUNCTION, KEY_COLUMNS, MIN_COUNT, NORMALIZE, OR_NORMALIZE, VALUE,
-        joined,
+        hexadecimal, joined,
     },
 };
 
@@ -131,7 +131,7 @@ impl Policy {
     /// The digest in hexadecimal, as hellos and records have it.
     #[must_use]
     pub fn id(&self) -> String {
-        self.digest().iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&self.digest())
     }
 
     /// The rules that are there, in one order, without the keys of peers.

@@ -19,7 +19,9 @@
 //! ```
 //!
 //! A job computes, so it runs on one of tokio's blocking threads and holds up no other future; only inputs are copied
-//! before, and [`Peer::run`] copies nothing. A future that is dropped cancels its job and ends the connection.
+//! before, and [`Peer::run`] copies nothing. A future that is dropped cancels its job and ends the connection. The errors of
+//! a future are those of the call that it names.
+#![expect(clippy::missing_errors_doc, reason = "the calls that the futures name have them")]
 
 use std::{
     future::{Future, poll_fn},
@@ -82,9 +84,6 @@ impl Peer {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// # Errors
-    /// [`Error`].
     #[cfg(feature = "tls")]
     pub async fn connect(
         address: &str,
@@ -95,18 +94,12 @@ impl Peer {
     }
 
     /// The future of [`Config::connect`]. Dropping it ends the attempt, but for a look-up of the name that is under way.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn connect_with(address: &str, config: &Config) -> Result<Self, Error> {
         let (address, config) = (address.to_string(), config.clone());
         attempt(move |attempt| config.connect_while(&address, attempt)).await
     }
 
     /// The future of [`Peer::listen`](crate::Peer::listen).
-    ///
-    /// # Errors
-    /// [`Error`].
     #[cfg(feature = "tls")]
     pub async fn listen(
         address: &str,
@@ -140,9 +133,6 @@ impl Peer {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn accept(listener: Listener) -> Result<Self, Error> {
         attempt(move |attempt| listener.accept_while(attempt)).await
     }
@@ -198,9 +188,6 @@ impl Peer {
     }
 
     /// The future of [`Peer::close`](crate::Peer::close).
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn close(mut self) -> Result<(), Error> {
         match self.peer.take() {
             Some(peer) => blocking(move || peer.close()).await,
@@ -410,18 +397,12 @@ pub mod psi {
     use crate::{Error, psi};
 
     /// The future of [`psi::send`].
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn send<T: AsRef<[u8]>>(peer: &mut Peer, items: &[T]) -> Result<(), Error> {
         let copied = Copied::of(items.iter().map(AsRef::as_ref));
         peer.run(move |peer| psi::send(peer, &copied.items())).await
     }
 
     /// The future of [`psi::receive`].
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn receive<T: AsRef<[u8]>>(
         peer: &mut Peer,
         items: &[T],
@@ -431,9 +412,6 @@ pub mod psi {
     }
 
     /// The future of [`Options::send_with`](psi::Options::send_with), of items and payloads, as many of either.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn send_with<T: AsRef<[u8]>, P: AsRef<[u8]>>(
         peer: &mut Peer,
         options: psi::Options,
@@ -450,9 +428,6 @@ pub mod psi {
     }
 
     /// The future of [`Options::receive_with`](psi::Options::receive_with).
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn receive_with<T: AsRef<[u8]>>(
         peer: &mut Peer,
         options: psi::Options,
@@ -464,9 +439,6 @@ pub mod psi {
     }
 
     /// The future of [`Options::send_both`](psi::Options::send_both).
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn send_both<T: AsRef<[u8]>>(
         peer: &mut Peer,
         options: psi::Options,
@@ -477,9 +449,6 @@ pub mod psi {
     }
 
     /// The future of [`Options::receive_both`](psi::Options::receive_both).
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn receive_both<T: AsRef<[u8]>>(
         peer: &mut Peer,
         options: psi::Options,
@@ -490,9 +459,6 @@ pub mod psi {
     }
 
     /// The future of [`Count::send`](psi::Count::send).
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn send_count<T: AsRef<[u8]>>(
         peer: &mut Peer,
         count: psi::Count,
@@ -503,9 +469,6 @@ pub mod psi {
     }
 
     /// The future of [`Count::receive`](psi::Count::receive).
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn receive_count<T: AsRef<[u8]>>(
         peer: &mut Peer,
         count: psi::Count,
@@ -516,9 +479,6 @@ pub mod psi {
     }
 
     /// The future of [`Count::send_sum`](psi::Count::send_sum).
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn send_sum<T: AsRef<[u8]>>(
         peer: &mut Peer,
         count: psi::Count,
@@ -535,9 +495,6 @@ pub mod psi {
     }
 
     /// The future of [`Count::receive_sum`](psi::Count::receive_sum).
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn receive_sum<T: AsRef<[u8]>>(
         peer: &mut Peer,
         count: psi::Count,
@@ -560,25 +517,16 @@ pub mod rot {
     };
 
     /// The future of [`rot::send`].
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn send(peer: &mut Peer, n: usize) -> Result<Secret<[Block; 2]>, Error> {
         peer.run(move |peer| rot::send(peer, n)).await
     }
 
     /// The future of [`rot::receive`].
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn receive(peer: &mut Peer, n: usize) -> Result<(Bits, Secret<Block>), Error> {
         peer.run(move |peer| rot::receive(peer, n)).await
     }
 
     /// The future of [`rot::send_correlated`].
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn send_correlated(
         peer: &mut Peer,
         n: usize,
@@ -587,9 +535,6 @@ pub mod rot {
     }
 
     /// The future of [`rot::receive_correlated`].
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn receive_correlated(
         peer: &mut Peer,
         choices: &[bool],
@@ -610,18 +555,12 @@ pub mod ot {
     };
 
     /// The future of [`ot::send`].
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn send<M: AsRef<[u8]>>(peer: &mut Peer, messages: &[[M; 2]]) -> Result<(), Error> {
         let copied = Copied::of(messages.as_flattened().iter().map(AsRef::as_ref));
         peer.run(move |peer| ot::send(peer, copied.items().as_chunks().0)).await
     }
 
     /// The future of [`ot::receive`].
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn receive(peer: &mut Peer, choices: &[bool]) -> Result<Messages, Error> {
         let choices = Zeroizing::new(choices.to_vec());
         peer.run(move |peer| ot::receive(peer, &choices)).await
@@ -632,9 +571,6 @@ pub mod ot {
         use super::*;
 
         /// The future of [`one_of_n::send`](crate::ot::one_of_n::send).
-        ///
-        /// # Errors
-        /// [`Error`].
         pub async fn send<M: AsRef<[u8]>>(
             peer: &mut Peer,
             choices: usize,
@@ -645,9 +581,6 @@ pub mod ot {
         }
 
         /// The future of [`one_of_n::receive`](crate::ot::one_of_n::receive).
-        ///
-        /// # Errors
-        /// [`Error`].
         pub async fn receive(
             peer: &mut Peer,
             choices: usize,
@@ -669,9 +602,6 @@ pub mod triples {
     };
 
     /// The future of [`triples::generate`].
-    ///
-    /// # Errors
-    /// [`Error`].
     pub async fn generate<T: Word>(peer: &mut Peer, n: usize) -> Result<Triples<T>, Error> {
         peer.run(move |peer| triples::generate(peer, n)).await
     }

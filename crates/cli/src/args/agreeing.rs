@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 use foxtrot::psi::fields;
 
-use super::{Column, KeyColumns, heading, values::width};
+use super::{Column, KeyColumns, heading, values::between};
 
 /// The policy, its witness, and the question before a run.
 #[derive(ClapArgs)]
@@ -93,7 +93,7 @@ pub(crate) enum Counts {
 #[command(next_help_heading = heading::INPUT)]
 pub(crate) struct Padding {
     /// Bytes to which each field of --with and --share is padded (must be the same on both sides)
-    #[arg(long, value_name = "BYTES", default_value_t = 64, value_parser = width)]
+    #[arg(long, value_name = "BYTES", default_value_t = 64, value_parser = between::<usize>(1..=4096))]
     pub(crate) width: usize,
     /// With --with and --share, which of the sender's rows with the same key is taken (must be the same on
     /// both sides)

@@ -11,11 +11,11 @@ use super::{Name, heading, values::between};
 #[command(next_help_heading = heading::SERVER)]
 pub(crate) struct MostSessions {
     /// Concurrent sessions; another peer is told to try again later
-    #[arg(long = "max-sessions", value_name = "N", default_value_t = 64, requires = "serve", value_parser = sessions)]
+    #[arg(long = "max-sessions", value_name = "N", default_value_t = 64, requires = "serve", value_parser = between::<usize>(1..=1 << 16))]
     pub(crate) all: usize,
     /// Concurrent sessions of one peer: one key or, with --insecure, one IPv4 address or IPv6 /64
     /// network
-    #[arg(long = "max-sessions-per-peer", value_name = "N", default_value_t = 8, requires = "serve", value_parser = sessions)]
+    #[arg(long = "max-sessions-per-peer", value_name = "N", default_value_t = 8, requires = "serve", value_parser = between::<usize>(1..=1 << 16))]
     pub(crate) of_one_peer: usize,
     /// Memory limit of all sessions, for example 2G [default: half of the free memory]
     #[arg(long = "max-memory", value_name = "BYTES", requires = "serve", value_parser = memory)]
@@ -30,10 +30,10 @@ pub(crate) struct Standing {
     #[arg(long, requires = "serve")]
     pub(crate) reload: bool,
     /// Runs of one peer in a day (UTC); also failed ones count
-    #[arg(long, value_name = "N", requires_all = ["serve", "limits"], value_parser = per_day)]
+    #[arg(long, value_name = "N", requires_all = ["serve", "limits"], value_parser = between::<u64>(1..=1 << 40))]
     pub(crate) max_runs_per_day: Option<u64>,
     /// Keys that one peer may ask about in a day (UTC), all its runs together
-    #[arg(long, value_name = "N", requires_all = ["serve", "limits"], value_parser = per_day)]
+    #[arg(long, value_name = "N", requires_all = ["serve", "limits"], value_parser = between::<u64>(1..=1 << 40))]
     pub(crate) max_keys_per_day: Option<u64>,
     /// Keep the counts of the day in this file (mode 0600), so that they survive a restart
     #[arg(long, value_name = "FILE", requires = "serve")]
@@ -58,16 +58,6 @@ impl FromStr for NamedSet {
             _ => Err("must be a name and a file, as in customers=customers.csv".into()),
         }
     }
-}
-
-/// Parses a limit of a day.
-fn per_day(text: &str) -> Result<u64, String> {
-    between(text, 1..=1 << 40)
-}
-
-/// Parses a number of sessions at once.
-fn sessions(text: &str) -> Result<usize, String> {
-    between(text, 1..=1 << 16)
 }
 
 /// Bytes.

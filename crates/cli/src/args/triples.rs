@@ -66,7 +66,7 @@ pub(crate) enum TriplesCommand {
 #[command(next_help_heading = heading::OUTPUT)]
 pub(crate) struct TriplesOut {
     /// Number of triples (must be the same on both sides)
-    #[arg(short = 'n', long = "count", value_name = "N", value_parser = triples)]
+    #[arg(short = 'n', long = "count", value_name = "N", value_parser = between::<u64>(1..=1 << 40))]
     pub(crate) count: u64,
     /// Bits of a share: 8, 16, 32 or 64, or 1 for XOR shares of AND triples (must be the same on both sides)
     #[arg(long, value_name = "BITS", value_parser = bits)]
@@ -141,11 +141,6 @@ impl From<TriplesFormat> for formats::Format {
             TriplesFormat::MpSpdz => Self::MpSpdz,
         }
     }
-}
-
-/// Parses a number of triples.
-fn triples(text: &str) -> Result<u64, String> {
-    between(text, 1..=1 << 40)
 }
 
 fn bits(text: &str) -> Result<u32, String> {

@@ -3,7 +3,6 @@
 use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive, str::FromStr};
 
 use foxtrot_net::gateway::is_name;
-use foxtrot_psi::paxos::MAX_ITEMS;
 
 /// A host and a port. Whether there is such a host the network knows.
 pub(super) fn address(text: &str) -> Result<String, String> {
@@ -26,23 +25,20 @@ pub(super) fn route(text: &str) -> Result<String, &'static str> {
     is_name.then(|| text.to_owned()).ok_or("must have 1 to 64 ASCII letters, digits or `._:-`")
 }
 
-/// Parses a number in a range. The error names the range in words, for it is shown to users.
-pub(super) fn between<N: FromStr + PartialOrd + Display>(
-    text: &str,
+/// A parser of numbers in a range. The error names the range in words, for it is shown to users.
+pub(super) fn between<N: FromStr + PartialOrd + Display + Clone>(
     range: RangeInclusive<N>,
-) -> Result<N, String> {
-    let number = text.parse().ok().filter(|number| range.contains(number));
-    number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
+) -> impl Fn(&str) -> Result<N, String> + Clone {
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
+    }
 }
 
-/// Parses a number of messages to choose from.
-pub(super) fn choices(text: &str) -> Result<usize, String> {
-    between(text, 2..=1 << 16)
-}
-
-/// Parses a number of transfers.
-pub(super) fn transfers(text: &str) -> Result<u64, String> {
-    between(text, 1..=1 << 32)
+/// [`between`] for seconds.
+pub(super) fn seconds(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String> + Clone {
+    let number = between(range);
+    move |text| number(text).map_err(|e| e.replace("a number", "a number of seconds"))
 }
 
 /// Parses the number of a party.
@@ -51,37 +47,12 @@ pub(super) fn party(text: &str) -> Result<u8, String> {
     number.ok_or_else(|| "must be 0 or 1".into())
 }
 
-/// Parses the seconds of `--timeout`, at most a day.
-pub(super) fn timeout(text: &str) -> Result<u64, String> {
-    between(text, 1..=86_400).map_err(|e| e.replace("a number", "a number of seconds"))
-}
-
-/// Parses the seconds of `--wait`, at most a year.
-pub(super) fn wait(text: &str) -> Result<u64, String> {
-    between(text, 1..=31_536_000).map_err(|e| e.replace("a number", "a number of seconds"))
-}
-
-/// Parses a number of keys in a set.
-pub(super) fn keys(text: &str) -> Result<usize, String> {
-    between(text, 1..=MAX_ITEMS)
-}
-
-/// Parses the fewest keys that a set may have.
-pub(super) fn least_keys(text: &str) -> Result<usize, String> {
-    between(text, 0..=MAX_ITEMS)
-}
-
-/// Parses the bytes of a padded field.
-pub(super) fn width(text: &str) -> Result<usize, String> {
-    between(text, 1..=4096)
-}
-
 /// Parses a number of threads.
 ///
 /// # Errors
 /// If it is not one, or of too many threads.
 pub fn threads(text: &str) -> Result<usize, String> {
-    between(text, 1..=1024)
+    between(1..=1024)(text)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use foxtrot_net::identity::{Fingerprint, Identity};
 use crate::{
     args::KeygenArgs,
     failure::Failure,
-    files::{Existing, write_secret},
+    files::{Existing, make_folder, write_secret},
     identity,
     output::say,
 };
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
         Some(path) => path.clone(),
         None => {
             let path = identity::default_path()?;
-            path.parent().map_or(Ok(()), identity::make_folder)?;
+            path.parent().map_or(Ok(()), make_folder)?;
             path
         }
     };

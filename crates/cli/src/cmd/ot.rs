@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use foxtrot_net::{
     hello::{Hello, Role, Table},
-    jobs::{memory_of_ot_sender, message_length, peers_length},
+    jobs::{hexadecimal, memory_of_ot_sender, message_length, peers_length},
 };
 use foxtrot_ot::{Misbehaved, extension::one_of_n::protocol::Shape};
 use serde_json::{Map, json};
@@ -16,7 +16,7 @@ use crate::{
     files::{Existing, write_secret},
     host::Service,
     keys::Party,
-    lines::{Messages, encode_hex, read_choices, read_messages, write_lines},
+    lines::{Messages, read_choices, read_messages, write_lines},
     link::{Cost, Link, Terms},
     local::both,
     method::{self, one_of as method_of},
@@ -307,7 +307,7 @@ fn in_json(messages: &Messages, hex: bool) -> serde_json::Value {
     match texts.filter(|_| !hex) {
         Some(texts) => json!({ "encoding": "text", "messages": texts }),
         None => {
-            let all: Vec<_> = messages.iter().map(|message| encode_hex(message)).collect();
+            let all: Vec<_> = messages.iter().map(|message| hexadecimal(message)).collect();
             json!({ "encoding": "hex", "messages": all })
         }
     }

@@ -94,7 +94,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             }
             let theirs = theirs.with(&others.or_keys(or_keys)).map_err(|e| e.rename_options(&OF_B));
             let options = [options.with(or_keys)?, theirs?];
-            local([a, b], &options, trying, out, (rests.assumption(), common))
+            local([a, b], &options, trying, out, (rests.assumption, common))
         }
         PsiCommand::Receive { set, options, or_keys, asked, joining, out, meeting } => {
             check_output(out, &meeting.common)?;
@@ -140,7 +140,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let way = Way::under(transport, under(policy.as_deref(), Role::Sender))?;
             let way = way.resuming(resume.base.as_deref());
             let way = serve::limits(standing)?.into_iter().fold(way, Way::per_day);
-            let (output, method) = (Output::new(common), method::psi(common, rests.assumption())?);
+            let (output, method) = (Output::new(common), method::psi(common, rests.assumption)?);
             let stock = {
                 let (options, bounds) = (options.with(or_keys)?, [most.keys, most.least]);
                 move |path: &Path| {
@@ -260,7 +260,7 @@ impl Ours<'_> {
         let worker = Worker::of(sharding, role)?;
         let options = self.options.with(self.or_keys)?;
         let sets = read_shard(self.set, options, worker.as_ref(), common)?;
-        let method = method::psi(common, rests.assumption())?;
+        let method = method::psi(common, rests.assumption)?;
         let terms = Terms::new(method, &sets, [most.keys, most.least], policy);
         let (terms, fields) = computing(&sets, terms)?;
         let (terms, way) = of_worker(worker.as_ref(), terms, way, transport)?;
@@ -287,7 +287,7 @@ impl Ours<'_> {
         let n: Vec<_> = sets.iter().map(|set| set.items().len()).collect();
         let link = terms.meet(way, terms.hello(role, &n), common, entry)?;
         let agreed = Agreed::on(terms, &link, &n)?;
-        agreed.enter(entry);
+        entry.agreed(agreed.json());
         if role == Role::Sender && link.agreed.peer_details.contains_key(SET) {
             let why = "the peer asks for a set by name; this side has one without a name";
             let failure = Failure::run(why).told(Reason::NoSuchSet);

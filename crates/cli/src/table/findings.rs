@@ -62,9 +62,7 @@ impl Findings {
         let kinds = [("duplicate", &self.duplicates), ("row without a key", &self.empty)];
         let skipped = kinds.iter().filter(|(_, places)| places.count > 0);
         let skipped: Vec<_> = skipped
-            .map(|(kind, places)| {
-                format!("{} ({})", counted(places.count, kind), places.named())
-            })
+            .map(|(kind, places)| format!("{} ({})", counted(places.count, kind), places.named()))
             .collect();
         let words = format!("{}, {}", counted(self.rows, "row"), counted(keys, "key"));
         match skipped.as_slice() {

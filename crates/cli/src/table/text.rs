@@ -30,11 +30,7 @@ use super::{
 const LINE: &[usize] = &[0];
 
 impl Set {
-    pub(super) fn read_by(
-        path: &Path,
-        plan: Plan,
-        options: &SetOptions,
-    ) -> Result<Self, Failure> {
+    pub(super) fn read_by(path: &Path, plan: Plan, options: &SetOptions) -> Result<Self, Failure> {
         let source = Source::open(path)?;
         let Plan { grammar, chosen, header: has_header } = plan;
         let most = source.line_ends()? + 1;

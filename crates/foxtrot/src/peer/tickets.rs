@@ -14,6 +14,7 @@ use std::{
 use foxtrot_net::{
     HelloError,
     hello::{Agreement, BASE_TICKET, Hello, Role},
+    jobs::{hexadecimal, of_hexadecimal},
 };
 use foxtrot_ot::{
     Session, Sid,
@@ -107,8 +108,7 @@ impl Pair {
     }
 
     fn file_name(&self) -> String {
-        let hex =
-            |key: &[u8; HASH]| key[..16].iter().map(|b| format!("{b:02x}")).collect::<String>();
+        let hex = |key: &[u8; HASH]| hexadecimal(&key[..16]);
         let role = if self.role == Role::Sender { "send" } else { "receive" };
         format!("{}-{}-{role}.ticket", hex(&self.ours), hex(&self.peers))
     }
@@ -247,7 +247,7 @@ impl Offer {
     pub(crate) fn describe(&self, hello: Hello) -> Hello {
         let fresh = self.ticket.as_ref().filter(|it| it.uses < MOST_USES);
         match fresh {
-            Some(ticket) => hello.detail(BASE_TICKET, hex(&ticket.id)),
+            Some(ticket) => hello.detail(BASE_TICKET, hexadecimal(&ticket.id)),
             None => hello.detail(BASE_TICKET, NONE),
         }
     }
@@ -258,14 +258,12 @@ impl Offer {
     /// [`HelloError::Offer`] if the peer says what cannot be.
     pub(crate) fn agree(self, agreement: &Agreement) -> Result<Option<Self>, HelloError> {
         let Some(theirs) = agreement.peer_details.get(BASE_TICKET) else { return Ok(None) };
-        let is_hex = theirs.len() == 2 * HASH
-            && theirs.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        if !is_hex && theirs != NONE {
+        if of_hexadecimal(theirs).is_none() && theirs != NONE {
             let value = Some(theirs.clone());
             return Err(HelloError::Offer { key: "its ticket", value });
         }
         let Self { tickets, pair, ticket } = self;
-        let ticket = ticket.filter(|it| it.uses < MOST_USES && hex(&it.id) == *theirs);
+        let ticket = ticket.filter(|it| it.uses < MOST_USES && hexadecimal(&it.id) == *theirs);
         Ok(Some(Self { tickets, pair, ticket }))
     }
 
@@ -301,10 +299,6 @@ impl fmt::Debug for Base {
         let how = if self.is_resumed() { "taken up" } else { "new" };
         write!(f, "Base({}, {how})", self.plain.info().name)
     }
-}
-
-fn hex(id: &[u8; HASH]) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn failed(what: &str, path: &Path, error: &io::Error) -> Error {

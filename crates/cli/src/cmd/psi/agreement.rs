@@ -443,13 +443,6 @@ impl Agreed {
         format!("key columns: {}", all.join("; "))
     }
 
-    /// Enters sizes, columns and normalisers into the record of the run.
-    pub(super) fn enter(&self, entry: &mut Entry) {
-        for (key, value) in self.json() {
-            entry.set(&key, value);
-        }
-    }
-
     /// Bytes of both parties.
     fn payload(&self) -> u64 {
         self.passes().map(|it| it.bytes(self.method.base) as u64).sum()

@@ -244,7 +244,7 @@ impl Side {
         let link = terms.meet(way, self.hello(stock), common, entry)?;
         let parameters = self.agree(stock, &link.agreed.peer_details);
         let parameters = parameters.map_err(|e| link.refuse(e))?;
-        self.enter(entry, terms, &parameters);
+        entry.agreed(self.json(terms, &parameters));
         self.words(terms, &parameters).iter().for_each(|line| output.note(line));
         confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
         let ran = self.play(link, stock, &parameters, &workers, output)?;
@@ -298,13 +298,6 @@ impl Side {
             Ok(outcome)
         })?;
         Ok((outcome.ok_or_else(|| Failure::run("there is no result"))?, cost))
-    }
-
-    /// Enters the agreement into the record.
-    fn enter(self, entry: &mut Entry, terms: &Terms, parameters: &Parameters) {
-        for (key, value) in self.json(terms, parameters) {
-            entry.set(&key, value);
-        }
     }
 
     /// Enters the end into the record.

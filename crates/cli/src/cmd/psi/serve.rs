@@ -104,7 +104,7 @@ impl Service for Server {
         self.recorder.keep("psi", "sender", |entry| {
             entry.set(OUR_NORMALIZE, self.normalize.clone());
             entry.met(&link);
-            agreed.enter(entry);
+            entry.agreed(agreed.json());
             let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
             let output = Output::in_background();
             let party = Party { agreed: &agreed, workers: &workers, output };

@@ -95,7 +95,7 @@ pub(super) fn agree(
     let hello = jobs::shards(terms.hello(role, &ours), shards);
     let link = terms.meet(way, hello, common, entry)?;
     let agreed = Agreed::on(terms, &link, &ours)?;
-    agreed.enter(entry);
+    entry.agreed(agreed.json());
     let theirs = terms.peers_keys(&link.agreed.peer_details)?;
     let (ticket, _) =
         link.run(&workers, |job| Ok(Ticket::toss(job, role, [ours[0], theirs], shards)?))?;

@@ -3,7 +3,7 @@
 
 use std::{
     ffi::OsString,
-    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{ErrorKind, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::record::Record;
 use crate::{
     failure::Failure,
-    files::{SYNC, Unsynced},
+    files::{SYNC, Unsynced, make_folder},
 };
 
 /// The place of a run's files.
@@ -126,7 +126,7 @@ impl Folder {
     /// The party's file: one of our own, unless there is one to be continued.
     fn create(&self, path: &Path) -> Result<File, Failure> {
         let failed = |e| Failure::writing(path, &e);
-        make_folder(path.parent().unwrap_or(&self.partial)).map_err(failed)?;
+        make_folder(path.parent().unwrap_or(&self.partial))?;
         let mut options = OpenOptions::new();
         options.read(true).write(true);
         match self.found {
@@ -236,15 +236,6 @@ fn is_there(path: &Path) -> Result<bool, Failure> {
         Err(e) if e.kind() == ErrorKind::NotADirectory => Ok(true),
         Err(e) => Err(Failure::reading(path, &e)),
     }
-}
-
-/// A folder for its owner only, with those above it.
-fn make_folder(path: &Path) -> std::io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
 
 /// Whole batches of a file; none if it does not begin as it should.

@@ -71,7 +71,7 @@ impl Service for Counter {
             entry.set(OUR_NORMALIZE, server.normalize.clone());
             entry.met(&link);
             let (workers, output) = (server.workers.for_another(), Output::in_background());
-            side.enter(entry, &stock.terms, parameters);
+            entry.agreed(side.json(&stock.terms, parameters));
             server.tell(&link.peer.to_string(), &side.words(&stock.terms, parameters));
             let ran = side.play(link, stock, parameters, &workers, output)?;
             Ok(side.ended(entry, ran, (&stock.terms, parameters), &workers))
