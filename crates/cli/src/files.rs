@@ -11,6 +11,7 @@ use std::{
     io::{self, ErrorKind, IsTerminal, Write},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
 };
 
 use tempfile::NamedTempFile;
@@ -78,6 +79,15 @@ enum Target {
     Open(Open),
     /// A place in a folder, and what is there.
     Place(PathBuf, Option<Metadata>),
+}
+
+/// Properties of a file that show that it has changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    len: u64,
+    modified: Option<SystemTime>,
+    #[cfg(unix)]
+    inode: u64,
 }
 
 /// Files that are being written beside their places. A thread that holds the lock knows that
@@ -151,6 +161,17 @@ impl Draft {
                 held.extend_from_slice(bytes);
                 Ok(())
             }
+        }
+    }
+}
+
+impl Stamp {
+    pub(crate) fn of(found: &Metadata) -> Self {
+        Self {
+            len: found.len(),
+            modified: found.modified().ok(),
+            #[cfg(unix)]
+            inode: found.ino(),
         }
     }
 }

@@ -49,13 +49,8 @@ pub(crate) trait Service: Send + Sync + 'static {
     /// Bytes of memory of the smallest session.
     fn least_memory(&self) -> u64;
 
-    /// The most bytes of memory that the session takes.
-    fn memory(&self, agreed: &Self::Agreed) -> u64;
-
-    /// Says what follows from the agreement, besides the memory that the session takes.
-    fn terms(&self, agreed: &Self::Agreed) -> Answer {
-        Answer { memory: self.memory(agreed), ..Answer::default() }
-    }
+    /// Says what follows from the agreement.
+    fn terms(&self, agreed: &Self::Agreed) -> Answer;
 
     /// Runs the session.
     fn answer(&self, link: Link, agreed: Self::Agreed) -> Result<Self::Done, Failure>;

@@ -147,7 +147,7 @@ impl Peer {
     /// Begins the job on which both sides have agreed.
     pub fn job(&self, agreed: Agreed) -> Job<'_> {
         let session = Session::new(agreed.sid);
-        let session = match &self.executor {
+        let session = match &self.settings.executor {
             Some(executor) => session.with_executor(Arc::clone(executor)),
             None => session,
         };

@@ -90,6 +90,18 @@ pub struct Peer {
     bound: Bound,
     /// The source of the right to run jobs, and the peer under which it is counted.
     gate: Option<(Arc<Gate>, String)>,
+    pub(crate) settings: Settings,
+    /// Bits of the puzzle that a stranger solves.
+    puzzle: u8,
+    silent: Option<Silent>,
+    /// The number of jobs that have begun.
+    jobs: u64,
+    is_cancelled: Arc<AtomicBool>,
+}
+
+/// Settings of jobs, which a [`Config`] hands to its peers.
+#[derive(Clone, Default)]
+pub(crate) struct Settings {
     application: Option<String>,
     /// Limits per day, which are counted as those of the gate.
     daily: Option<Arc<Daily>>,
@@ -97,14 +109,8 @@ pub struct Peer {
     policy: Option<Arc<Policy>>,
     /// Threads beside the caller's own.
     pub(crate) executor: Option<Arc<dyn Executor>>,
-    /// Bits of the puzzle that a stranger solves.
-    puzzle: u8,
-    silent: Option<Silent>,
     /// The place of base OTs that are kept for later sessions.
     tickets: Option<Tickets>,
-    /// The number of jobs that have begun.
-    jobs: u64,
-    is_cancelled: Arc<AtomicBool>,
 }
 
 /// Known facts about the other party.
@@ -208,29 +214,6 @@ impl Peer {
         Config::insecure().pair()
     }
 
-    pub(crate) fn new(channel: Channel, side: Side) -> Self {
-        Self {
-            channel: Arc::new(channel),
-            progress: None,
-            pass: Mutex::default(),
-            seed: None,
-            side,
-            who: Who::default(),
-            bound: Bound::No,
-            gate: None,
-            application: None,
-            daily: None,
-            #[cfg(feature = "policy")]
-            policy: None,
-            executor: None,
-            puzzle: 0,
-            silent: None,
-            tickets: None,
-            jobs: 0,
-            is_cancelled: Arc::default(),
-        }
-    }
-
     /// The peer's address, if the connection has one.
     #[must_use]
     pub fn address(&self) -> Option<&str> {
@@ -297,7 +280,7 @@ impl Peer {
 
     /// Runs the next jobs on these threads beside the caller's own, in place of those of the [`Config`].
     pub fn use_executor(&mut self, executor: Arc<dyn Executor>) {
-        self.executor = Some(executor);
+        self.settings.executor = Some(executor);
     }
 
     /// The hash of all that went over the connection in the last job, if both sides have compared it.
@@ -414,7 +397,7 @@ impl Peer {
 
     /// Looks for base OTs that were kept of an earlier session with this peer.
     fn offer(&self, hello: &Hello) -> Result<Option<Offer>, Error> {
-        let Some(tickets) = &self.tickets else { return Ok(None) };
+        let Some(tickets) = &self.settings.tickets else { return Ok(None) };
         if hello.term_of(JOB) != Some("psi") {
             return Ok(None);
         }
@@ -436,7 +419,7 @@ impl Peer {
         };
         let asked = |details: &Table| -> Result<(T, Answer), E> {
             #[cfg(feature = "policy")]
-            if let Some(policy) = &self.policy {
+            if let Some(policy) = &self.settings.policy {
                 let checked =
                     policy.check_details(hello.term_of(FUNCTION), hello.role().other(), details);
                 checked.map_err(|why| self.forbid(why))?;
@@ -453,7 +436,7 @@ impl Peer {
             (said, answer) = asked(details)?;
             if let Some(hello) = &answer.hello {
                 #[cfg(feature = "policy")]
-                if let Some(policy) = &self.policy {
+                if let Some(policy) = &self.settings.policy {
                     policy.check_hello(hello).map_err(|why| self.forbid(why))?;
                 }
                 confirmed = confirmed.answer_by(hello).map_err(failed)?;
@@ -470,7 +453,7 @@ impl Peer {
     /// Fails, before anything is sent, if the policy forbids what the hello says, or this peer.
     #[cfg(feature = "policy")]
     fn keep_policy(&self, hello: &Hello) -> Result<(), Error> {
-        let Some(policy) = &self.policy else { return Ok(()) };
+        let Some(policy) = &self.settings.policy else { return Ok(()) };
         policy.check_hello(hello).map_err(Error::Forbidden)?;
         let who = policy.check_key(hello.role().other(), self.fingerprint());
         who.map_err(|why| self.forbid(why))
@@ -491,12 +474,12 @@ impl Peer {
 
     /// The hello of a job with what this connection adds to it.
     fn describe(&self, hello: Hello, seed: Option<&[u8; 32]>) -> Hello {
-        let hello = match &self.application {
+        let hello = match &self.settings.application {
             Some(application) => hello.term("application", application),
             None => hello,
         };
         #[cfg(feature = "policy")]
-        let hello = match &self.policy {
+        let hello = match &self.settings.policy {
             Some(policy) => hello.term(POLICY, policy.id()),
             None => hello,
         };
@@ -521,7 +504,7 @@ impl Peer {
     /// Admits the job by the limits of this side.
     fn admit(&self, answer: &Answer) -> Result<(), Error> {
         self.pass_gate(answer.memory).map_err(|full| self.refuse(full))?;
-        match (&self.daily, answer.keys) {
+        match (&self.settings.daily, answer.keys) {
             (Some(daily), Some(keys)) => {
                 let counted = daily.take(&self.who.counted_as(), keys, SystemTime::now());
                 counted.map_err(|denied| match denied {

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
+use foxtrot::job::Answer;
 use foxtrot_net::{
     hello::{Hello, Role, Table},
     jobs::{hexadecimal, memory_of_ot_sender, message_length, peers_length},
@@ -135,13 +136,13 @@ impl Service for Server {
     }
 
     fn least_memory(&self) -> u64 {
-        self.memory(&())
-    }
-
-    fn memory(&self, (): &()) -> u64 {
         let (terms, longest) = (&self.terms, longest(&self.messages));
         let transfers = [terms.n, terms.choices()];
         memory_of_ot_sender(&terms.method, transfers, longest, self.workers.threads())
+    }
+
+    fn terms(&self, (): &()) -> Answer {
+        Answer { memory: self.least_memory(), ..Answer::default() }
     }
 
     fn answer(&self, link: Link, (): ()) -> Result<Report, Failure> {

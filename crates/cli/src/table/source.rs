@@ -2,13 +2,12 @@
 //! same in between.
 
 use std::{
-    fs::{File, Metadata},
+    fs::File,
     io::{self, ErrorKind, Read, Seek},
     path::{Path, PathBuf},
-    time::SystemTime,
 };
 
-use crate::failure::Failure;
+use crate::{failure::Failure, files::Stamp};
 
 /// Bytes that are read at once.
 pub(super) const CHUNK: usize = 1 << 18;
@@ -19,13 +18,6 @@ pub(super) struct Source {
     file: File,
     path: PathBuf,
     found: Stamp,
-}
-
-/// Properties that show that a file has changed.
-#[derive(PartialEq, Eq)]
-struct Stamp {
-    len: u64,
-    modified: Option<SystemTime>,
 }
 
 impl Source {
@@ -80,12 +72,6 @@ impl Source {
                 Err(e) => return Err(Failure::reading(&self.path, &e)),
             }
         }
-    }
-}
-
-impl Stamp {
-    fn of(found: &Metadata) -> Self {
-        Self { len: found.len(), modified: found.modified().ok() }
     }
 }
 

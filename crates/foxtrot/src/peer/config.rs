@@ -17,13 +17,10 @@ use foxtrot_net::{
     memory,
     tcp::{self, Socket},
 };
-use foxtrot_ot::tasks::Executor;
 
-use super::{Attempt, Ended, Peer, Server, Side, TIMEOUT, Tickets, Who, server};
+use super::{Attempt, Bound, Ended, Peer, Server, Settings, Side, TIMEOUT, Tickets, Who, server};
 use crate::{Error, Threads};
 
-#[cfg(any(feature = "tls", feature = "websocket"))]
-use super::Bound;
 #[cfg(feature = "tls")]
 use {
     crate::{Fingerprint, Identity},
@@ -64,16 +61,11 @@ pub struct Config {
     security: Security,
     timeout: Duration,
     wait: Option<Duration>,
-    application: Option<String>,
-    executor: Option<Arc<dyn Executor>>,
+    jobs: Settings,
     session_timeout: Option<Duration>,
     most: Most,
-    daily: Option<Arc<Daily>>,
-    #[cfg(feature = "policy")]
-    policy: Option<Arc<crate::policy::Policy>>,
     limits: Limits,
     on_nobody: Option<Arc<dyn Fn() + Send + Sync>>,
-    tickets: Option<Tickets>,
     route: Option<String>,
 }
 
@@ -115,16 +107,11 @@ impl Config {
             security: Security::Insecure,
             timeout: TIMEOUT,
             wait: None,
-            application: None,
-            executor: None,
+            jobs: Settings::default(),
             session_timeout: None,
             most: Most { sessions: 64, of_one_peer: 8, memory: u64::MAX },
-            daily: None,
-            #[cfg(feature = "policy")]
-            policy: None,
             limits: server::LIMITS,
             on_nobody: None,
-            tickets: None,
             route: None,
         }
     }
@@ -206,14 +193,16 @@ impl Config {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn application(self, application: &str) -> Self {
-        Self { application: Some(application.to_owned()), ..self }
+    pub fn application(mut self, application: &str) -> Self {
+        self.jobs.application = Some(application.to_owned());
+        self
     }
 
     /// Runs jobs on these threads beside the caller's own.
     #[must_use]
-    pub fn threads(self, threads: &Threads) -> Self {
-        Self { executor: Some(Arc::new(threads.clone())), ..self }
+    pub fn threads(mut self, threads: &Threads) -> Self {
+        self.jobs.executor = Some(Arc::new(threads.clone()));
+        self
     }
 
     /// Sets the number of sessions that a [`Server`] runs at once; 64 by default. A peer beyond them is told that the server is busy. A
@@ -281,15 +270,17 @@ impl Config {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn per_day(self, daily: Arc<Daily>) -> Self {
-        Self { daily: Some(daily), ..self }
+    pub fn per_day(mut self, daily: Arc<Daily>) -> Self {
+        self.jobs.daily = Some(daily);
+        self
     }
 
     /// Refuses every job that the policy forbids. The peer needs a policy with the same rules.
     #[cfg(feature = "policy")]
     #[must_use]
-    pub fn policy(self, policy: &crate::policy::Policy) -> Self {
-        Self { policy: Some(Arc::new(policy.clone())), ..self }
+    pub fn policy(mut self, policy: &crate::policy::Policy) -> Self {
+        self.jobs.policy = Some(Arc::new(policy.clone()));
+        self
     }
 
     /// Sets how many connections may be open that have begun no job, the stack of a session's thread, and how many ended
@@ -331,8 +322,9 @@ impl Config {
     /// # }
     /// ```
     #[must_use]
-    pub fn resume_base(self, folder: &Path) -> Self {
-        Self { tickets: Some(Tickets::at(folder)), ..self }
+    pub fn resume_base(mut self, folder: &Path) -> Self {
+        self.jobs.tickets = Some(Tickets::at(folder));
+        self
     }
 
     /// Meets the peer on this route of a [gateway](foxtrot_net::gateway): [`connect`](Self::connect) goes to the gateway's outer port, and the
@@ -435,20 +427,22 @@ impl Config {
         if let Some(limit) = self.session_timeout {
             channel.end_after(limit);
         }
-        let (application, executor) = (self.application.clone(), self.executor.clone());
         // The only session behind its gate.
         let gate = Gate::new(Most { memory: self.most.memory, ..ONE });
-        let pass = Mutex::new(gate.admit("", 0).ok());
-        let (daily, tickets) = (self.daily.clone(), self.tickets.clone());
         Peer {
-            application,
-            executor,
-            pass,
-            daily,
-            tickets,
-            #[cfg(feature = "policy")]
-            policy: self.policy.clone(),
-            ..Peer::new(channel, side)
+            channel: Arc::new(channel),
+            progress: None,
+            pass: Mutex::new(gate.admit("", 0).ok()),
+            seed: None,
+            side,
+            who: Who::default(),
+            bound: Bound::No,
+            gate: None,
+            settings: self.jobs.clone(),
+            puzzle: 0,
+            silent: None,
+            jobs: 0,
+            is_cancelled: Arc::default(),
         }
     }
 

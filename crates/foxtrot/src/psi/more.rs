@@ -144,7 +144,7 @@ impl Options {
     ) -> Result<Vec<usize>, Error> {
         let items = set.items()?;
         let hello = self.hello_of(Role::Sender, items.len(), function, terms)?;
-        let (agreed, receivers) = self.negotiate(peer, Role::Sender, hello, items.len())?;
+        let (agreed, receivers) = self.negotiate(peer, hello, items.len())?;
         self.send_joined(peer.job(agreed), receivers, items, terms, payload)
     }
 
@@ -179,7 +179,7 @@ impl Options {
     ) -> Result<(Vec<usize>, Vec<Vec<u8>>), Error> {
         let items = set.items()?;
         let hello = self.hello_of(Role::Receiver, items.len(), function, terms)?;
-        let (agreed, senders) = self.negotiate(peer, Role::Receiver, hello, items.len())?;
+        let (agreed, senders) = self.negotiate(peer, hello, items.len())?;
         self.receive_joined(peer.job(agreed), senders, items, terms)
     }
 
@@ -438,7 +438,7 @@ mod of_keys {
         ) -> Result<(Vec<usize>, Told), Error> {
             let (function, terms) = (Function::Both, Terms::NONE.both());
             let hello = self.keys_hello(Role::Sender, keys)?.term(FUNCTION, function);
-            let (agreed, theirs) = self.negotiate(peer, Role::Sender, hello, keys.len())?;
+            let (agreed, theirs) = self.negotiate(peer, hello, keys.len())?;
             let (told, items) = (told(&agreed, theirs), items_of(keys)?);
             Ok((self.send_joined(peer.job(agreed), theirs, items, terms, |_, _| ())?, told))
         }
@@ -454,7 +454,7 @@ mod of_keys {
         ) -> Result<(Vec<usize>, Told), Error> {
             let (function, terms) = (Function::Both, Terms::NONE.both());
             let hello = self.keys_hello(Role::Receiver, keys)?.term(FUNCTION, function);
-            let (agreed, theirs) = self.negotiate(peer, Role::Receiver, hello, keys.len())?;
+            let (agreed, theirs) = self.negotiate(peer, hello, keys.len())?;
             let (told, items) = (told(&agreed, theirs), items_of(keys)?);
             Ok((self.receive_joined(peer.job(agreed), theirs, items, terms)?.0, told))
         }
@@ -475,7 +475,7 @@ mod of_keys {
             }
             let (shared, padding) = (fields.names(), fields.padding());
             let hello = with_columns(self.keys_hello(Role::Sender, keys)?, shared, padding);
-            let (agreed, receivers) = self.negotiate(peer, Role::Sender, hello, keys.len())?;
+            let (agreed, receivers) = self.negotiate(peer, hello, keys.len())?;
             let (told, items) = (told(&agreed, receivers), items_of(keys)?);
             // A job that is dropped gives up.
             let job = peer.job(agreed);
@@ -506,7 +506,7 @@ mod of_keys {
         ) -> Result<(Matches, Told), Error> {
             let terms = terms_of(columns, padding)?;
             let hello = with_columns(self.keys_hello(Role::Receiver, keys)?, columns, padding);
-            let (agreed, senders) = self.negotiate(peer, Role::Receiver, hello, keys.len())?;
+            let (agreed, senders) = self.negotiate(peer, hello, keys.len())?;
             let (told, items) = (told(&agreed, senders), items_of(keys)?);
             let job = peer.job(agreed);
             let shared = peers_columns(&job)?;

@@ -103,7 +103,10 @@ impl Options {
     /// # Errors
     /// [`Error`].
     pub fn send<T: AsRef<[u8]>>(&self, peer: &mut Peer, items: &[T]) -> Result<(), Error> {
-        self.send_set(peer, &Set::of(items)?)
+        let items = Set::of(items)?.items()?;
+        let hello = self.hello(Role::Sender, "none/1", items.len())?;
+        let (agreed, receivers) = self.negotiate(peer, hello, items.len())?;
+        self.send_items(peer.job(agreed), receivers, items)
     }
 
     /// [`receive`] with these options.
@@ -115,14 +118,11 @@ impl Options {
         peer: &mut Peer,
         items: &[T],
     ) -> Result<Vec<usize>, Error> {
-        self.receive_set(peer, &Set::of(items)?)
-    }
-
-    pub(crate) fn send_set(&self, peer: &mut Peer, set: &Set) -> Result<(), Error> {
+        let set = Set::of(items)?;
         let items = set.items()?;
-        let hello = self.hello(Role::Sender, "none/1", items.len())?;
-        let (agreed, receivers) = self.negotiate(peer, Role::Sender, hello, items.len())?;
-        self.send_items(peer.job(agreed), receivers, items)
+        let hello = self.hello(Role::Receiver, "none/1", items.len())?;
+        let (agreed, senders) = self.negotiate(peer, hello, items.len())?;
+        Ok(set.indices(&self.receive_items(peer.job(agreed), senders, items)?))
     }
 
     fn send_items(
@@ -138,13 +138,6 @@ impl Options {
             |io| async move { send_by(&io, &mut cx, plan, mem::take(&mut items.0), tell).await },
         )?;
         job.finish_keeping(base)
-    }
-
-    pub(crate) fn receive_set(&self, peer: &mut Peer, set: &Set) -> Result<Vec<usize>, Error> {
-        let items = set.items()?;
-        let hello = self.hello(Role::Receiver, "none/1", items.len())?;
-        let (agreed, senders) = self.negotiate(peer, Role::Receiver, hello, items.len())?;
-        Ok(set.indices(&self.receive_items(peer.job(agreed), senders, items)?))
     }
 
     fn receive_items(
@@ -185,11 +178,11 @@ impl Options {
     pub(super) fn negotiate(
         &self,
         peer: &mut Peer,
-        role: Role,
         hello: Hello,
         ours: usize,
     ) -> Result<(Agreed, usize), Error> {
-        let (agreed, theirs) = peer.negotiate_by(hello, |details| {
+        let role = hello.role();
+        peer.negotiate_by(hello, |details| {
             let theirs = peers_keys(details, self.most).map_err(refused)?;
             check_least_keys(theirs, self.least).map_err(refused)?;
             if role == Role::Sender && details.contains_key(SET) {
@@ -204,8 +197,7 @@ impl Options {
             let memory = memory.map_err(|e| (Reason::Other, e))?;
             let keys = (role == Role::Sender).then_some(theirs as u64);
             Ok((theirs, Answer { memory, keys, hello: None }))
-        })?;
-        Ok((agreed, theirs))
+        })
     }
 
     /// About the most bytes of memory that [`send`](Self::send) of `senders` different items takes with a peer that declares
@@ -279,7 +271,7 @@ mod of_keys {
         ) -> Result<(Job<'p>, Told, Secret<Digest>), Error> {
             let hello = self.hello(role, &keys.terms, keys.items.len())?;
             let hello = jobs::key_columns(hello, keys.columns.as_deref());
-            let (agreed, theirs) = self.negotiate(peer, role, hello, keys.items.len())?;
+            let (agreed, theirs) = self.negotiate(peer, hello, keys.items.len())?;
             let (told, items) = (told(&agreed, theirs), items_of(keys)?);
             Ok((peer.job(agreed), told, items))
         }

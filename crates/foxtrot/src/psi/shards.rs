@@ -95,7 +95,7 @@ impl Options {
         shards: u32,
     ) -> Result<Ticket, Error> {
         let hello = jobs::shards(self.hello(role, terms, keys)?, shards);
-        let (agreed, theirs) = self.negotiate(peer, role, hello, keys)?;
+        let (agreed, theirs) = self.negotiate(peer, hello, keys)?;
         Ticket::toss(peer.job(agreed), role, [keys, theirs], shards)
     }
 

@@ -184,31 +184,28 @@ impl Terms {
 
     /// The hello of a side with these numbers of keys.
     pub(super) fn hello(&self, role: Role, sizes: &[usize]) -> Hello {
-        let (first, others) = match self.normalised().split_first() {
-            Some((first, others)) => (first.to_string(), others.join(" | ")),
-            None => Default::default(),
-        };
+        let normalised = self.normalised();
+        let (first, others) = normalised.split_first().unwrap_or((&"", &[]));
         let size = sizes.first().copied().unwrap_or(0);
-        let hello = jobs::psi(role, &self.method, &first, size, self.most);
+        let hello = jobs::psi(role, &self.method, first, size, self.most);
         let hello = sizes.iter().skip(1).fold(hello, |hello, &size| hello.also_keys(size as u64));
         let hello = hello.at_least(self.least as u64);
         let hello = self.shard.iter().fold(hello, jobs::of_shard);
-        let hello = match &self.asked {
-            Some(name) => hello.detail(SET, name),
-            None => hello,
-        };
+        let hello = self.asked.iter().fold(hello, |hello, name| hello.detail(SET, name));
         let hello = match self.function {
             Function::Intersection => hello,
             function => hello.term(FUNCTION, function),
         };
-        let hello = match &self.columns {
-            None => hello,
-            Some(Columns { names, padding }) => hello
+        let hello = self.columns.iter().fold(hello, |hello, Columns { names, padding }| {
+            hello
                 .term(WIDTH, padding.width)
                 .term(DUPLICATES, padding.duplicates.name())
-                .detail(COLUMNS, names.join("\n")),
+                .detail(COLUMNS, names.join("\n"))
+        });
+        let hello = match others {
+            [] => hello,
+            _ => hello.term(OR_NORMALIZE, others.join(" | ")),
         };
-        let hello = if others.is_empty() { hello } else { hello.term(OR_NORMALIZE, others) };
         self.keys.iter().enumerate().fold(hello, |hello, (number, key)| {
             jobs::key_columns_of(hello, number, key.columns.as_deref())
         })

@@ -68,6 +68,12 @@ impl Stock {
     }
 }
 
+impl Admitted {
+    fn memory(&self) -> u64 {
+        self.agreed.passes().map(memory_of_psi_sender).max().unwrap_or(0)
+    }
+}
+
 impl Service for Server {
     type Agreed = Admitted;
     type Done = (Agreed, Report);
@@ -81,19 +87,15 @@ impl Service for Server {
             let keys = stock.terms.least().max(1);
             let detail = |number| (numbered(KEYS, number), keys.to_string());
             let details: Table = (0..stock.items.len()).map(detail).collect();
-            stock.agree(&details).map_or(0, |agreed| self.memory(&agreed))
+            stock.agree(&details).map_or(0, |admitted| admitted.memory())
         };
         self.shelf.all().map(least).min().unwrap_or(0)
-    }
-
-    fn memory(&self, admitted: &Admitted) -> u64 {
-        admitted.agreed.passes().map(memory_of_psi_sender).max().unwrap_or(0)
     }
 
     fn terms(&self, admitted: &Admitted) -> Answer {
         let stock = &admitted.stock;
         Answer {
-            memory: self.memory(admitted),
+            memory: admitted.memory(),
             keys: Some(admitted.agreed.receivers_keys() as u64),
             hello: Some(stock.terms.hello(Role::Sender, &stock.sizes())),
         }

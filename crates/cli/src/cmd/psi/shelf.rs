@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use foxtrot::psi::fields::Fields;
@@ -13,7 +13,7 @@ use foxtrot_net::{Reason, hello::Table, jobs::SET};
 use zeroize::Zeroizing;
 
 use super::{agreement::Terms, circuit::Numbers};
-use crate::{failure::Failure, output::say, table::Item};
+use crate::{failure::Failure, files::Stamp, output::say, table::Item};
 
 /// Time between two looks whether a file has changed.
 const LOOK: Duration = Duration::from_secs(1);
@@ -42,31 +42,10 @@ struct Book {
     read: Mutex<Option<Stamp>>,
 }
 
-/// Properties that show that a file has changed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    len: u64,
-    modified: Option<SystemTime>,
-    #[cfg(unix)]
-    inode: u64,
-}
-
 impl Stock {
     /// The number of keys in each pass.
     pub(super) fn sizes(&self) -> Vec<usize> {
         self.items.iter().map(|items| items.len()).collect()
-    }
-}
-
-impl Stamp {
-    fn of(path: &Path) -> Option<Self> {
-        let found = fs::metadata(path).ok()?;
-        Some(Self {
-            len: found.len(),
-            modified: found.modified().ok(),
-            #[cfg(unix)]
-            inode: std::os::unix::fs::MetadataExt::ino(&found),
-        })
     }
 }
 
@@ -83,7 +62,7 @@ impl Shelf {
             {
                 return Err(Failure::usage(format!("two sets have the name {name}")));
             }
-            let stamp = Stamp::of(&path);
+            let stamp = stamp(&path);
             let stock = Arc::new(read(&path)?);
             if let Some(first) = books.first()
                 && first.stock().terms.normalised() != stock.terms.normalised()
@@ -124,11 +103,11 @@ impl Shelf {
         read: impl Fn(&Path) -> Result<Stock, Failure> + Send + 'static,
     ) -> Result<(), Failure> {
         let watch = move || {
-            let mut before: Vec<_> = self.books.iter().map(|book| Stamp::of(&book.path)).collect();
+            let mut before: Vec<_> = self.books.iter().map(|book| stamp(&book.path)).collect();
             loop {
                 thread::sleep(LOOK);
                 for (book, before) in self.books.iter().zip(&mut before) {
-                    let now = Stamp::of(&book.path);
+                    let now = stamp(&book.path);
                     // A file that is still being written changes from look to look.
                     if now.is_some() && now == *before && *lock(&book.read) != now {
                         book.renew(now, &read);
@@ -166,6 +145,10 @@ impl Book {
             Err(e) => say(&format!("cannot reload {path}: {}; the old set stays", e.message())),
         }
     }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    fs::metadata(path).ok().map(|found| Stamp::of(&found))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -54,14 +54,9 @@ impl Service for Counter {
         self.server.shelf.all().map(least).min().unwrap_or(0)
     }
 
-    fn memory(&self, (_, parameters): &Admitted) -> u64 {
-        memory_of_count(parameters)
-    }
-
-    fn terms(&self, admitted: &Admitted) -> Answer {
-        let (stock, parameters) = admitted;
+    fn terms(&self, (stock, parameters): &Admitted) -> Answer {
         let [_, theirs] = self.side.sizes(parameters);
-        let (memory, hello) = (self.memory(admitted), Some(self.side.hello(stock)));
+        let (memory, hello) = (memory_of_count(parameters), Some(self.side.hello(stock)));
         Answer { memory, keys: Some(theirs as u64), hello }
     }
 
