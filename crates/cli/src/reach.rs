@@ -2,7 +2,11 @@
 
 use std::{fmt::Display, net::ToSocketAddrs, path::Path, sync::Arc, time::Duration};
 
-use foxtrot::{Daily, job::Hello};
+use foxtrot::{
+    Daily,
+    job::{Hello, Role},
+    policy::Policy,
+};
 
 use crate::{
     args::{Common, MostSessions, Transport},
@@ -39,14 +43,19 @@ enum Address<'a> {
 impl<'a> Way<'a> {
     /// Finds out before anything is read, and anybody met, what is wrong with address or key.
     pub(crate) fn prepare(transport: &'a Transport) -> Result<Self, Failure> {
-        Self::under(transport, None)
+        Self::find(transport, None)
     }
 
-    /// [`prepare`](Self::prepare) under a policy.
+    /// [`prepare`](Self::prepare) for a side with this role, perhaps under a policy.
     pub(crate) fn under(
         transport: &'a Transport,
-        under: Option<Under<'_>>,
+        policy: Option<&Policy>,
+        role: Role,
     ) -> Result<Self, Failure> {
+        Self::find(transport, policy.map(|policy| Under { policy, role }))
+    }
+
+    fn find(transport: &'a Transport, under: Option<Under<'_>>) -> Result<Self, Failure> {
         let mut security = Security::new(transport, under)?;
         if let Some(route) = &transport.route {
             security.config = security.config.route(route);

@@ -21,17 +21,14 @@ use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{
-        Agreeing, Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Sharding, Transport,
-        Trying,
-    },
+    args::{Agreeing, Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Trying},
     confirm::confirm,
     failure::Failure,
     link::Link,
     local::both,
     method,
     output::Output,
-    policy::{self, Under},
+    policy,
     reach::Way,
     record::{Entry, Recorder},
     table::{Item, Set},
@@ -137,7 +134,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             }
             let Meeting { most, agreeing, rests, resume, transport, common, .. } = meeting;
             let policy = read_policy(agreeing)?;
-            let way = Way::under(transport, under(policy.as_deref(), Role::Sender))?;
+            let way = Way::under(transport, policy.as_deref(), Role::Sender)?;
             let way = way.resuming(resume.base.as_deref());
             let way = serve::limits(standing)?.into_iter().fold(way, Way::per_day);
             let (output, method) = (Output::new(common), method::psi(common, rests.assumption)?);
@@ -255,21 +252,33 @@ impl Ours<'_> {
     ) -> Result<(), Failure> {
         let Meeting { most, agreeing, rests, resume, sharding, transport, common } = self.meeting;
         let (role, policy) = (self.role, read_policy(agreeing)?);
-        let way = Way::under(transport, under(policy.as_deref(), role))?;
-        let way = way.resuming(resume.base.as_deref());
+        let way = Way::under(transport, policy.as_deref(), role)?;
+        let mut way = way.resuming(resume.base.as_deref());
         let worker = Worker::of(sharding, role)?;
-        let options = self.options.with(self.or_keys)?;
-        let sets = read_shard(self.set, options, worker.as_ref(), common)?;
+        let mut options = self.options.with(self.or_keys)?;
+        if let Some(worker) = &worker {
+            options = options.into_iter().map(|it| worker.reading(it)).collect();
+        }
+        let mut sets = read_all(self.set, &options, Output::new(common))?;
+        if let Some(worker) = &worker {
+            sets.iter_mut().try_for_each(|set| worker.fill(set))?;
+        }
         let method = method::psi(common, rests.assumption)?;
         let terms = Terms::new(method, &sets, [most.keys, most.least], policy);
-        let (terms, fields) = computing(&sets, terms)?;
-        let (terms, way) = of_worker(worker.as_ref(), terms, way, transport)?;
+        let (mut terms, fields) = computing(&sets, terms)?;
+        if let Some(worker) = &worker {
+            terms = worker.terms(terms)?;
+            way = way.of_shard(transport.route.as_deref(), &worker.route()?);
+        }
         let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
         recorder.keep("psi", &role.to_string(), |entry| {
             entry.set(OUR_NORMALIZE, self.options.normalisers_in_full());
-            match all_shards(sharding, role) {
-                Some(all) => shards::agree(&sets[0], &terms, way, all, (common, entry)),
-                None => self.meet(sets, fields.as_ref(), &terms, way, entry),
+            match (sharding.shards, sharding.shard, &sharding.ticket) {
+                (Some(shards), None, Some(ticket)) => {
+                    let all = (role, shards, ticket.as_path());
+                    shards::agree(&sets[0], &terms, way, all, (common, entry))
+                }
+                _ => self.meet(sets, fields.as_ref(), &terms, way, entry),
             }
         })
     }
@@ -341,10 +350,6 @@ fn read_policy(agreeing: &Agreeing) -> Result<Option<Arc<Policy>>, Failure> {
     Ok(policy.map(Arc::new))
 }
 
-fn under(policy: Option<&Policy>, role: Role) -> Option<Under<'_>> {
-    policy.map(|policy| Under { policy, role })
-}
-
 /// Finds out that the result has no place before anything is read, and anybody met.
 fn check_output(out: &RowsOut, common: &Common) -> Result<(), Failure> {
     if common.json && out.file().is_none() && !out.count {
@@ -352,41 +357,6 @@ fn check_output(out: &RowsOut, common: &Common) -> Result<(), Failure> {
         return Err(Failure::usage(why).hint("write the rows to a file with -o, or add --count"));
     }
     Ok(())
-}
-
-/// Reads a file, of which a worker takes its shard only, filled up.
-fn read_shard(
-    path: &Path,
-    mut options: Vec<SetOptions>,
-    worker: Option<&Worker>,
-    common: &Common,
-) -> Result<Vec<Set>, Failure> {
-    if let Some(worker) = worker {
-        options = options.into_iter().map(|it| worker.reading(it)).collect();
-    }
-    let mut sets = read_all(path, &options, Output::new(common))?;
-    if let Some(worker) = worker {
-        sets.iter_mut().try_for_each(|set| worker.fill(set))?;
-    }
-    Ok(sets)
-}
-
-/// The terms of a worker, and its route at a gateway.
-fn of_worker<'a>(
-    worker: Option<&Worker>,
-    terms: Terms,
-    way: Way<'a>,
-    transport: &Transport,
-) -> Result<(Terms, Way<'a>), Failure> {
-    let Some(worker) = worker else { return Ok((terms, way)) };
-    let route = worker.route()?;
-    Ok((worker.terms(terms)?, way.of_shard(transport.route.as_deref(), &route)))
-}
-
-/// The number of shards and the place of the ticket, if this side is to agree on all shards.
-fn all_shards(sharding: &Sharding, role: Role) -> Option<(Role, u32, &Path)> {
-    let Sharding { shards, shard: None, ticket, .. } = sharding else { return None };
-    Some((role, (*shards)?, ticket.as_deref()?))
 }
 
 /// Reads a file once for each key.

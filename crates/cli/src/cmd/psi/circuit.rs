@@ -29,7 +29,7 @@ use zeroize::Zeroizing;
 
 use super::{
     OF_B, OUR_NORMALIZE, agreement::Terms, party::show, read, read_policy, same_terms,
-    serve::limits, shelf::Stock, under,
+    serve::limits, shelf::Stock,
 };
 use crate::{
     args::{Column, Common, Counting, Counts, SetOptions, Summing, Trying},
@@ -198,7 +198,7 @@ impl Side {
     ) -> Result<(), Failure> {
         let Counting { set, options: set_options, most, agreeing, transport, common, .. } = options;
         let policy = read_policy(agreeing)?;
-        let way = Way::under(transport, under(policy.as_deref(), self.role))?;
+        let way = Way::under(transport, policy.as_deref(), self.role)?;
         let reader = Reader {
             side: self,
             options: set_options.clone(),
