@@ -18,7 +18,7 @@ use std::{
 };
 
 use clap::{
-    ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum,
+    Arg, ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use clap_complete::Shell;
@@ -228,14 +228,19 @@ pub(crate) struct KeysOut {
     pub(crate) force: bool,
 }
 
+/// Options as an intersection has them: it chooses its extension by itself.
+fn for_psi(option: Arg) -> Arg {
+    match option.get_id().as_str() {
+        "base" => option.default_value("roted-endemic"),
+        "extension" => option.hide(true),
+        _ => option,
+    }
+}
+
 #[derive(Subcommand)]
 pub(crate) enum PsiCommand {
     /// Run both parties in one process; print the rows of A whose keys are also in B
-    #[command(
-        after_help = examples::PSI_LOCAL,
-        mut_arg("extension", |it| it.hide(true)),
-        mut_arg("base", |it| it.default_value("roted-endemic"))
-    )]
+    #[command(after_help = examples::PSI_LOCAL, mut_args(for_psi))]
     Local {
         /// The receiver's set: a table or lines, UTF-8; `-` is standard input
         a: PathBuf,
@@ -257,11 +262,7 @@ pub(crate) enum PsiCommand {
         common: Common,
     },
     /// Compare a file with the peer's file; the peer runs `psi send`
-    #[command(
-        after_help = examples::PSI_RECEIVE,
-        mut_arg("extension", |it| it.hide(true)),
-        mut_arg("base", |it| it.default_value("roted-endemic"))
-    )]
+    #[command(after_help = examples::PSI_RECEIVE, mut_args(for_psi))]
     Receive {
         /// The set: a table or lines, UTF-8; `-` is standard input
         set: PathBuf,
@@ -281,11 +282,7 @@ pub(crate) enum PsiCommand {
     },
     /// Answer a peer that runs `psi receive`; this side learns only the size of the peer's set and the
     /// names of its key columns
-    #[command(
-        after_help = examples::PSI_SEND,
-        mut_arg("extension", |it| it.hide(true)),
-        mut_arg("base", |it| it.default_value("roted-endemic"))
-    )]
+    #[command(after_help = examples::PSI_SEND, mut_args(for_psi))]
     Send {
         /// The set: a table or lines, UTF-8; `-` is standard input
         #[arg(required_unless_present = "named")]
@@ -313,22 +310,14 @@ pub(crate) enum PsiCommand {
     },
     /// Count the common keys of two files; neither side learns which they are. Both sides run this command
     /// (semi-honest)
-    #[command(
-        after_help = examples::PSI_COUNT,
-        mut_arg("extension", |it| it.hide(true)),
-        mut_arg("base", |it| it.default_value("roted-endemic"))
-    )]
+    #[command(after_help = examples::PSI_COUNT, mut_args(for_psi))]
     Count {
         #[command(flatten)]
         counting: Counting,
     },
     /// Count the common keys of two files and add up numbers of one side beside them; neither side learns
     /// which keys they are (semi-honest)
-    #[command(
-        after_help = examples::PSI_SUM,
-        mut_arg("extension", |it| it.hide(true)),
-        mut_arg("base", |it| it.default_value("roted-endemic"))
-    )]
+    #[command(after_help = examples::PSI_SUM, mut_args(for_psi))]
     Sum {
         #[command(flatten)]
         counting: Counting,

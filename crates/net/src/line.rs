@@ -15,9 +15,10 @@ use foxtrot_ot::line::{
 };
 
 use crate::{
-    Channel, ChannelError, Error, HelloError, bridge,
+    Channel, ChannelError, Error, bridge,
     channel::{Hook, ReadHalf},
     deadline::Deadline,
+    hello::fresh_nonce,
     memory,
 };
 
@@ -51,7 +52,7 @@ pub fn connect(
     timeout: Duration,
 ) -> Result<Secured, Error> {
     let (mut reader, hook) = bridge::pump(reader, closer, timeout)?;
-    let (initiator, opening) = Initiator::open(key, nonce()?);
+    let (initiator, opening) = Initiator::open(key, fresh_nonce()?);
     let end = Deadline::after(wait);
     let shaken = (|| {
         loop {
@@ -84,7 +85,7 @@ pub fn accept(
     timeout: Duration,
 ) -> Result<Secured, Error> {
     let (mut reader, hook) = bridge::pump(reader, closer, timeout)?;
-    let nonce = nonce()?;
+    let nonce = fresh_nonce()?;
     let end = Deadline::after(wait).instant();
     let shaken = (|| {
         let opening = after_magic::<OPENING_LEN>(&mut reader, end, timeout)?;
@@ -163,12 +164,6 @@ fn after_magic<const L: usize>(
     reader.set_deadline(Deadline::after(timeout).instant());
     reader.read_exact(&mut all[MAGIC.len()..])?;
     Ok(all)
-}
-
-fn nonce() -> Result<[u8; 32], Error> {
-    let mut nonce = [0; 32];
-    getrandom::fill(&mut nonce).map_err(|e| HelloError::Randomness(e.to_string()))?;
-    Ok(nonce)
 }
 
 fn broken(why: Broken) -> io::Error {

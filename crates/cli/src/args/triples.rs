@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use clap::{Arg, Args as ClapArgs, Subcommand, ValueEnum};
 use foxtrot_triples::formats;
 
 use super::{
@@ -10,16 +10,17 @@ use super::{
     values::{between, party},
 };
 
+/// Options as triples have them: the method chooses all protocols.
+fn for_triples(option: Arg) -> Arg {
+    let is_chosen = matches!(option.get_id().as_str(), "base" | "extension" | "semi_honest");
+    if is_chosen { option.hide(true) } else { option }
+}
+
 #[derive(Subcommand)]
 #[expect(clippy::large_enum_variant, reason = "there is one, of the whole program")]
 pub(crate) enum TriplesCommand {
     /// Run both parties in one process; write the files of both, P0 and P1, into DIR
-    #[command(
-        after_help = examples::TRIPLES_LOCAL,
-        mut_arg("base", |it| it.hide(true)),
-        mut_arg("extension", |it| it.hide(true)),
-        mut_arg("semi_honest", |it| it.hide(true))
-    )]
+    #[command(after_help = examples::TRIPLES_LOCAL, mut_args(for_triples))]
     Local {
         #[command(flatten)]
         out: TriplesOut,
@@ -30,12 +31,7 @@ pub(crate) enum TriplesCommand {
     ///
     /// Semi-honest: the triples are secret and correct only if the peer follows the protocol. A
     /// cheating peer is not detected.
-    #[command(
-        after_help = examples::TRIPLES_GENERATE,
-        mut_arg("base", |it| it.hide(true)),
-        mut_arg("extension", |it| it.hide(true)),
-        mut_arg("semi_honest", |it| it.hide(true))
-    )]
+    #[command(after_help = examples::TRIPLES_GENERATE, mut_args(for_triples))]
     Generate {
         /// Number of this party; the peer is the other one
         #[arg(long, help_heading = heading::CONNECTION, value_name = "0|1", value_parser = party)]
