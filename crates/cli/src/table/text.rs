@@ -93,11 +93,18 @@ impl Set {
         };
         builder.look_up();
         let Builder { keyer, distinct, rows, findings, shown, .. } = builder;
-        let (items, findings) =
-            (distinct.into_items(), Findings { rows: rows.len(), blank, ..findings });
-        #[rustfmt::skip]
-        let set = Self { items, rows, findings, shown, source, grammar, columns, has_header, above, keyer };
-        Ok(set)
+        Ok(Self {
+            items: distinct.into_items(),
+            findings: Findings { rows: rows.len(), blank, ..findings },
+            rows,
+            shown,
+            source,
+            grammar,
+            columns,
+            has_header,
+            above,
+            keyer,
+        })
     }
 
     /// Reads the file, which is CSV, once more, and gives the fields of these columns of every row. Returns the columns'
