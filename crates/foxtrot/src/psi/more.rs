@@ -436,11 +436,9 @@ mod of_keys {
             peer: &mut Peer,
             keys: &Keys,
         ) -> Result<(Vec<usize>, Told), Error> {
-            let (function, terms) = (Function::Both, Terms::NONE.both());
-            let hello = self.keys_hello(Role::Sender, keys)?.term(FUNCTION, function);
-            let (agreed, theirs) = self.negotiate(peer, hello, keys.len())?;
-            let (told, items) = (told(&agreed, theirs), items_of(keys)?);
-            Ok((self.send_joined(peer.job(agreed), theirs, items, terms, |_, _| ())?, told))
+            let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, both)?;
+            let terms = Terms::NONE.both();
+            Ok((self.send_joined(job, told.keys, items, terms, |_, _| ())?, told))
         }
 
         /// [`receive_both`](Self::receive_both) for keys of rows: the numbers of the common keys.
@@ -452,11 +450,8 @@ mod of_keys {
             peer: &mut Peer,
             keys: &Keys,
         ) -> Result<(Vec<usize>, Told), Error> {
-            let (function, terms) = (Function::Both, Terms::NONE.both());
-            let hello = self.keys_hello(Role::Receiver, keys)?.term(FUNCTION, function);
-            let (agreed, theirs) = self.negotiate(peer, hello, keys.len())?;
-            let (told, items) = (told(&agreed, theirs), items_of(keys)?);
-            Ok((self.receive_joined(peer.job(agreed), theirs, items, terms)?.0, told))
+            let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, both)?;
+            Ok((self.receive_joined(job, told.keys, items, Terms::NONE.both())?.0, told))
         }
 
         /// Lets the peer find out which of its keys are among these, and read the columns of each match that it asks for. The
@@ -474,11 +469,9 @@ mod of_keys {
                 return Err(Error::Config("the fields are of other keys"));
             }
             let (shared, padding) = (fields.names(), fields.padding());
-            let hello = with_columns(self.keys_hello(Role::Sender, keys)?, shared, padding);
-            let (agreed, receivers) = self.negotiate(peer, hello, keys.len())?;
-            let (told, items) = (told(&agreed, receivers), items_of(keys)?);
+            let with = |hello| with_columns(hello, shared, padding);
             // A job that is dropped gives up.
-            let job = peer.job(agreed);
+            let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, with)?;
             let asked = peers_columns(&job)?;
             let places = fields.places(&asked).map_err(|column| {
                 let (column, all) = (printable(&column), printable(&shared.join(", ")));
@@ -487,7 +480,7 @@ mod of_keys {
             let too_long = |_| Error::Columns("the peer asks for columns too long together".into());
             let terms = terms_of(&asked, padding).map_err(too_long)?;
             let payload = |item: usize, to: &mut [u8]| fields.write(item, &places, to);
-            self.send_joined(job, receivers, items, terms, payload)?;
+            self.send_joined(job, told.keys, items, terms, payload)?;
             Ok(told)
         }
 
@@ -505,27 +498,20 @@ mod of_keys {
             padding: Padding,
         ) -> Result<(Matches, Told), Error> {
             let terms = terms_of(columns, padding)?;
-            let hello = with_columns(self.keys_hello(Role::Receiver, keys)?, columns, padding);
-            let (agreed, senders) = self.negotiate(peer, hello, keys.len())?;
-            let (told, items) = (told(&agreed, senders), items_of(keys)?);
-            let job = peer.job(agreed);
+            let with = |hello| with_columns(hello, columns, padding);
+            let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, with)?;
             let shared = peers_columns(&job)?;
             if let Some(column) = columns.iter().find(|&column| !shared.contains(column)) {
                 let (column, all) = (printable(column), printable(&shared.join(", ")));
                 let why = format!("the peer does not share column {column}; it shares {all}");
                 return Err(Error::Columns(why));
             }
-            let (mut common, payloads) = self.receive_joined(job, senders, items, terms)?;
+            let (mut common, payloads) = self.receive_joined(job, told.keys, items, terms)?;
             // Payloads are in this order.
             common.sort_unstable();
             let both = common.into_iter().zip(&payloads);
             let read = both.map(|(key, payload)| Some((key, fields::read(payload, padding)?)));
             Ok((read.collect::<Option<_>>().ok_or(Error::NotText)?, told))
-        }
-
-        fn keys_hello(&self, role: Role, keys: &Keys) -> Result<Hello, Error> {
-            let hello = self.hello(role, &keys.terms, keys.len())?;
-            Ok(key_columns(hello, keys.columns.as_deref()))
         }
     }
 
@@ -601,6 +587,10 @@ mod of_keys {
             let (told, items) = (told(&agreed, theirs), items_of(keys)?);
             Ok((self.play(peer.job(agreed), parameters, items, numbers)?, told))
         }
+    }
+
+    fn both(hello: Hello) -> Hello {
+        hello.term(FUNCTION, Function::Both)
     }
 
     fn with_columns(hello: Hello, names: &[String], padding: Padding) -> Hello {

@@ -245,7 +245,7 @@ mod of_keys {
         /// # Errors
         /// [`Error`].
         pub fn send_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<Told, Error> {
-            let (job, told, items) = self.begin_keys(peer, Role::Sender, keys)?;
+            let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, |it| it)?;
             self.send_items(job, told.keys, items)?;
             Ok(told)
         }
@@ -259,18 +259,20 @@ mod of_keys {
             peer: &mut Peer,
             keys: &Keys,
         ) -> Result<(Vec<usize>, Told), Error> {
-            let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys)?;
+            let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, |it| it)?;
             Ok((self.receive_items(job, told.keys, items)?, told))
         }
 
-        fn begin_keys<'p>(
+        /// Begins a job on keys, to whose hello `more` is added.
+        pub(crate) fn begin_keys<'p>(
             &self,
             peer: &'p mut Peer,
             role: Role,
             keys: &Keys,
+            more: impl FnOnce(Hello) -> Hello,
         ) -> Result<(Job<'p>, Told, Secret<Digest>), Error> {
             let hello = self.hello(role, &keys.terms, keys.items.len())?;
-            let hello = jobs::key_columns(hello, keys.columns.as_deref());
+            let hello = more(jobs::key_columns(hello, keys.columns.as_deref()));
             let (agreed, theirs) = self.negotiate(peer, hello, keys.items.len())?;
             let (told, items) = (told(&agreed, theirs), items_of(keys)?);
             Ok((peer.job(agreed), told, items))
