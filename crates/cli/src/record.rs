@@ -58,18 +58,15 @@ pub(crate) fn interrupted() -> impl Drop {
 impl Recorder {
     /// Makes the recorder of a command that has one session: an object in place of what the file
     /// had.
-    pub(crate) fn of_one(transport: &Transport) -> Self {
-        Self { to: transport.record.clone(), lines: false, audit: None }
+    pub(crate) fn of_one(transport: &Transport, audit: Option<&Path>) -> Self {
+        Self { lines: false, ..Self::of_many(transport, audit) }
     }
 
-    /// Makes the recorder of a command that serves many peers: a line is appended for each.
-    pub(crate) fn of_many(transport: &Transport) -> Self {
-        Self { to: transport.record.clone(), lines: true, audit: None }
-    }
-
-    /// Also appends a line to an audit log.
-    pub(crate) fn with_audit(self, audit: Option<&Path>) -> Self {
-        Self { audit: audit.map(Path::to_owned), ..self }
+    /// Makes the recorder of a command that serves many peers: a line is appended for each. Another line is appended to an
+    /// audit log, if there is one.
+    pub(crate) fn of_many(transport: &Transport, audit: Option<&Path>) -> Self {
+        let audit = audit.map(Path::to_owned);
+        Self { to: transport.record.clone(), lines: true, audit }
     }
 
     /// Runs a session of this job in this role, and writes down what came of it, also if it failed.

@@ -38,8 +38,9 @@ pub(crate) use foxtrot::psi::keys::Item;
 pub(crate) struct Set {
     items: Zeroizing<Vec<Item>>,
     rows: Vec<Row>,
-    findings: Findings,
-    shown: Vec<Shown>,
+    pub(crate) findings: Findings,
+    /// The first keys, as many as the options say.
+    pub(crate) shown: Vec<Shown>,
     source: Source,
     grammar: Grammar,
     /// The columns, if it is a table.
@@ -109,19 +110,9 @@ impl Set {
         fill_up_to(&mut self.items, n)
     }
 
-    /// Returns the findings in the file.
-    pub(crate) fn findings(&self) -> &Findings {
-        &self.findings
-    }
-
     /// Warnings of findings that are likely to be mistakes.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.findings.warnings(&self.terms())
-    }
-
-    /// The first keys, as many as the options say.
-    pub(crate) fn shown(&self) -> &[Shown] {
-        &self.shown
     }
 
     /// Describes the form of the file.

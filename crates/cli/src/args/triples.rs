@@ -107,15 +107,8 @@ pub(crate) enum TriplesMethod {
 
 impl TriplesMethod {
     /// Its name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Rlwe => "rlwe",
-            Self::Gilboa => "gilboa",
-            Self::GilboaK2 => "gilboa-k2",
-            Self::GilboaK8 => "gilboa-k8",
-            Self::Auto => "auto",
-            Self::Silent => "silent",
-        }
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |it| it.get_name().to_owned())
     }
 }
 

@@ -53,12 +53,12 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             let terms = terms(common, all.len(), one_of, *hex)?;
             let workers = Workers::new(common.threads)?;
             if *serve {
-                let recorder = Recorder::of_many(transport);
+                let recorder = Recorder::of_many(transport, None);
                 let server = Server { messages: all, terms, workers, recorder };
                 return answer_all(server, way, most, common);
             }
             let output = Output::new(common);
-            Recorder::of_one(transport).keep("ot", "sender", |entry| {
+            Recorder::of_one(transport, None).keep("ot", "sender", |entry| {
                 let link = way.reach(common, sender_hello(&terms, &all), output)?;
                 entry.met(&link);
                 agreed(&terms, longest(&all), output);
@@ -79,7 +79,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             let output = Output::new(common);
             let terms = terms(common, choices.len() * one_of.choices, one_of, out.hex)?;
             let workers = Workers::new(common.threads)?;
-            Recorder::of_one(transport).keep("ot", "receiver", |entry| {
+            Recorder::of_one(transport, None).keep("ot", "receiver", |entry| {
                 let link = way.reach(common, terms.hello(Role::Receiver), output)?;
                 entry.met(&link);
                 agreed(&terms, offered_length(&link)?, output);

@@ -153,7 +153,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             };
             let files = serve::files(set.as_ref(), named);
             let shelf = serve::open(files, standing.reload, stock)?;
-            let recorder = Recorder::of_many(transport).with_audit(agreeing.audit.as_deref());
+            let recorder = Recorder::of_many(transport, agreeing.audit.as_deref());
             let (workers, normalize) =
                 (Workers::new(common.threads)?, options.normalisers_in_full());
             let server = Server { shelf, workers, output, recorder, normalize };
@@ -270,7 +270,7 @@ impl Ours<'_> {
             terms = worker.terms(terms)?;
             way = way.of_shard(transport.route.as_deref(), &worker.route()?);
         }
-        let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
+        let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
         recorder.keep("psi", &role.to_string(), |entry| {
             entry.set(OUR_NORMALIZE, self.options.normalisers_in_full());
             match (sharding.shards, sharding.shard, &sharding.ticket) {
@@ -312,7 +312,7 @@ impl Ours<'_> {
                 (found, cost, Some(sets))
             }
             Role::Sender => {
-                let (items, sets) = match agreed.function() {
+                let (items, sets) = match agreed.function {
                     // Rows that match are written when the run is over.
                     Function::Both => {
                         let copy = |set: &Set| Zeroizing::new(set.items().to_vec());
@@ -377,7 +377,7 @@ fn read_all(path: &Path, options: &[SetOptions], output: Output) -> Result<Vec<S
 fn read(path: &Path, options: &SetOptions, output: Output) -> Result<Set, Failure> {
     let set = Set::read(path, options)?;
     let keys = set.items().len();
-    output.note(&format!("read {}: {}", path.display(), set.findings().words(keys)));
+    output.note(&format!("read {}: {}", path.display(), set.findings.words(keys)));
     set.warnings().iter().for_each(|warning| output.note(warning));
     if keys > MAX_ITEMS {
         let why = format!("{} has {keys} keys; the most is {MAX_ITEMS}", path.display());

@@ -46,7 +46,7 @@ fn one_party(
     let way = Way::prepare(transport)?;
     let files = Files::begin(role, &out.output, terms.n, out.format)?;
     let output = Output::new(common);
-    Recorder::of_one(transport).keep("rot", &role.to_string(), |entry| {
+    Recorder::of_one(transport, None).keep("rot", &role.to_string(), |entry| {
         let link = way.reach(common, terms.hello(role), output)?;
         agreed(&terms, output);
         entry.met(&link);

@@ -101,7 +101,7 @@ fn generate(
     let terms = Terms::new(party, out, common, folder.earlier(party)?)?;
     let output = Output::new(common);
     let way = Way::prepare(transport)?;
-    Recorder::of_one(transport).keep("triples", &format!("party {party}"), |entry| {
+    Recorder::of_one(transport, None).keep("triples", &format!("party {party}"), |entry| {
         let link = way.reach(common, terms.hello(), output);
         let link = link.map_err(|e| e.explained_by(agreement::hint).rename_options(&ROLES))?;
         entry.met(&link);

@@ -91,10 +91,10 @@ fn duplicates_and_rows_without_key_are_left_out_and_told() {
     let mut ours = Case::new("ours.csv", OURS).read(&["#2"], &["email"]).unwrap();
     assert_eq!(ours.items().len(), 3);
     assert_eq!(
-        ours.findings().words(3),
+        ours.findings.words(3),
         "6 rows, 3 keys; skipped 2 duplicates (lines 7, 9), 1 row without a key (line 6)"
     );
-    assert_eq!(ours.findings().blank, 1);
+    assert_eq!(ours.findings.blank, 1);
     let rows = ours.rows(|item, first| item.is_none() || !first);
     let left_out = written(&mut ours, &rows).unwrap();
     assert!(left_out.ends_with("Nobody,\nanna again,ANNA@example.com\r\nBo,\"bo@example.com\"\n"));
@@ -105,7 +105,7 @@ fn a_first_line_for_excel_names_the_delimiter_and_stays() {
     let text = "\u{feff}sep=;\r\nid;mail\r\n1;a@b.c\r\n2;d@e.f\r\n3;a@b.c\r\n";
     let mut set = Case::new("a.csv", text).read(&["mail"], &[]).unwrap();
     assert_eq!(set.form(), "CSV with ';'");
-    assert_eq!(set.findings().words(2), "3 rows, 2 keys; skipped 1 duplicate (line 5)");
+    assert_eq!(set.findings.words(2), "3 rows, 2 keys; skipped 1 duplicate (line 5)");
     let rows = set.rows(|item, _| item == Some(1));
     assert_eq!(written(&mut set, &rows).unwrap(), "sep=;\r\nid;mail\r\n2;d@e.f\r\n");
     // The same is said by the option, and another thing refused.
@@ -139,7 +139,7 @@ fn keys_are_shown_before_and_after() {
     let case = Case::new("ours.csv", OURS);
     let set = Set::read(&case.path, &options(&["e-mail"], &["email"]).showing(3)).unwrap();
     let shown: Vec<_> =
-        set.shown().iter().map(|it| (it.place, &*it.before[0], &*it.after[0])).collect();
+        set.shown.iter().map(|it| (it.place, &*it.before[0], &*it.after[0])).collect();
     assert_eq!(
         shown,
         [
@@ -148,7 +148,7 @@ fn keys_are_shown_before_and_after() {
             (6, "", ""),
         ]
     );
-    assert!(case.read(&["e-mail"], &["email"]).unwrap().shown().is_empty());
+    assert!(case.read(&["e-mail"], &["email"]).unwrap().shown.is_empty());
 }
 
 /// Each side has its own format, and they agree on the normaliser.
@@ -159,7 +159,7 @@ fn dates_of_two_formats_are_the_same_key() {
     let theirs = Case::new("b.txt", "2000-12-31\n1990-02-01\n").read(&[], &["date"]);
     let (mut ours, theirs) = (ours.unwrap(), theirs.unwrap());
     assert_eq!((ours.terms(), theirs.terms()), ("date/1".into(), "date/1".into()));
-    assert_eq!(ours.findings().words(2), "3 rows, 2 keys; skipped 1 row without a key (line 3)");
+    assert_eq!(ours.findings.words(2), "3 rows, 2 keys; skipped 1 row without a key (line 3)");
     assert_eq!(intersection(&mut ours, &theirs), "1.2.1990\n31.12.2000\n");
 }
 
@@ -305,7 +305,7 @@ proptest! {
             let Ok(mut set) = Case::new(name, &text).read(keys, &[]) else { continue };
             let rows = set.rows(|_, _| true);
             // Empty lines are no rows of a table: here they may be in quotes only.
-            prop_assume!(set.findings().blank == 0);
+            prop_assume!(set.findings.blank == 0);
             let end = if text.ends_with('\n') { "" } else { "\n" };
             prop_assert_eq!(written(&mut set, &rows).unwrap(), format!("{text}{end}"));
         }

@@ -15,7 +15,7 @@ use foxtrot_net::{
     jobs::{self, COLUMNS, DUPLICATES, FUNCTION, KEY_COLUMNS, OR_NORMALIZE, SET, WIDTH},
     printable,
 };
-use foxtrot_ot::{Backend, base::BaseOt};
+use foxtrot_ot::Backend;
 use foxtrot_psi::{
     join,
     method::{Assumption, Method, Parameters},
@@ -53,13 +53,13 @@ const SHARED: f64 = 0.5;
 
 /// The terms of one side.
 pub(super) struct Terms {
-    method: Method,
+    pub(super) method: Method,
     /// The keys by which rows are compared, one pass each.
     keys: Vec<Key>,
     /// The most keys that the peer may have.
     most: usize,
     /// The fewest keys that the peer may have.
-    least: usize,
+    pub(super) least: usize,
     function: Function,
     /// Columns of the sender: those that it shares, or those that the receiver asks for.
     columns: Option<Columns>,
@@ -98,7 +98,7 @@ struct Pass {
 pub(super) struct Agreed {
     pub(super) method: Method,
     passes: Vec<Pass>,
-    function: Function,
+    pub(super) function: Function,
     /// The sender's columns that the receiver gets.
     pub(super) columns: Option<Columns>,
     policy: Option<Arc<Policy>>,
@@ -122,11 +122,6 @@ impl Terms {
         let keys = sets.iter().map(key).collect();
         let (function, columns, asked, shard) = (Function::Intersection, None, None, None);
         Self { method, keys, most, least, function, columns, policy, asked, shard }
-    }
-
-    /// The base OT below.
-    pub(super) fn base(&self) -> &'static dyn BaseOt {
-        self.method.base
     }
 
     /// The number of the peer's keys, if this side accepts it.
@@ -153,10 +148,6 @@ impl Terms {
 
     pub(super) fn policy(&self) -> Option<&Policy> {
         self.policy.as_deref()
-    }
-
-    pub(super) fn least(&self) -> usize {
-        self.least
     }
 
     /// The normalisers of each key, which both sides compare.
@@ -260,11 +251,6 @@ impl Agreed {
         }
         lines.iter().for_each(|line| output.note(line));
         output.detail(&self.details());
-    }
-
-    /// The function that is computed.
-    pub(super) fn function(&self) -> Function {
-        self.function
     }
 
     /// The parameters of each pass.

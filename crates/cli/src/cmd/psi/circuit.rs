@@ -215,7 +215,7 @@ impl Side {
             return serve::answer_all(options, reader, way, normalize);
         }
         let stock = reader.read(set)?;
-        let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
+        let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
         recorder.keep("psi", &self.role.to_string(), |entry| {
             entry.set(OUR_NORMALIZE, normalize);
             self.meet(&stock, way, (options, entry))
@@ -276,7 +276,7 @@ impl Side {
         workers: &Workers,
         output: Output,
     ) -> Result<(Outcome, Cost), Failure> {
-        let (parameters, base) = (*parameters, stock.terms.base());
+        let (parameters, base) = (*parameters, stock.terms.method.base);
         let (outcome, cost) = link.run(workers, |job| {
             let (mut cx, direction) = (job.context()?, job.direction());
             let plan = Plan { parameters, base, direction, counter: 0 };
@@ -323,7 +323,7 @@ impl Side {
         threads: usize,
         costs: [Option<&Cost>; 2],
     ) -> Report {
-        let base = terms.base().info();
+        let base = terms.method.base.info();
         let about = [
             format!("psi/{}", self.function),
             method::params_over(Some(&PROTOCOL), base),

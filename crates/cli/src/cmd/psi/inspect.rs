@@ -27,7 +27,7 @@ pub(super) fn print(path: &Path, options: &SetOptions, json: bool) -> Result<(),
 
 /// A line for each key that is to be shown.
 fn shown(set: &Set) -> impl Iterator<Item = String> {
-    set.shown().iter().map(|Shown { place, before, after }| {
+    set.shown.iter().map(|Shown { place, before, after }| {
         let quoted = |parts: &[String]| {
             let parts: Vec<_> = parts.iter().map(|part| format!("{part:?}")).collect();
             parts.join(" ")
@@ -51,7 +51,7 @@ fn print_table(set: &Set, out: &mut impl Write) -> io::Result<()> {
         table.extend([("columns", columns(&all)), ("key", listed(&keys))]);
     }
     table.push(("normalisers", set.terms()));
-    table.extend(set.findings().table(set.items().len()));
+    table.extend(set.findings.table(set.items().len()));
     for (name, value) in table {
         // Names of columns may be anything.
         writeln!(out, "{:13}{}", format!("{name}:"), crate::table::printable(&value))?;
@@ -69,11 +69,11 @@ fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
         "normalisers": set.terms(),
     });
     if let (Some(object), serde_json::Value::Object(findings)) =
-        (object.as_object_mut(), set.findings().json(set.items().len()))
+        (object.as_object_mut(), set.findings.json(set.items().len()))
     {
         object.extend(findings);
-        if !set.shown().is_empty() {
-            let shown = set.shown().iter().map(|Shown { place, before, after }| {
+        if !set.shown.is_empty() {
+            let shown = set.shown.iter().map(|Shown { place, before, after }| {
                 let after = (!after.iter().any(String::is_empty)).then_some(after);
                 json!({ "line": place, "before": before, "after": after })
             });
@@ -104,6 +104,6 @@ pub(super) fn write_left_out(
             out.flush().map_err(|e| Failure::stdout(&e))?;
         }
     }
-    say(&format!("read {}", set.findings().words(set.items().len())));
+    say(&format!("read {}", set.findings.words(set.items().len())));
     Ok(())
 }

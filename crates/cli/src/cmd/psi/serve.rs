@@ -84,7 +84,7 @@ impl Service for Server {
 
     fn least_memory(&self) -> u64 {
         let least = |stock: Arc<Stock>| {
-            let keys = stock.terms.least().max(1);
+            let keys = stock.terms.least.max(1);
             let detail = |number| (numbered(KEYS, number), keys.to_string());
             let details: Table = (0..stock.items.len()).map(detail).collect();
             stock.agree(&details).map_or(0, |admitted| admitted.memory())

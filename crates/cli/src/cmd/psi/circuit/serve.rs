@@ -48,7 +48,7 @@ impl Service for Counter {
 
     fn least_memory(&self) -> u64 {
         let least = |stock: Arc<Stock>| {
-            let parameters = self.side.parameters(&stock, stock.terms.least().max(1));
+            let parameters = self.side.parameters(&stock, stock.terms.least.max(1));
             parameters.map_or(0, |parameters| memory_of_count(&parameters))
         };
         self.server.shelf.all().map(least).min().unwrap_or(0)
@@ -90,7 +90,7 @@ pub(super) fn answer_all(
         Ok(stock)
     };
     let shelf = open(vec![(None, set.clone())], standing.reload, stock)?;
-    let recorder = Recorder::of_many(transport).with_audit(agreeing.audit.as_deref());
+    let recorder = Recorder::of_many(transport, agreeing.audit.as_deref());
     let workers = Workers::new(common.threads)?;
     let server = Server { shelf, workers, output, recorder, normalize };
     let first = server.first()?;
