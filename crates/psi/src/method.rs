@@ -163,6 +163,18 @@ enum Of {
     Vole(vole_psi::Parameters),
 }
 
+impl From<paxos::Parameters> for Parameters {
+    fn from(parameters: paxos::Parameters) -> Self {
+        Self { adversary: parameters.adversary(), of: Of::Paxos(parameters) }
+    }
+}
+
+impl From<vole_psi::Parameters> for Parameters {
+    fn from(parameters: vole_psi::Parameters) -> Self {
+        Self { adversary: parameters.info().adversary, of: Of::Vole(parameters) }
+    }
+}
+
 macro_rules! of_either {
     ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {$(
         $(#[$doc])*

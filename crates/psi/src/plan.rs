@@ -34,15 +34,10 @@ pub struct Progress {
 pub type OnProgress<'a> = &'a mut (dyn FnMut(Progress) + Send);
 
 impl<'a, Parameters> Plan<'a, Parameters> {
-    /// Checks that the protocol may stand on the base OT, and returns the run's session, under this label.
-    pub(crate) fn begin(
-        &self,
-        session: &Session,
-        protocol: &Protocol,
-        label: &'static str,
-    ) -> Result<Session, Usage> {
+    /// Checks that the protocol may stand on the base OT, and returns the run's session, under the family's name.
+    pub(crate) fn begin(&self, session: &Session, protocol: &Protocol) -> Result<Session, Usage> {
         compatible(self.base.info(), protocol).map_err(Usage::Incompatible)?;
-        Ok(session.sub(label, self.counter, self.direction))
+        Ok(session.sub(protocol.family, self.counter, self.direction))
     }
 
     /// Terms with other parameters, and otherwise the same.

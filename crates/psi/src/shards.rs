@@ -34,9 +34,9 @@ use crate::{
     okvs::Digest,
     paxos::{
         Error, Joint,
+        coin::{receivers_coin, senders_coin},
         hashes::buckets_of,
         load,
-        protocol::{receivers_coin, senders_coin},
     },
 };
 

@@ -8,9 +8,10 @@ use core::{
 
 use foxtrot_kernel::{memcheck, memory::prefetch};
 use foxtrot_ot::{
-    Decode, Session, Usage,
+    Session, Usage,
     engine::Io,
     erase::{Secret, erase},
+    expect_len,
     tasks::{Executor, erase_with, for_each},
 };
 
@@ -177,14 +178,11 @@ impl Received {
     /// Takes the next frame of tags. What it does depends on nothing that the sender does not know.
     ///
     /// # Errors
-    /// [`Decode`] if it has another length than is next, or spare bits are set;
+    /// [`Decode`](foxtrot_ot::Decode) if it has another length than is next, or spare bits are set;
     /// [`Misbehaved::Tags`](foxtrot_ot::Misbehaved::Tags) if there is another number of tags or they do not ascend.
     pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
         let expected = self.coding.frame_lens(FRAME).nth(self.bytes.div_ceil(FRAME));
-        let expected = expected.ok_or(Usage::SessionEnded)?;
-        if frame.len() != expected {
-            return Err(Decode::Length { message: "Tags", expected, got: frame.len() }.into());
-        }
+        expect_len("Tags", frame, expected.ok_or(Usage::SessionEnded)?)?;
         self.bytes += frame.len();
         Ok(self.theirs.take_with(self.session.executor(), frame)?)
     }

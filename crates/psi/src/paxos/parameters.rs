@@ -12,7 +12,7 @@ use foxtrot_ot::{
 };
 
 use super::load;
-use crate::{elias_fano::Coding, join::Terms, largest_fitted_set, store::Store, tags::FRAME};
+use crate::{elias_fano::Coding, largest_fitted_set, store::Store, tags::FRAME};
 
 /// The most items of a set: 2³⁰.
 pub const MAX_ITEMS: usize = 1 << 30;
@@ -170,11 +170,6 @@ impl Parameters {
     #[must_use]
     pub fn tags(&self) -> usize {
         self.coding().tags()
-    }
-
-    /// Steps of a run on these terms: slots, tags and payloads.
-    pub(super) fn steps(&self, terms: Terms) -> usize {
-        self.buckets() * self.slots() + self.tags() + terms.payloads(self.tags())
     }
 
     /// Bytes of all tags.

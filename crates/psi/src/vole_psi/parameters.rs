@@ -10,9 +10,7 @@ use foxtrot_ot::{
 };
 
 use super::{FRAME, MAX_ITEMS};
-use crate::{
-    elias_fano::Coding, join::Terms, largest_fitted_set, paxos, paxos::load, store::Store,
-};
+use crate::{elias_fano::Coding, largest_fitted_set, paxos, paxos::load, store::Store};
 
 /// Items of the receiver that one bucket is for, about.
 const BUCKET: usize = 1 << 20;
@@ -54,12 +52,27 @@ impl Vole {
     /// The name of the VOLE itself.
     #[must_use]
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Silent => silent::vole().name(),
-            Self::Small => silent::vole_semi_honest().name(),
-            Self::Packed => silent::vole_packed().name(),
+        match self.field() {
+            Field::Large(silent) => silent.name(),
+            Field::Small(silent) => silent.name(),
         }
     }
+
+    /// The VOLE itself.
+    pub(super) const fn field(self) -> Field<Silent<Gf128>, Silent<Gf64>> {
+        match self {
+            Self::Silent => Field::Large(silent::vole()),
+            Self::Small => Field::Small(silent::vole_semi_honest()),
+            Self::Packed => Field::Large(silent::vole_packed()),
+        }
+    }
+}
+
+/// Something of a VOLE in either field.
+#[derive(Debug)]
+pub(crate) enum Field<L, S> {
+    Large(L),
+    Small(S),
 }
 
 /// The terms of the two parties: the sizes, and the parameters that follow from them.
@@ -224,11 +237,6 @@ impl Parameters {
         self.coding().tags()
     }
 
-    /// Steps of a run on these terms: slots, tags and payloads.
-    pub(super) fn steps(&self, terms: Terms) -> usize {
-        self.buckets() * self.slots() + self.tags() + terms.payloads(self.tags())
-    }
-
     /// The coding of the tags.
     pub(super) fn coding(&self) -> Coding {
         Coding::of_sets(self.checked(), self.receiver_items, self.sender_items)
@@ -271,43 +279,29 @@ impl Parameters {
     #[must_use]
     pub fn receiver_bytes(&self) -> usize {
         let coin = if self.buckets > 1 { 2 * 32 } else { 0 };
-        let vole = match self.vole {
-            Vole::Silent => in_batches(&silent::vole(), self, Silent::<Gf128>::receiver_bytes),
-            Vole::Small => {
-                let silent = silent::vole_semi_honest();
-                in_batches(&silent, self, Silent::<Gf64>::receiver_bytes)
-            }
-            Vole::Packed => in_batches(&silent::vole_packed(), self, Silent::receiver_bytes),
+        // The set-up is for all buckets.
+        let (vole, setup) = match self.vole.field() {
+            Field::Large(it) => (it.receiver_bytes(self.slots()), it.extension().setup_len()),
+            Field::Small(it) => (it.receiver_bytes(self.slots()), it.extension().setup_len()),
         };
-        coin + vole + self.buckets * (32 + self.sums_len())
+        coin + setup + self.buckets * (vole - setup + 32 + self.sums_len())
     }
 
     /// Payload bytes of the sender, without base OTs.
     #[must_use]
     pub fn sender_bytes(&self) -> usize {
         let coin = if self.buckets > 1 { 32 } else { 0 };
-        let vole = match self.vole {
-            Vole::Silent => self.buckets * silent::vole().sender_bytes(self.slots()),
-            Vole::Small => self.buckets * silent::vole_semi_honest().sender_bytes(self.slots()),
-            Vole::Packed => self.buckets * silent::vole_packed().sender_bytes(self.slots()),
+        let vole = match self.vole.field() {
+            Field::Large(silent) => silent.sender_bytes(self.slots()),
+            Field::Small(silent) => silent.sender_bytes(self.slots()),
         };
-        coin + vole + self.coding().len()
+        coin + self.buckets * vole + self.coding().len()
     }
 
     /// Payload bytes of both, without base OTs.
     fn bytes(&self) -> usize {
         self.receiver_bytes() + self.sender_bytes()
     }
-}
-
-/// Bytes of a VOLE's receiver for all buckets, with one set-up.
-fn in_batches<F: silent::Field>(
-    silent: &Silent<F>,
-    parameters: &Parameters,
-    bytes: fn(&Silent<F>, usize) -> usize,
-) -> usize {
-    let setup = silent.extension().setup_len();
-    setup + parameters.buckets * (bytes(silent, parameters.slots()) - setup)
 }
 
 impl fmt::Debug for Parameters {

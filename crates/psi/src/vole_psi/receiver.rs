@@ -4,16 +4,13 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 use foxtrot_kernel::{memcheck, memory::strings};
-use foxtrot_ot::{Seed, Session, Usage, erase::Secret, tasks::erase_with};
+use foxtrot_ot::{Seed, Session, Usage, erase::Secret, expect_count, tasks::erase_with};
 use zeroize::Zeroizing;
 
 use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, tags::Work};
 use crate::{
     okvs::Coins,
-    paxos::{
-        buckets::{Items, bucket_session},
-        same,
-    },
+    paxos::buckets::{Items, bucket_session},
     store::{Plan, Store},
     tags::{Ours, Received},
 };
@@ -167,7 +164,7 @@ impl Encoded {
     ) -> Result<(Masked, RowSeed, Vec<u8>), Error> {
         let Self { receiver, row_seed, plan, mut slots } = self;
         let (u, parameters) = (u.into(), &receiver.parameters);
-        same("elements of V", parameters.slots(), v.len())?;
+        expect_count("elements of V", parameters.slots(), v.len())?;
         u.add_to(receiver.session.executor(), (parameters.word_len(), &mut slots))?;
         let mut sums = take(&mut slots.0);
         // They are sent.

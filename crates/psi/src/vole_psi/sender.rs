@@ -4,8 +4,9 @@ use alloc::vec::Vec;
 
 use foxtrot_kernel::memory::{prefer_huge_pages, strings};
 use foxtrot_ot::{
-    Decode, Seed, Session, Usage,
+    Seed, Session, Usage,
     erase::Secret,
+    expect_count, expect_len,
     tasks::{erase_with, for_each},
 };
 
@@ -15,10 +16,7 @@ use super::{
 };
 use crate::{
     okvs::Okvs,
-    paxos::{
-        buckets::{Items, bucket_session},
-        same,
-    },
+    paxos::buckets::{Items, bucket_session},
     store::Store,
     tags::{Ours, Sent},
 };
@@ -75,7 +73,7 @@ impl Sender {
     /// Step 4: takes the row seed of the next bucket.
     ///
     /// # Errors
-    /// [`Decode`] if it has another length.
+    /// [`Decode`](foxtrot_ot::Decode) if it has another length.
     pub fn open(self, row_seed: &[u8]) -> Result<Opened, Error> {
         if self.bucket >= self.parameters.buckets() {
             return Err(Usage::SessionEnded.into());
@@ -91,14 +89,11 @@ impl Opened {
     /// Step 4: takes the next frame of A.
     ///
     /// # Errors
-    /// [`Decode`] if it has another length than is next.
+    /// [`Decode`](foxtrot_ot::Decode) if it has another length than is next.
     pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
         let expected =
             self.sender.parameters.sum_frames().nth(self.sums.len().div_ceil(super::FRAME));
-        let expected = expected.ok_or(Usage::SessionEnded)?;
-        if frame.len() != expected {
-            return Err(Decode::Length { message: "Masked", expected, got: frame.len() }.into());
-        }
+        expect_len("Masked", frame, expected.ok_or(Usage::SessionEnded)?)?;
         self.sums.extend_from_slice(frame);
         Ok(())
     }
@@ -137,8 +132,8 @@ impl Opened {
         let Self { mut sender, row_seed, sums } = self;
         let parameters = sender.parameters;
         let (slots, sums) = (parameters.slots(), sums.as_chunks::<W>().0);
-        same("sums", slots, sums.len())?;
-        same("elements of W", slots, w.len())?;
+        expect_count("sums", slots, sums.len())?;
+        expect_count("elements of W", slots, w.len())?;
         let (backend, executor) = (sender.session.backend(), sender.session.executor());
         for_each(executor, sums.chunks(TOGETHER).zip(w.chunks_mut(TOGETHER)), |(sums, w)| {
             add_products(backend, *delta, sums, w);
