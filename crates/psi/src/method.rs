@@ -18,7 +18,7 @@
 //! # Ok::<(), foxtrot_ot::Usage>(())
 //! ```
 
-use core::fmt;
+use core::{fmt, ops::Deref};
 
 use foxtrot_ot::{
     Usage,
@@ -28,6 +28,7 @@ use foxtrot_ot::{
 
 use crate::{
     paxos,
+    sets::Sets,
     vole_psi::{self, Vole},
 };
 
@@ -175,6 +176,17 @@ impl From<vole_psi::Parameters> for Parameters {
     }
 }
 
+impl Deref for Parameters {
+    type Target = Sets;
+
+    fn deref(&self) -> &Sets {
+        match &self.of {
+            Of::Paxos(it) => it,
+            Of::Vole(it) => it,
+        }
+    }
+}
+
 macro_rules! of_either {
     ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {$(
         $(#[$doc])*
@@ -192,18 +204,8 @@ impl Parameters {
     of_either! {
         /// The record of the protocol.
         info: &'static Protocol;
-        /// The size of the receiver's set.
-        receiver_items: usize;
-        /// The size of the sender's set.
-        sender_items: usize;
-        /// The number of buckets into which both sets are divided.
-        buckets: usize;
-        /// Slots of a bucket.
-        slots: usize;
         /// Base OTs, in which the sender is the receiver.
         base_ots: usize;
-        /// Tags that the sender sends.
-        tags: usize;
         /// Payload bytes of the receiver, without base OTs.
         receiver_bytes: usize;
         /// Payload bytes of the sender, without base OTs.
@@ -223,12 +225,6 @@ impl Parameters {
     #[must_use]
     pub fn bytes(&self, base: &dyn BaseOt) -> usize {
         self.receiver_bytes() + self.sender_bytes() + base.info().bytes(self.base_ots())
-    }
-
-    /// Steps of a run, as a run counts them: slots and tags.
-    #[must_use]
-    pub fn steps(&self) -> usize {
-        self.buckets() * self.slots() + self.tags()
     }
 
     /// The largest set that a cheating receiver can have instead of its own, but with probability 2⁻⁴⁰, if it asks the
