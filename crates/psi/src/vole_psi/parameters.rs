@@ -285,6 +285,7 @@ mod tests {
     use foxtrot_ot::base;
 
     use super::*;
+    use crate::largest_fitted_set;
 
     #[test]
     fn a_key_costs_33_bytes_and_18_against_semi_honest_peers() {

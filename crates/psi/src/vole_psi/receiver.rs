@@ -11,7 +11,7 @@ use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, tags::Work};
 use crate::{
     okvs::Coins,
     paxos::buckets::{Items, bucket_session},
-    store::{Plan, Store},
+    store::Plan,
     tags::{Ours, Received},
 };
 
@@ -184,19 +184,11 @@ impl Masked {
         let session = bucket_session(&receiver.session, bucket);
         let items = receiver.items.filled(&receiver.session, &receiver.seed, bucket);
         let work = Work::new(&parameters, (&session, &row_seed), receiver.tags.keyed());
-        let of_v = strings(&mut v);
-        let (answers, order) = match (&plan, parameters.store()) {
-            (Plan::Three(plan), Store::Three(okvs)) => {
-                (work.run::<3, 16>((plan, &okvs.decoder(of_v)?), &items, None)?, plan.order())
-            }
-            (Plan::Four(plan), Store::Four(okvs)) => {
-                (work.run::<4, 16>((plan, &okvs.decoder(of_v)?), &items, None)?, plan.order())
-            }
-            _ => return Err(Usage::SessionEnded.into()),
-        };
+        let decoder = parameters.store().decoder(strings(&mut v))?;
+        let answers = work.run::<16>((&plan, &decoder), &items, None)?;
         drop(items);
         erase_with(session.executor(), v);
-        receiver.tags.add(answers, order, &receiver.items, (bucket, 0));
+        receiver.tags.add(answers, plan.order(), &receiver.items, (bucket, 0));
         receiver.bucket += 1;
         if receiver.bucket < parameters.buckets() {
             return Ok(Next::Bucket(receiver));
