@@ -1,7 +1,7 @@
 //! The three messages: checked bytes, in the layout of `docs/wire/roted.md`, section 5.
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use super::{
     super::message::encoding,
@@ -233,8 +233,6 @@ impl Opening {
     }
 }
 
-impl fmt::Debug for Opening {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Opening")
-    }
+foxtrot_kernel::redacted! {
+    Opening;
 }
