@@ -144,13 +144,6 @@ impl Method {
     }
 }
 
-impl fmt::Debug for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { base, assumption, adversary } = self;
-        write!(f, "Method({assumption}, {adversary}, over {})", base.info().name)
-    }
-}
-
 /// The parameters of one of the protocols, for two sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
@@ -246,6 +239,10 @@ impl Parameters {
             Of::Paxos(_) => None,
         }
     }
+}
+
+foxtrot_kernel::redacted! {
+    Method, method => "{}, {}, over {}", method.assumption, method.adversary, method.base.info().name;
 }
 
 #[cfg(test)]

@@ -47,13 +47,6 @@ impl<'a, Parameters> Plan<'a, Parameters> {
     }
 }
 
-impl<Parameters: fmt::Debug> fmt::Debug for Plan<'_, Parameters> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base = self.base.info().name;
-        write!(f, "Plan({:?} from {base}, counter {})", self.parameters, self.counter)
-    }
-}
-
 /// Tells how many more of so many steps are done.
 pub(crate) fn counter<F: FnMut(Progress)>(
     of: usize,
@@ -66,4 +59,8 @@ pub(crate) fn counter<F: FnMut(Progress)>(
             progress(Progress { done, of });
         }
     }
+}
+
+foxtrot_kernel::redacted! {
+    [Parameters: fmt::Debug] Plan<'_, Parameters>, plan => "{:?} from {}, counter {}", plan.parameters, plan.base.info().name, plan.counter;
 }
