@@ -71,5 +71,10 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
 });
 
 fn plan(parameters: Parameters, short: bool, agreement: &Agreement) -> Plan<'static> {
-    Plan { parameters: parameters.into(), base: base_ot(short), direction: agreement.direction(), counter: 0 }
+    Plan {
+        parameters: parameters.into(),
+        base: base_ot(short),
+        direction: agreement.direction(),
+        counter: 0,
+    }
 }
