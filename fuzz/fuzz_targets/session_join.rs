@@ -10,10 +10,8 @@ use foxtrot_net::{drive, hello::Agreement};
 use foxtrot_ot::Session;
 use foxtrot_psi::{
     join::Terms,
-    vole_psi::{
-        Digest, Parameters, Vole,
-        protocol::{Plan, Receiver, Sender},
-    },
+    method::protocol::{Digest, Plan, Receiver, Sender},
+    vole_psi::{Parameters, Vole},
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -73,5 +71,10 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
 });
 
 fn plan(parameters: Parameters, short: bool, agreement: &Agreement) -> Plan<'static> {
-    Plan { parameters, base: base_ot(short), direction: agreement.direction(), counter: 0 }
+    Plan {
+        parameters: parameters.into(),
+        base: base_ot(short),
+        direction: agreement.direction(),
+        counter: 0,
+    }
 }

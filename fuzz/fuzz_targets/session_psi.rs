@@ -8,9 +8,9 @@ use foxtrot_fuzz::{
 };
 use foxtrot_net::{drive, hello::Agreement};
 use foxtrot_ot::{Session, base::Adversary};
-use foxtrot_psi::paxos::{
-    Digest, Parameters,
-    protocol::{Plan, Receiver, Sender},
+use foxtrot_psi::{
+    method::protocol::{Digest, Plan, Receiver, Sender},
+    paxos::Parameters,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -56,5 +56,10 @@ fuzz_target!(|input: (u8, u8, u8, u8, bool, [Changes; 2])| {
 });
 
 fn plan(parameters: Parameters, short: bool, agreement: &Agreement) -> Plan<'static> {
-    Plan { parameters, base: base_ot(short), direction: agreement.direction(), counter: 0 }
+    Plan {
+        parameters: parameters.into(),
+        base: base_ot(short),
+        direction: agreement.direction(),
+        counter: 0,
+    }
 }

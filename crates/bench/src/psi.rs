@@ -72,7 +72,7 @@ pub(super) fn run(psi: Psi, setting: &Setting<'_>) -> Result<Measured, Failure> 
             let ots = (parameters.extension().info().name, parameters.base_ots());
             measure(psi, adversary, setting, (ots, announced), || match setting.over {
                 Over::Memory => sample(&parameters, setting),
-                _ => over::sample(&parameters, setting),
+                _ => over::sample(parameters.into(), setting),
             })
         }
         Psi::Lpn(adversary) => {
@@ -81,7 +81,7 @@ pub(super) fn run(psi: Psi, setting: &Setting<'_>) -> Result<Measured, Failure> 
             let ots = (parameters.vole().name(), parameters.base_ots());
             measure(psi, adversary, setting, (ots, announced), || match setting.over {
                 Over::Memory => lpn::in_memory(parameters, setting),
-                _ => lpn::over(parameters, setting),
+                _ => over::sample(parameters.into(), setting),
             })
         }
         Psi::Count | Psi::Sum => {

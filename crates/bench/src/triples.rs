@@ -253,7 +253,8 @@ fn run_group(
     let (requests, responses) = (&mut requests[..group], &mut responses[..group]);
     let (ours, theirs) = (&mut ours[..group], &mut theirs[..group]);
     let (corrections, ots) = (&mut corrections[..group], &ots[..group]);
-    let requested = meter.step(P0, || parties[asking].request_all(requests.iter_mut().collect()));
+    let requested =
+        meter.step(P0, || parties[asking].p0.request_all(requests.iter_mut().collect()));
     requests.iter().for_each(|request| meter.sent(P0, request.len()));
     let responded = meter.step(P1, || {
         let batches = requests.iter().zip(ots).zip(theirs.iter_mut().zip(&mut *responses));
@@ -262,7 +263,7 @@ fn run_group(
                 ots.choices.as_ref().map(|choices| Chosen { choices, keys: ots.keys.as_slice() });
             Answering { request, ots, shares, response }
         });
-        parties[1 - asking].respond_all(batches.collect())
+        parties[1 - asking].p1.respond_all(batches.collect())
     })?;
     responses.iter().for_each(|response| meter.sent(P1, response.len()));
     meter.step(P0, || {
@@ -271,14 +272,14 @@ fn run_group(
         let batches = batches.map(|(((requested, response), ots), (shares, correction))| {
             Receiving { requested, response, ots: Some(&*ots.pairs), shares, correction }
         });
-        parties[asking].receive_all(batches.collect())
+        parties[asking].p0.receive_all(batches.collect())
     })?;
     corrections.iter().for_each(|correction| meter.sent(P0, correction.len()));
     meter.step(P1, || {
         let batches = responded.into_iter().zip(&*corrections).zip(&mut *theirs);
         let batches =
             batches.map(|((responded, correction), shares)| (responded, &**correction, shares));
-        parties[1 - asking].finish_all(batches.collect())
+        parties[1 - asking].p1.finish_all(batches.collect())
     })?;
     let wrong: usize =
         ours.iter().zip(&*theirs).map(|(ours, theirs)| wrong_in_batch(ours, theirs)).sum();

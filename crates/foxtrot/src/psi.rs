@@ -40,7 +40,8 @@ use foxtrot_psi::method::{
 pub use foxtrot_psi::{
     method::{Assumption, protocol::Received},
     okvs::Digest,
-    paxos::{Error as PsiError, MAX_ITEMS, protocol::Progress as Steps},
+    paxos::{Error as PsiError, MAX_ITEMS},
+    plan::Progress as Steps,
 };
 use zeroize::Zeroizing;
 

@@ -46,10 +46,8 @@ mod message;
 
 use alloc::vec::Vec;
 
-pub use message::expect_len;
-
 pub use crate::protocol::{Adversary, Functionality, Protocol};
-use crate::{Bits, Seed, Session, Usage, engine::Engine, erase::erase, protocol};
+use crate::{Bits, Seed, Session, Usage, engine::Engine, erase::erase, expect_count, protocol};
 
 /// A 128-bit output of an oblivious transfer.
 pub type Block = [u8; 16];
@@ -200,14 +198,6 @@ pub const MAX_BATCH: usize = 1 << 16;
 /// [`Usage::BatchTooLarge`].
 pub fn check_batch(n: usize) -> Result<(), Usage> {
     if n > MAX_BATCH { Err(Usage::BatchTooLarge { n, max: MAX_BATCH }) } else { Ok(()) }
-}
-
-/// Checks that typed states and messages, which hold n each, are of one batch.
-///
-/// # Errors
-/// [`Usage::CountMismatch`].
-pub fn expect_count(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
-    if got == expected { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
 }
 
 /// Every base OT, the default of each functionality first, and the default of each family.

@@ -6,7 +6,7 @@ use foxtrot_kernel::memcheck;
 use subtle::Choice;
 use zeroize::Zeroize;
 
-use crate::Decode;
+use crate::{Decode, expect_len};
 
 /// Secret bits, packed eight to a byte, the least significant first; spare bits are zero.
 ///
@@ -57,10 +57,7 @@ impl Bits {
     /// # Errors
     /// [`Decode`] if their number is not ⌈len/8⌉ or spare bits are set.
     pub fn decode(message: &'static str, bytes: &[u8], len: usize) -> Result<Self, Decode> {
-        if bytes.len() != len.div_ceil(8) {
-            let (expected, got) = (len.div_ceil(8), bytes.len());
-            return Err(Decode::Length { message, expected, got });
-        }
+        expect_len(message, bytes, len.div_ceil(8))?;
         match (bytes.last(), len % 8) {
             (Some(last), spare @ 1..) if last >> spare != 0 => Err(Decode::SpareBits { message }),
             _ => Ok(Self { bytes: bytes.to_vec(), len }),

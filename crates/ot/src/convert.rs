@@ -16,9 +16,10 @@ use chacha20poly1305::{AeadInOut, ChaCha20Poly1305, KeyInit, Nonce, Tag};
 use zeroize::Zeroizing;
 
 use crate::{
-    Bits, Decode, Error, Misbehaved, Session, Usage,
+    Bits, Error, Misbehaved, Session, Usage,
     base::Block,
     choices::select,
+    expect_count, expect_len,
     oracle::{Oracle, Purpose},
 };
 
@@ -80,10 +81,7 @@ impl Sender {
         keys: &[[Block; 2]],
         messages: &[[M; 2]],
     ) -> Result<Vec<u8>, Usage> {
-        if keys.len() != messages.len() {
-            let (expected, got) = (keys.len(), messages.len());
-            return Err(Usage::CountMismatch { what: "pairs of messages", expected, got });
-        }
+        expect_count("pairs of messages", keys.len(), messages.len())?;
         fits_a_frame(keys.len(), self.message_len)?;
         let mut frame = vec![0; frame_len(keys.len(), self.message_len)];
         let sealed = frame.chunks_exact_mut(self.message_len + OVERHEAD);
@@ -111,17 +109,11 @@ impl Receiver {
     /// Selects from one frame what the next transfers' choices say, with the keys to it.
     ///
     /// # Errors
-    /// [`Decode::Length`]; [`Usage::CountMismatch`].
+    /// [`Decode::Length`](crate::Decode::Length); [`Usage::CountMismatch`].
     pub fn take(&mut self, choices: &Bits, keys: &[Block], frame: &[u8]) -> Result<(), Error> {
-        if choices.len() != keys.len() {
-            let (expected, got) = (keys.len(), choices.len());
-            return Err(Usage::CountMismatch { what: "choices", expected, got }.into());
-        }
+        expect_count("choices", keys.len(), choices.len())?;
         fits_a_frame(keys.len(), self.message_len)?;
-        let (expected, got) = (frame_len(keys.len(), self.message_len), frame.len());
-        if got != expected {
-            return Err(Decode::Length { message: "Sealed", expected, got }.into());
-        }
+        expect_len("Sealed", frame, frame_len(keys.len(), self.message_len))?;
         let pairs = frame.chunks_exact(2 * (self.message_len + OVERHEAD));
         for ((i, key), pair) in keys.iter().enumerate().zip(pairs) {
             let choice = choices.get(i);

@@ -45,7 +45,6 @@ mod join;
 
 use alloc::{boxed::Box, collections::VecDeque, sync::Arc, vec::Vec};
 use core::{
-    fmt,
     future::{Future, poll_fn},
     pin::Pin,
     task::{Context, Poll, Waker},
@@ -423,13 +422,7 @@ impl<'a, Out, E: From<Usage>> Engine<'a, Out, E> {
 }
 
 foxtrot_kernel::redacted! {
+    [Out, E] Engine<'_, Out, E>, engine => "{}", if engine.run.is_some() { "running" } else { "ended" };
     Spares;
     Io, io => "stream {}", io.stream;
-}
-
-impl<Out, E> fmt::Debug for Engine<'_, Out, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = if self.run.is_some() { "running" } else { "ended" };
-        write!(f, "Engine({state})")
-    }
 }

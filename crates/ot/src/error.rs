@@ -166,6 +166,23 @@ pub enum Usage {
     },
 }
 
+/// Checks the number of things that belong together, such as the typed states and messages of a batch.
+///
+/// # Errors
+/// [`Usage::CountMismatch`].
+pub fn expect_count(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
+    if got == expected { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
+}
+
+/// Checks the length of a message of the peer, which is 0 where there should be none.
+///
+/// # Errors
+/// [`Decode::Length`].
+pub fn expect_len(message: &'static str, bytes: &[u8], expected: usize) -> Result<(), Decode> {
+    let got = bytes.len();
+    if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }) }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

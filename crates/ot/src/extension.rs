@@ -83,14 +83,14 @@ mod trees;
 
 pub use crate::protocol::{Incompatible, compatible};
 pub use check::{Challenge, PROOF_LEN};
+pub(crate) use info::ASSUMPTION;
 pub use info::{PROTOCOLS, find, registry};
 pub use output::{Kind, Places};
 pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Sender, Sent, Unverified};
-pub(crate) use {info::ASSUMPTION, output::check_places};
 
 use crate::{
-    Decode, Session, Sid, Usage,
+    Session, Sid, Usage,
     base::{Adversary, Choice},
 };
 
@@ -262,15 +262,6 @@ foxtrot_kernel::redacted! {
     Extension, extension => "{}", extension.name;
 }
 
-/// Checks the number of the peer's base OTs.
-fn check_base(n: usize) -> Result<(), Usage> {
-    if n == ROWS {
-        Ok(())
-    } else {
-        Err(Usage::CountMismatch { what: "base OTs", expected: ROWS, got: n })
-    }
-}
-
 /// Checks that a batch belongs to this state, and that both have a check or neither.
 fn check_owner(
     (ours, checked): (&Session, bool),
@@ -278,9 +269,4 @@ fn check_owner(
 ) -> Result<(), Usage> {
     let belongs = ours.id() == of_batch && checked == batch_checked;
     if belongs { Ok(()) } else { Err(Usage::ForeignBatch) }
-}
-
-/// Checks that a message has its length, which is 0 where there should be none.
-pub(crate) fn check_len(message: &'static str, expected: usize, got: usize) -> Result<(), Decode> {
-    if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }) }
 }

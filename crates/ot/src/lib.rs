@@ -62,7 +62,7 @@ mod session;
 pub use choices::Bits;
 pub use coins::Coins;
 pub use context::Context;
-pub use error::{Decode, Error, Misbehaved, Usage};
+pub use error::{Decode, Error, Misbehaved, Usage, expect_count, expect_len};
 pub use foxtrot_kernel::{Backend, BackendError};
 pub use seed::Seed;
 pub use session::{Direction, Session, Sid};

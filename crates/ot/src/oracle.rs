@@ -1,10 +1,7 @@
 //! The random oracle: BLAKE3 in derive-key mode (`docs/wire/README.md`, section 1).
 
 use alloc::{vec, vec::Vec};
-use core::{
-    fmt,
-    ops::{Range, RangeInclusive},
-};
+use core::ops::{Range, RangeInclusive};
 
 #[cfg(not(all(not(feature = "std"), any(target_arch = "arm", target_arch = "riscv32"))))]
 use blake3::{Hasher, hazmat::HasherExt};
@@ -469,13 +466,8 @@ fn length_prefixed(hasher: &mut Hasher, bytes: &[u8]) {
     hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
 }
 
-impl fmt::Debug for Oracle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Oracle")
-    }
-}
-
 foxtrot_kernel::redacted! {
+    Oracle;
     Keyed;
     Wide, wide => "{:?}", wide.backend;
     Query;

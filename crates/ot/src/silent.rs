@@ -69,7 +69,6 @@ use crate::{
     protocol::Adversary,
     tasks::for_each,
 };
-pub(crate) use extension::{check_len, check_places};
 
 /// The receiver's seed of the coefficients of the check.
 type Challenge = Block;
@@ -93,16 +92,6 @@ fn check_extension<F>(silent: &Silent<F>, extension: extension::Extension) -> Re
             Err(Usage::Incompatible(Incompatible::Adversary))
         }
         () => Err(Usage::Incompatible(Incompatible::NoVariant)),
-    }
-}
-
-/// Checks that there are the OTs of a batch.
-fn check_ots(size: &Size, got: usize) -> Result<(), Usage> {
-    let expected = size.ots;
-    if got == expected {
-        Ok(())
-    } else {
-        Err(Usage::CountMismatch { what: "OTs of the extension", expected, got })
     }
 }
 

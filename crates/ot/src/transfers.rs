@@ -4,8 +4,6 @@
 //! it: keys, and messages of the sender's choice under these keys (`docs/wire/chosen-messages.md`).
 
 use alloc::{boxed::Box, vec::Vec};
-use core::fmt;
-
 use spin::Mutex;
 use zeroize::Zeroizing;
 
@@ -397,12 +395,7 @@ impl Sealed {
     }
 }
 
-impl fmt::Debug for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Method({} from {})", self.extension_name(), self.base.info().name)
-    }
-}
-
 foxtrot_kernel::redacted! {
+    Method, method => "{} from {}", method.extension_name(), method.base.info().name;
     Sealed, sealed => "{} messages", sealed.0.len();
 }

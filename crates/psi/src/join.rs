@@ -26,14 +26,16 @@
 //! };
 //! use foxtrot_psi::{
 //!     join::Terms,
-//!     vole_psi::{
-//!         Parameters,
+//!     method::{
+//!         Assumption, Method,
 //!         protocol::{Plan, Receiver, Sender},
 //!     },
 //! };
 //!
 //! let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[3; 32], [5; 32]]);
-//! let parameters = Parameters::new(Adversary::Malicious, ours.len(), theirs.len())?;
+//! let method =
+//!     Method { base: &Endemic, assumption: Assumption::Lpn, adversary: Adversary::Malicious };
+//! let parameters = method.parameters(ours.len(), theirs.len())?;
 //! let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 //! // Payloads have 5 bytes, and both sides learn.
 //! let terms = Terms::NONE.payload(5)?.both();
@@ -42,16 +44,16 @@
 //!     let session = session();
 //!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
 //!     let payloads = [*b"three", *b"five "];
-//!     let payload = |k: usize, to: &mut [u8]| Ok(to.copy_from_slice(&payloads[k]));
+//!     let mut payload = |k: usize, to: &mut [u8]| Ok(to.copy_from_slice(&payloads[k]));
 //!     let sender = Sender::set_up(&io, &mut cx, plan).await?;
-//!     sender.join(&io, theirs, terms, payload, |_| ()).await
+//!     sender.join(&io, theirs, terms, &mut payload, &mut |_| ()).await
 //! });
 //! let receiver = Engine::new(|io| async move {
 //!     let session = session();
 //!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
 //!     let mut store = Vec::new();
 //!     let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-//!     let joined = receiver.join(&io, ours, terms, &mut store, |_| ()).await?;
+//!     let joined = receiver.join(&io, ours, terms, &mut store, &mut |_| ()).await?;
 //!     // Here the session ends.
 //!     let mut payloads = Vec::new();
 //!     joined.open(&mut store, |k, payload| payloads.push((k, payload.to_vec())))?;
@@ -60,7 +62,7 @@
 //! let (common, payloads) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
 //! assert_eq!(common, [0]);
 //! assert_eq!(payloads, [(2, b"three".to_vec())]);
-//! # Ok::<(), foxtrot_psi::vole_psi::Error>(())
+//! # Ok::<(), foxtrot_psi::method::protocol::Error>(())
 //! ```
 
 use alloc::vec::Vec;

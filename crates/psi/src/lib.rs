@@ -19,11 +19,13 @@ pub mod vole_psi;
 
 mod packed;
 mod ranges;
+mod sets;
 mod sizes;
 mod store;
 mod tags;
 
 use foxtrot_ot::{erase, protocol::Protocol};
+pub use sets::Sets;
 pub use sizes::largest_fitted_set;
 
 /// The records of every private set intersection, and of counts and sums.

@@ -18,7 +18,7 @@
 //! # Ok::<(), foxtrot_ot::Usage>(())
 //! ```
 
-use core::fmt;
+use core::{fmt, ops::Deref};
 
 use foxtrot_ot::{
     Usage,
@@ -28,6 +28,7 @@ use foxtrot_ot::{
 
 use crate::{
     paxos,
+    sets::Sets,
     vole_psi::{self, Vole},
 };
 
@@ -143,13 +144,6 @@ impl Method {
     }
 }
 
-impl fmt::Debug for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { base, assumption, adversary } = self;
-        write!(f, "Method({assumption}, {adversary}, over {})", base.info().name)
-    }
-}
-
 /// The parameters of one of the protocols, for two sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
@@ -161,6 +155,29 @@ pub struct Parameters {
 enum Of {
     Paxos(paxos::Parameters),
     Vole(vole_psi::Parameters),
+}
+
+impl From<paxos::Parameters> for Parameters {
+    fn from(parameters: paxos::Parameters) -> Self {
+        Self { adversary: parameters.adversary(), of: Of::Paxos(parameters) }
+    }
+}
+
+impl From<vole_psi::Parameters> for Parameters {
+    fn from(parameters: vole_psi::Parameters) -> Self {
+        Self { adversary: parameters.info().adversary, of: Of::Vole(parameters) }
+    }
+}
+
+impl Deref for Parameters {
+    type Target = Sets;
+
+    fn deref(&self) -> &Sets {
+        match &self.of {
+            Of::Paxos(it) => it,
+            Of::Vole(it) => it,
+        }
+    }
 }
 
 macro_rules! of_either {
@@ -180,18 +197,8 @@ impl Parameters {
     of_either! {
         /// The record of the protocol.
         info: &'static Protocol;
-        /// The size of the receiver's set.
-        receiver_items: usize;
-        /// The size of the sender's set.
-        sender_items: usize;
-        /// The number of buckets into which both sets are divided.
-        buckets: usize;
-        /// Slots of a bucket.
-        slots: usize;
         /// Base OTs, in which the sender is the receiver.
         base_ots: usize;
-        /// Tags that the sender sends.
-        tags: usize;
         /// Payload bytes of the receiver, without base OTs.
         receiver_bytes: usize;
         /// Payload bytes of the sender, without base OTs.
@@ -213,12 +220,6 @@ impl Parameters {
         self.receiver_bytes() + self.sender_bytes() + base.info().bytes(self.base_ots())
     }
 
-    /// Steps of a run, as a run counts them: slots and tags.
-    #[must_use]
-    pub fn steps(&self) -> usize {
-        self.buckets() * self.slots() + self.tags()
-    }
-
     /// The largest set that a cheating receiver can have instead of its own, but with probability 2⁻⁴⁰, if it asks the
     /// hash of items 2⁸⁰ times. `None` if semi-honest peers are assumed: there is no bound then.
     #[must_use]
@@ -238,6 +239,10 @@ impl Parameters {
             Of::Paxos(_) => None,
         }
     }
+}
+
+foxtrot_kernel::redacted! {
+    Method, method => "{}, {}, over {}", method.assumption, method.adversary, method.base.info().name;
 }
 
 #[cfg(test)]

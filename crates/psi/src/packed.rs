@@ -2,7 +2,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use foxtrot_ot::Decode;
+use foxtrot_ot::{Decode, expect_len};
 
 /// Bytes that hold 128 bits from any bit of the first on.
 pub(crate) const WINDOW: usize = 17;
@@ -33,10 +33,7 @@ pub(crate) fn unpack(
     n: usize,
     bits: u32,
 ) -> Result<impl Iterator<Item = u128>, Decode> {
-    let (expected, got) = (len(n, bits), bytes.len());
-    if expected != got {
-        return Err(Decode::Length { message, expected, got });
-    }
+    expect_len(message, &bytes, len(n, bits))?;
     let spare = 8 * bytes.len() - n * bits as usize;
     if spare > 0 && bytes.last().is_some_and(|last| last >> (8 - spare) != 0) {
         return Err(Decode::SpareBits { message });

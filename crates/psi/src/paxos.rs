@@ -64,11 +64,11 @@ use foxtrot_ot::{Decode, Misbehaved, Usage};
 use crate::okvs;
 
 pub(crate) mod buckets;
-mod coin;
+pub(crate) mod coin;
 pub(crate) mod hashes;
 pub(crate) mod load;
 mod parameters;
-pub mod protocol;
+pub(crate) mod protocol;
 mod receiver;
 mod sender;
 mod tags;
@@ -125,10 +125,6 @@ impl From<okvs::Failure> for Error {
             okvs::Failure::Dependent => Self::Unlucky,
         }
     }
-}
-
-pub(crate) fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
-    if expected == got { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
 }
 
 #[cfg(test)]

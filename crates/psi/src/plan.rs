@@ -34,28 +34,16 @@ pub struct Progress {
 pub type OnProgress<'a> = &'a mut (dyn FnMut(Progress) + Send);
 
 impl<'a, Parameters> Plan<'a, Parameters> {
-    /// Checks that the protocol may stand on the base OT, and returns the run's session, under this label.
-    pub(crate) fn begin(
-        &self,
-        session: &Session,
-        protocol: &Protocol,
-        label: &'static str,
-    ) -> Result<Session, Usage> {
+    /// Checks that the protocol may stand on the base OT, and returns the run's session, under the family's name.
+    pub(crate) fn begin(&self, session: &Session, protocol: &Protocol) -> Result<Session, Usage> {
         compatible(self.base.info(), protocol).map_err(Usage::Incompatible)?;
-        Ok(session.sub(label, self.counter, self.direction))
+        Ok(session.sub(protocol.family, self.counter, self.direction))
     }
 
     /// Terms with other parameters, and otherwise the same.
     pub(crate) fn with<Others>(self, parameters: Others) -> Plan<'a, Others> {
         let Self { base, direction, counter, .. } = self;
         Plan { parameters, base, direction, counter }
-    }
-}
-
-impl<Parameters: fmt::Debug> fmt::Debug for Plan<'_, Parameters> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base = self.base.info().name;
-        write!(f, "Plan({:?} from {base}, counter {})", self.parameters, self.counter)
     }
 }
 
@@ -71,4 +59,8 @@ pub(crate) fn counter<F: FnMut(Progress)>(
             progress(Progress { done, of });
         }
     }
+}
+
+foxtrot_kernel::redacted! {
+    [Parameters: fmt::Debug] Plan<'_, Parameters>, plan => "{:?} from {}, counter {}", plan.parameters, plan.base.info().name, plan.counter;
 }

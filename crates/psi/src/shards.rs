@@ -26,7 +26,7 @@
 //! ```
 
 use alloc::vec::Vec;
-use core::{fmt, mem};
+use core::mem;
 
 use foxtrot_ot::{Context, Direction, Session, Sid, Usage, engine::Io};
 
@@ -34,9 +34,9 @@ use crate::{
     okvs::Digest,
     paxos::{
         Error, Joint,
+        coin::{receivers_coin, senders_coin},
         hashes::buckets_of,
         load,
-        protocol::{receivers_coin, senders_coin},
     },
 };
 
@@ -127,10 +127,8 @@ fn check(shards: u32) -> Result<(), Usage> {
     }
 }
 
-impl fmt::Debug for Division {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Division({} shards)", self.shards)
-    }
+foxtrot_kernel::redacted! {
+    Division, division => "{} shards", division.shards;
 }
 
 #[cfg(test)]

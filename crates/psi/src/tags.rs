@@ -3,21 +3,23 @@
 use alloc::{vec, vec::Vec};
 use core::{
     mem,
+    ops::Range,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
 use foxtrot_kernel::{memcheck, memory::prefetch};
 use foxtrot_ot::{
-    Decode, Session, Usage,
+    Session, Usage,
     engine::Io,
     erase::{Secret, erase},
+    expect_len,
     tasks::{Executor, erase_with, for_each},
 };
 
 use crate::{
     elias_fano::{Coding, Tags},
     join::{ItemKey, Keys, Matches},
-    paxos::{Error, buckets::Items},
+    paxos::{Error, buckets::Items, hashes::TOGETHER},
     ranges::Ranges,
     sizes::SIGMA,
 };
@@ -134,25 +136,29 @@ impl Ours {
 }
 
 impl Answers {
-    /// Room for the answers of so many items.
-    pub(crate) fn new(items: usize, keyed: bool) -> Self {
-        Self { tags: Secret::zeroed(items), keys: keyed.then(|| Secret::zeroed(items)) }
-    }
-
-    /// Parts of so many items each.
-    pub(crate) fn parts(&mut self, items: usize) -> impl Iterator<Item = Part<'_>> {
-        let keys = self.keys.iter_mut().flat_map(move |keys| keys.chunks_mut(items));
-        let keys = keys.map(Some).chain(core::iter::repeat_with(|| None));
-        self.tags.chunks_mut(items).zip(keys).map(|(tags, keys)| Part { tags, keys })
+    /// The answers of so many items. `work` gets the places of TOGETHER of them at most, and room for their answers.
+    pub(crate) fn compute(
+        executor: &dyn Executor,
+        items: usize,
+        keyed: bool,
+        work: impl Fn(Range<usize>, Part<'_>) -> Result<(), Usage> + Sync,
+    ) -> Result<Self, Usage> {
+        let mut tags = Secret::zeroed(items);
+        let mut keys = keyed.then(|| Secret::zeroed(items));
+        let mut done = vec![Ok(()); items.div_ceil(TOGETHER)];
+        let of_parts = keys.iter_mut().flat_map(|keys| keys.chunks_mut(TOGETHER));
+        let of_parts = of_parts.map(Some).chain(core::iter::repeat_with(|| None));
+        let parts = tags.chunks_mut(TOGETHER).zip(of_parts).zip(&mut done).enumerate();
+        for_each(executor, parts, |(part, ((tags, keys), done))| {
+            let first = part * TOGETHER;
+            *done = work(first..first + tags.len(), Part { tags, keys });
+        });
+        done.into_iter().collect::<Result<(), _>>()?;
+        Ok(Self { tags, keys })
     }
 }
 
 impl Part<'_> {
-    /// The number of items.
-    pub(crate) const fn len(&self) -> usize {
-        self.tags.len()
-    }
-
     /// Takes tags of so many bits, and keys, from the answers of the oracle that `ask` asks, each of this many bytes.
     pub(crate) fn fill(&mut self, bits: u32, ask: impl FnOnce(usize, &mut [u8])) {
         let len = if self.keys.is_some() { 64 } else { 16 };
@@ -177,14 +183,11 @@ impl Received {
     /// Takes the next frame of tags. What it does depends on nothing that the sender does not know.
     ///
     /// # Errors
-    /// [`Decode`] if it has another length than is next, or spare bits are set;
+    /// [`Decode`](foxtrot_ot::Decode) if it has another length than is next, or spare bits are set;
     /// [`Misbehaved::Tags`](foxtrot_ot::Misbehaved::Tags) if there is another number of tags or they do not ascend.
     pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
         let expected = self.coding.frame_lens(FRAME).nth(self.bytes.div_ceil(FRAME));
-        let expected = expected.ok_or(Usage::SessionEnded)?;
-        if frame.len() != expected {
-            return Err(Decode::Length { message: "Tags", expected, got: frame.len() }.into());
-        }
+        expect_len("Tags", frame, expected.ok_or(Usage::SessionEnded)?)?;
         self.bytes += frame.len();
         Ok(self.theirs.take_with(self.session.executor(), frame)?)
     }

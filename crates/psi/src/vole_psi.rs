@@ -22,20 +22,22 @@
 //! out `docs/protocols/vole-psi.md`, which has the steps, what is proved and what is not. Bytes are in
 //! `docs/wire/vole-psi.md`, section 21. Items are 32-byte digests, distinct, from a collision-resistant hash.
 //!
-//! The states take the outputs of a VOLE whose check has passed; [`protocol`] is the whole.
+//! The states take the outputs of a VOLE whose check has passed; [`method::protocol`](crate::method::protocol) is the whole.
 
 use foxtrot_ot::{
     Backend, Usage,
     erase::Secret,
+    expect_count,
     tasks::{Executor, for_each},
 };
 
 mod parameters;
-pub mod protocol;
+pub(crate) mod protocol;
 mod receiver;
 mod sender;
 mod tags;
 
+use parameters::Field;
 pub use parameters::{PROTOCOLS, Parameters, Vole};
 pub use receiver::{Encoded, Masked, Planned, Receiver};
 pub use sender::{Opened, Sender};
@@ -78,7 +80,7 @@ impl Mask {
             Self::Small(u) => (u.len(), size_of::<u64>()),
         };
         let got = if bytes == word_len { got } else { 0 };
-        crate::paxos::same("elements of U", words.len() / word_len, got)?;
+        expect_count("elements of U", words.len() / word_len, got)?;
         let parts = words.chunks_mut(TOGETHER * bytes).enumerate();
         for_each(executor, parts, |(part, words)| match self {
             Self::Large(u) => {

@@ -8,10 +8,8 @@ use foxtrot_ot::{
 };
 use foxtrot_psi::{
     join::Terms,
-    paxos::{
-        Digest, Error, Parameters,
-        protocol::{Plan, Receiver, Sender},
-    },
+    method::protocol::{Plan, Receiver, Sender},
+    paxos::{Digest, Error, Parameters},
     vole_psi::{self, Vole},
 };
 
@@ -42,13 +40,14 @@ fn parties(plan: Plan<'static>) -> (Run<Error>, Run<Error>) {
     let sender = Engine::new(move |io| async move {
         let session = session();
         let party = Sender::set_up(&io, &mut Context::new(&session, seed(1)), plan).await?;
-        party.run(&io, (0..THEIRS).map(|k| digest(5 * k)).collect(), |_| ()).await?;
+        party.run(&io, (0..THEIRS).map(|k| digest(5 * k)).collect(), &mut |_| ()).await?;
         Ok(Vec::new())
     });
     let receiver = Engine::new(move |io| async move {
         let session = session();
         let party = Receiver::set_up(&io, &mut Context::new(&session, seed(2)), plan).await?;
-        let received = party.run(&io, (0..OURS).map(|k| digest(3 * k)).collect(), |_| ()).await?;
+        let received =
+            party.run(&io, (0..OURS).map(|k| digest(3 * k)).collect(), &mut |_| ()).await?;
         Ok(received.intersect()?.iter().map(|&k| u8::try_from(k).unwrap()).collect())
     });
     (sender, receiver)
@@ -61,7 +60,7 @@ fn a_receiver_gets_no_index_of_an_item_outside_the_intersection() {
     {
         let parameters = Parameters::new(adversary, OURS, THEIRS).unwrap();
         let direction = Direction::InitiatorSends;
-        let plan = Plan { parameters, base: &Endemic, direction, counter: 0 };
+        let plan = Plan { parameters: parameters.into(), base: &Endemic, direction, counter: 0 };
         let case = Case {
             name,
             checked: adversary == Adversary::Malicious,
@@ -77,24 +76,6 @@ fn a_receiver_gets_no_index_of_an_item_outside_the_intersection() {
     }
 }
 
-fn parties_with_vole(plan: vole_psi::protocol::Plan<'static>) -> (Run<Error>, Run<Error>) {
-    let sender = Engine::new(move |io| async move {
-        let session = session();
-        let mut cx = Context::new(&session, seed(1));
-        let party = vole_psi::protocol::Sender::set_up(&io, &mut cx, plan).await?;
-        party.run(&io, (0..THEIRS).map(|k| digest(5 * k)).collect(), |_| ()).await?;
-        Ok(Vec::new())
-    });
-    let receiver = Engine::new(move |io| async move {
-        let session = session();
-        let mut cx = Context::new(&session, seed(2));
-        let party = vole_psi::protocol::Receiver::set_up(&io, &mut cx, plan).await?;
-        let received = party.run(&io, (0..OURS).map(|k| digest(3 * k)).collect(), |_| ()).await?;
-        Ok(received.intersect()?.iter().map(|&k| u8::try_from(k).unwrap()).collect())
-    });
-    (sender, receiver)
-}
-
 #[test]
 fn a_receiver_with_vole_gets_no_index_of_an_item_outside_the_intersection() {
     for (name, vole) in
@@ -102,11 +83,11 @@ fn a_receiver_with_vole_gets_no_index_of_an_item_outside_the_intersection() {
     {
         let parameters = vole_psi::Parameters::of(vole, OURS, THEIRS).unwrap();
         let (base, direction) = (&Endemic, Direction::InitiatorSends);
-        let plan = vole_psi::protocol::Plan { parameters, base, direction, counter: 0 };
+        let plan = Plan { parameters: parameters.into(), base, direction, counter: 0 };
         let case = Case {
             name,
             checked: vole != Vole::Small,
-            parties: Box::new(move || parties_with_vole(plan)),
+            parties: Box::new(move || parties(plan)),
             right: Box::new(|_, receiver| receiver == in_both()),
             // Changed sums or tags take items out of a set.
             harmless: Box::new(|_, receiver| receiver.iter().all(|k| in_both().contains(k))),
@@ -124,26 +105,26 @@ fn payload(k: usize) -> [u8; 9] {
 }
 
 /// Outputs are the sender's matches; the receiver's, each before its payload.
-fn parties_of_a_join(plan: vole_psi::protocol::Plan<'static>) -> (Run<Error>, Run<Error>) {
+fn parties_of_a_join(plan: Plan<'static>) -> (Run<Error>, Run<Error>) {
     let terms = Terms::NONE.payload(9).unwrap().both();
     let sender = Engine::new(move |io| async move {
         let session = session();
         let mut cx = Context::new(&session, seed(1));
-        let party = vole_psi::protocol::Sender::set_up(&io, &mut cx, plan).await?;
+        let party = Sender::set_up(&io, &mut cx, plan).await?;
         let items = (0..THEIRS).map(|k| digest(5 * k)).collect();
-        let fill = |k: usize, to: &mut [u8]| {
+        let mut fill = |k: usize, to: &mut [u8]| {
             to.copy_from_slice(&payload(k));
             Ok(())
         };
-        let found = party.join(&io, items, terms, fill, |_| ()).await?;
+        let found = party.join(&io, items, terms, &mut fill, &mut |_| ()).await?;
         Ok(found.iter().map(|&k| u8::try_from(k).unwrap()).collect())
     });
     let receiver = Engine::new(move |io| async move {
         let session = session();
         let mut cx = Context::new(&session, seed(2));
-        let party = vole_psi::protocol::Receiver::set_up(&io, &mut cx, plan).await?;
+        let party = Receiver::set_up(&io, &mut cx, plan).await?;
         let (items, mut store) = ((0..OURS).map(|k| digest(3 * k)).collect(), Vec::new());
-        let joined = party.join(&io, items, terms, &mut store, |_| ()).await?;
+        let joined = party.join(&io, items, terms, &mut store, &mut |_| ()).await?;
         let mut payloads = Vec::new();
         joined.open(&mut store, |k, payload| payloads.push((k, payload.to_vec())))?;
         payloads.sort_unstable();
@@ -157,7 +138,7 @@ fn parties_of_a_join(plan: vole_psi::protocol::Plan<'static>) -> (Run<Error>, Ru
 fn a_join_gives_payloads_of_matches_and_no_others() {
     let parameters = vole_psi::Parameters::of(Vole::Packed, OURS, THEIRS).unwrap();
     let (base, direction) = (&Endemic, Direction::InitiatorSends);
-    let plan = vole_psi::protocol::Plan { parameters, base, direction, counter: 0 };
+    let plan = Plan { parameters: parameters.into(), base, direction, counter: 0 };
     let own = |record: &[u8]| {
         let k = usize::from(record[0]);
         in_both().contains(&record[0]) && record[1..] == payload(3 * k / 5)

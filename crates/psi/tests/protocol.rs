@@ -10,9 +10,9 @@ use foxtrot_ot::{
     extension::Incompatible,
     pair::{Failed, Pair, Party},
 };
-use foxtrot_psi::paxos::{
-    Digest, Error, Parameters,
-    protocol::{Plan, Progress, Receiver, Sender},
+use foxtrot_psi::{
+    method::protocol::{Plan, Progress, Receiver, Sender},
+    paxos::{Digest, Error, Parameters},
 };
 
 fn session() -> Session {
@@ -21,7 +21,7 @@ fn session() -> Session {
 
 fn plan(parameters: Parameters) -> Plan<'static> {
     let base = base::find("roted", Functionality::Endemic).unwrap();
-    Plan { parameters, base, direction: Direction::InitiatorSends, counter: 0 }
+    Plan { parameters: parameters.into(), base, direction: Direction::InitiatorSends, counter: 0 }
 }
 
 fn digest(k: usize) -> Digest {
@@ -61,12 +61,13 @@ fn run_over(
 ) -> Result<Vec<usize>, Failed<Error>> {
     let sender = Engine::new(|io| async move {
         let mut steps = Steps::default();
-        sender(io.clone(), plan).await?.run(&io, theirs, |it| steps.add(it)).await?;
+        sender(io.clone(), plan).await?.run(&io, theirs, &mut |it| steps.add(it)).await?;
         Ok(steps)
     });
     let receiver = Engine::new(|io| async move {
         let mut steps = Steps::default();
-        let received = receiver(io.clone(), plan).await?.run(&io, ours, |it| steps.add(it)).await?;
+        let received =
+            receiver(io.clone(), plan).await?.run(&io, ours, &mut |it| steps.add(it)).await?;
         Ok((steps, received))
     });
     let channel = |party, stream, message| {
@@ -125,11 +126,11 @@ fn a_set_of_the_wrong_size_is_refused_before_any_message() {
     let (sender, receiver) = parties.run().unwrap();
     let expected = Error::from(Usage::CountMismatch { what: "items", expected: 2, got: 1 });
     let mut sender =
-        Engine::new(|io| async move { sender.run(&io, vec![digest(1)], |_| ()).await });
+        Engine::new(|io| async move { sender.run(&io, vec![digest(1)], &mut |_| ()).await });
     assert_eq!(sender.advance().unwrap_err(), expected);
     assert_eq!(sender.outgoing(), None);
     let mut receiver =
-        Engine::new(|io| async move { receiver.run(&io, vec![digest(1)], |_| ()).await });
+        Engine::new(|io| async move { receiver.run(&io, vec![digest(1)], &mut |_| ()).await });
     assert_eq!(receiver.advance().unwrap_err(), expected);
     assert_eq!(receiver.outgoing(), None);
 }

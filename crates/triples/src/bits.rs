@@ -8,34 +8,27 @@
 //! A [`Set`] names the OTs of a long run, whose triples come batch after batch.
 //!
 //! ```
-//! use foxtrot_ot::{
-//!     Context, Direction, Seed, Session, Sid,
-//!     base::roted::Endemic,
-//!     engine::Engine,
-//!     pair::Pair,
-//!     silent,
-//!     transfers::{Extension, Method},
-//! };
-//! use foxtrot_triples::bits;
+//! use foxtrot_ot::{Context, Seed, Session, Sid, base::roted::Endemic, engine::Engine, pair::Pair};
+//! use foxtrot_triples::{Shares, bits};
 //!
-//! let method = Method { base: &Endemic, extension: Extension::Silent(silent::ot_semi_honest()) };
-//! let direction = Direction::InitiatorSends;
+//! let set = bits::registry().next().expect("the default");
 //! // The parties have agreed on the session; each has a secret seed, which it uses once.
 //! let session = || Session::new(Sid::from_bytes([7; 32]));
-//! let sender = Engine::new(|io| async move {
-//!     let session = session();
-//!     bits::send(&io, &mut Context::new(&session, Seed::from_bytes([8; 32])), &method, direction, 1000).await
-//! });
-//! let receiver = Engine::new(|io| async move {
-//!     let session = session();
-//!     bits::receive(&io, &mut Context::new(&session, Seed::from_bytes([9; 32])), &method, direction, 1000).await
-//! });
-//! let (ours, theirs) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
-//! assert_eq!(ours.len(), 1024);
-//! let open = |one: &[u64], other: &[u64]| -> Vec<u64> { one.iter().zip(other).map(|(a, b)| a ^ b).collect() };
-//! let (a, b) = (open(ours.a(), theirs.a()), open(ours.b(), theirs.b()));
-//! let products: Vec<u64> = a.iter().zip(&b).map(|(a, b)| a & b).collect();
-//! assert_eq!(open(ours.c(), theirs.c()), products);
+//! let party = |we_are_initiator, seed| {
+//!     Engine::new(move |io| async move {
+//!         let session = session();
+//!         let mut cx = Context::new(&session, Seed::from_bytes([seed; 32]));
+//!         // Eight triples to a byte. All are in one batch.
+//!         let mut all = [const { Vec::new() }; 3];
+//!         let sink = |it: &Shares| Ok(all = [it.a(), it.b(), it.c()].map(<[u8]>::to_vec));
+//!         set.generate(&io, &mut cx, &Endemic, we_are_initiator, 1000, sink).await?;
+//!         Ok::<_, foxtrot_ot::Error>(all)
+//!     })
+//! };
+//! let (ours, theirs) = Pair::new(party(true, 1), party(false, 2)).run().map_err(|(_party, e)| e)?;
+//! let open = |k: usize, i: usize| ours[k][i] ^ theirs[k][i];
+//! assert_eq!(ours[0].len(), 1024 / 8);
+//! assert!((0..1024 / 8).all(|i| open(2, i) == open(0, i) & open(1, i)));
 //! # Ok::<(), foxtrot_ot::Error>(())
 //! ```
 
@@ -97,46 +90,6 @@ pub const fn whole(n: usize) -> usize {
 #[must_use]
 pub const fn ots(n: usize) -> usize {
     2 * whole(n)
-}
-
-/// Makes triples, as the sender of the OTs; at least n.
-///
-/// # Errors
-/// Errors of the OTs.
-pub async fn send(
-    io: &Io,
-    cx: &mut Context<'_>,
-    method: &Method,
-    direction: Direction,
-    n: usize,
-) -> Result<Triples, Error> {
-    let mut sent = Sent::new(n);
-    let mut sink = |pairs: &[[Block; 2]]| {
-        sent.add(pairs);
-        Ok(())
-    };
-    method.send(io, cx, direction, Shape::random(ots(n)), &mut || (), &mut sink).await?;
-    Ok(sent.triples())
-}
-
-/// Makes triples, as the receiver of the OTs; at least n.
-///
-/// # Errors
-/// Errors of the OTs.
-pub async fn receive(
-    io: &Io,
-    cx: &mut Context<'_>,
-    method: &Method,
-    direction: Direction,
-    n: usize,
-) -> Result<Triples, Error> {
-    let mut received = Received::new(n);
-    let mut sink = |choices: &Bits, keys: &[Block]| {
-        received.add(choices, keys);
-        Ok(())
-    };
-    method.receive(io, cx, direction, &Choice::Random(ots(n)), &mut || (), &mut sink).await?;
-    Ok(received.triples())
 }
 
 static SETS: [Set; 2] =

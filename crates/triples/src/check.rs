@@ -4,8 +4,8 @@
 use alloc::{collections::VecDeque, vec::Vec};
 
 use foxtrot_ot::{
-    Decode,
     engine::{Abandoned, Io},
+    expect_len,
 };
 
 use crate::{Error, Shares, formats::wrong_records};
@@ -46,11 +46,7 @@ impl<S: FnMut(&Shares) -> Result<(), Abandoned>> Check<S> {
     async fn take(&mut self) -> Result<Option<Shares>, Error> {
         let Some((ours, mut shares)) = self.waiting.pop_front() else { return Ok(None) };
         let theirs = self.io.recv(ours.len()).await;
-        let (expected, got) = (ours.len(), theirs.len());
-        if expected != got {
-            let length = Decode::Length { message: "Opened", expected, got };
-            return Err(foxtrot_ot::Error::from(length).into());
-        }
+        expect_len("Opened", &theirs, ours.len()).map_err(foxtrot_ot::Error::from)?;
         let bits = 8 * u32::try_from(shares.width()).unwrap_or_default();
         if wrong_records(bits, &ours, &theirs).next().is_some() {
             return Err(Error::WrongTriples { batch: self.next });

@@ -78,13 +78,17 @@ fn check(backend: Backend, set: &'static Set, vectors: &Value, streams: &Value) 
         for (batch, vector) in vector["batches"].as_array().unwrap().iter().enumerate() {
             let (pairs, choices, keys) = of_vector(set, &stream, batch, &vector["ots"]);
             let ots = set.fix().map(|_| Chosen { choices: &choices, keys: &keys });
-            let requested = asking.request(&mut request);
+            let requested = asking.p0.request(&mut request);
             assert_is(&request, vector, "request");
-            let responded = answering.respond(&request, ots, &mut theirs, &mut response).unwrap();
+            let responded =
+                answering.p1.respond(&request, ots, &mut theirs, &mut response).unwrap();
             assert_is(&response, vector, "response");
-            asking.receive(requested, &response, Some(&pairs), &mut ours, &mut correction).unwrap();
+            asking
+                .p0
+                .receive(requested, &response, Some(&pairs), &mut ours, &mut correction)
+                .unwrap();
             assert_is(&correction, vector, "correction");
-            answering.finish(responded, &correction, &mut theirs).unwrap();
+            answering.p1.finish(responded, &correction, &mut theirs).unwrap();
             assert_is(&flat(&ours), vector, "p0");
             assert_is(&flat(&theirs), vector, "p1");
         }

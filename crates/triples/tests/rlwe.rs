@@ -153,13 +153,12 @@ fn a_used_batch_cannot_be_requested_or_answered_again() {
     // What is requested or answered is used up as well.
     let (mut one, mut other) = (join().0, other);
     let (mut request, mut response) = (Vec::new(), Vec::new());
-    let _ = one.request(&mut request);
+    let _ = one.p0.request(&mut request);
     let (_, keys) = ots(&TOY, 0);
     let mut shares = Shares::new(&TOY);
-    let _ = other.respond(&request, chosen(&TOY, &keys), &mut shares, &mut response).unwrap();
-    let ((p0, _), (_, p1)) = (one.into_streams(), other.into_streams());
-    assert_eq!(p0.starting_at(0).unwrap_err(), behind);
-    assert_eq!(p1.starting_at(0).unwrap_err(), behind);
+    let _ = other.p1.respond(&request, chosen(&TOY, &keys), &mut shares, &mut response).unwrap();
+    assert_eq!(one.p0.starting_at(0).unwrap_err(), behind);
+    assert_eq!(other.p1.starting_at(0).unwrap_err(), behind);
 }
 
 /// All that a seed is spent on: the key, and of a batch request, response and shares.
@@ -171,9 +170,9 @@ fn drawn(seeds: [u8; 2], direction: Direction) -> [Vec<u8>; 7] {
     let (mut request, mut response) = (Vec::new(), Vec::new());
     let (mut ours, mut theirs) = (Shares::new(&TOY), Shares::new(&TOY));
     let (pairs, keys) = ots(&TOY, 0);
-    let requested = one.request(&mut request);
-    let _ = other.respond(&request, chosen(&TOY, &keys), &mut theirs, &mut response).unwrap();
-    one.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut Vec::new()).unwrap();
+    let requested = one.p0.request(&mut request);
+    let _ = other.p1.respond(&request, chosen(&TOY, &keys), &mut theirs, &mut response).unwrap();
+    one.p0.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut Vec::new()).unwrap();
     let [a0, b0, a1, b1] = [ours.a(), ours.b(), theirs.a(), theirs.b()].map(<[u8]>::to_vec);
     [key_1, request, response, a0, b0, a1, b1]
 }
@@ -225,11 +224,14 @@ fn run(set: &'static Set, first: u64, end: u64) -> [[Vec<u8>; 3]; 2] {
         } else {
             (&mut other, &mut one, of_other, of_one)
         };
-        let requested = asking.request(&mut request);
+        let requested = asking.p0.request(&mut request);
         let responded =
-            answering.respond(&request, chosen(set, &keys), theirs, &mut response).unwrap();
-        asking.receive(requested, &response, Some(pairs.pairs()), ours, &mut correction).unwrap();
-        answering.finish(responded, &correction, theirs).unwrap();
+            answering.p1.respond(&request, chosen(set, &keys), theirs, &mut response).unwrap();
+        asking
+            .p0
+            .receive(requested, &response, Some(pairs.pairs()), ours, &mut correction)
+            .unwrap();
+        answering.p1.finish(responded, &correction, theirs).unwrap();
         for (all, shares) in all.iter_mut().zip(&shares) {
             let parts = [shares.a(), shares.b(), shares.c()];
             all.iter_mut().zip(parts).for_each(|(all, part)| all.extend_from_slice(part));

@@ -1,46 +1,40 @@
-//! Set intersection over VOLE: both parties in one thread, or a thread for each.
+//! Set intersection over VOLE: both parties in one thread.
 
 use std::time::Instant;
 
 use foxtrot_cli::shared::{Failure, Workers};
-use foxtrot_net::drive;
 use foxtrot_ot::{
     Context, Direction, Session, Sid,
     engine::{Engine, Progress},
 };
-use foxtrot_psi::vole_psi::{
-    Error, Parameters,
-    protocol::{Plan, Receiver, Sender},
+use foxtrot_psi::{
+    method::protocol::{Error, Plan, Receiver, Sender},
+    vole_psi::Parameters,
 };
 
 use super::{RECEIVER, SENDER, Sample, Setting, sets};
-use crate::{
-    ext::memory::{Meter, seed},
-    over::both,
-};
+use crate::ext::memory::{Meter, seed};
 
 fn session(workers: &Workers) -> Session {
     workers.in_session(Session::new(Sid::from_bytes([0; 32])))
 }
 
-fn plan<'a>(parameters: Parameters, setting: &Setting<'a>) -> Plan<'a> {
-    Plan { parameters, base: setting.base, direction: Direction::InitiatorSends, counter: 0 }
-}
-
 pub(super) fn in_memory(parameters: Parameters, setting: &Setting<'_>) -> Result<Sample, Failure> {
     let ([ours, theirs], common) = sets(setting.n);
-    let (started, plan) = (Instant::now(), plan(parameters, setting));
+    let (started, parameters) = (Instant::now(), parameters.into());
+    let (base, direction) = (setting.base, Direction::InitiatorSends);
+    let plan = Plan { parameters, base, direction, counter: 0 };
     let workers = [setting.workers.for_another(), setting.workers.for_another()];
     let senders = session(&workers[SENDER]);
     let mut meter = Meter::start();
     let mut sender = Engine::new(|io| async move {
         let mut cx = Context::new(&senders, seed(3));
-        Sender::set_up(&io, &mut cx, plan).await?.run(&io, theirs, |_| ()).await
+        Sender::set_up(&io, &mut cx, plan).await?.run(&io, theirs, &mut |_| ()).await
     });
     let receivers = session(&workers[RECEIVER]);
     let mut receiver = Engine::new(|io| async move {
         let mut cx = Context::new(&receivers, seed(4));
-        Receiver::set_up(&io, &mut cx, plan).await?.run(&io, ours, |_| ()).await
+        Receiver::set_up(&io, &mut cx, plan).await?.run(&io, ours, &mut |_| ()).await
     });
     let (mut sent, mut received) = (None, None);
     while sent.is_none() || received.is_none() {
@@ -77,42 +71,4 @@ pub(super) fn advance<Out, Other>(
             Progress::Done(out) => return Ok(Some(out)),
         }
     }
-}
-
-pub(super) fn over(parameters: Parameters, setting: &Setting<'_>) -> Result<Sample, Failure> {
-    let ([ours, theirs], common) = sets(setting.n);
-    let plan = plan(parameters, setting);
-    both(
-        setting.over,
-        setting.workers,
-        |end| {
-            let session = session(end.workers);
-            let mut cx = drive::context(&session)?;
-            let sender =
-                drive::play(
-                    end.channel,
-                    |io| async move { Sender::set_up(&io, &mut cx, plan).await },
-                )?;
-            end.is_set_up();
-            Ok::<_, Failure>(drive::play(end.channel, |io| async move {
-                sender.run(&io, theirs, |_| ()).await
-            })?)
-        },
-        |end| {
-            let session = session(end.workers);
-            let mut cx = drive::context(&session)?;
-            let receiver = drive::play(end.channel, |io| async move {
-                Receiver::set_up(&io, &mut cx, plan).await
-            })?;
-            end.is_set_up();
-            let found = drive::play(end.channel, |io| async move {
-                receiver.run(&io, ours, |_| ()).await?.intersect()
-            })?;
-            if found.into_iter().eq(common) {
-                Ok(())
-            } else {
-                Err(Failure::run("the intersection is wrong"))
-            }
-        },
-    )
 }

@@ -3,7 +3,7 @@
 use foxtrot_cli::shared::{Failure, Workers};
 use foxtrot_net::drive;
 use foxtrot_ot::{Direction, Session, Sid};
-use foxtrot_psi::paxos::{
+use foxtrot_psi::method::{
     Parameters,
     protocol::{Plan, Receiver, Sender},
 };
@@ -11,15 +11,11 @@ use foxtrot_psi::paxos::{
 use super::{Sample, Setting, sets};
 use crate::over::both;
 
-pub(super) fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<Sample, Failure> {
+pub(super) fn sample(parameters: Parameters, setting: &Setting<'_>) -> Result<Sample, Failure> {
     let ([ours, theirs], common) = sets(setting.n);
     let session = |workers: &Workers| workers.in_session(Session::new(Sid::from_bytes([0; 32])));
-    let plan = Plan {
-        parameters: *parameters,
-        base: setting.base,
-        direction: Direction::InitiatorSends,
-        counter: 0,
-    };
+    let (base, direction) = (setting.base, Direction::InitiatorSends);
+    let plan = Plan { parameters, base, direction, counter: 0 };
     both(
         setting.over,
         setting.workers,
@@ -33,7 +29,7 @@ pub(super) fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<S
                 )?;
             end.is_set_up();
             Ok::<_, Failure>(drive::play(end.channel, |io| async move {
-                sender.run(&io, theirs, |_| ()).await
+                sender.run(&io, theirs, &mut |_| ()).await
             })?)
         },
         |end| {
@@ -44,7 +40,7 @@ pub(super) fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<S
             })?;
             end.is_set_up();
             let found = drive::play(end.channel, |io| async move {
-                receiver.run(&io, ours, |_| ()).await?.intersect()
+                receiver.run(&io, ours, &mut |_| ()).await?.intersect()
             })?;
             if found.into_iter().eq(common) {
                 Ok(())

@@ -3,9 +3,9 @@ use foxtrot_ot::{
     base::{Adversary, roted::Endemic},
     engine::join,
 };
-use foxtrot_psi::paxos::{
-    Digest, Parameters,
-    protocol::{Plan, Receiver, Sender},
+use foxtrot_psi::{
+    method::protocol::{Plan, Receiver, Sender},
+    paxos::{Digest, Parameters},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, BufStream, DuplexStream, duplex},
@@ -28,7 +28,7 @@ fn ends(bytes: usize) -> [Lanes<DuplexStream>; 2] {
 async fn sets_in_common(adversary: Adversary, bytes: usize) {
     let [mut here, mut there] = ends(bytes);
     let digest = |k: usize| -> Digest { core::array::from_fn(|i| k.to_le_bytes()[i % 8]) };
-    let parameters = Parameters::new(adversary, 2000, 1000).unwrap();
+    let parameters = Parameters::new(adversary, 2000, 1000).unwrap().into();
     let plan =
         Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
     let session = || Session::new(Sid::from_bytes([3; 32]));
@@ -37,7 +37,7 @@ async fn sets_in_common(adversary: Adversary, bytes: usize) {
         let mut cx = Context::new(&session, Seed::from_bytes([1; 32]));
         let items = (0..1000).map(|k| digest(5 * k)).collect();
         let run = |io| async move {
-            Sender::set_up(&io, &mut cx, plan).await?.run(&io, items, |_| ()).await
+            Sender::set_up(&io, &mut cx, plan).await?.run(&io, items, &mut |_| ()).await
         };
         here.play(run).await
     };
@@ -47,7 +47,7 @@ async fn sets_in_common(adversary: Adversary, bytes: usize) {
         let items = (0..2000).map(|k| digest(3 * k)).collect();
         let run = |io| async move {
             let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-            receiver.run(&io, items, |_| ()).await?.intersect()
+            receiver.run(&io, items, &mut |_| ()).await?.intersect()
         };
         there.play(run).await
     };

@@ -12,9 +12,9 @@ use foxtrot_ot::{
     engine::Abandoned,
     extension::{self, Kind, Shape, one_of_n, protocol, two_round},
 };
-use foxtrot_psi::paxos::{
-    Digest, Parameters,
-    protocol::{Plan as Agreed, Receiver, Sender},
+use foxtrot_psi::{
+    method::protocol::{Plan as Agreed, Receiver, Sender},
+    paxos::{Digest, Parameters},
 };
 use foxtrot_triples::{
     Shares,
@@ -344,21 +344,21 @@ fn in_common(
     sends: bool,
     output: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    let parameters = Parameters::new(adversary, ours, theirs)?;
+    let parameters = Parameters::new(adversary, ours, theirs)?.into();
     let direction = Direction::InitiatorSends;
     let plan = Agreed { parameters, base: &Endemic, direction, counter: 0 };
     let mut cx = drive::context(session)?;
     if sends {
         let items = (0..theirs).map(|k| digest(5 * k)).collect();
         drive::play(&channel, |io| async move {
-            Sender::set_up(&io, &mut cx, plan).await?.run(&io, items, |_| ()).await
+            Sender::set_up(&io, &mut cx, plan).await?.run(&io, items, &mut |_| ()).await
         })?;
         channel.finish()?;
         return channel.close();
     }
     let items = (0..ours).map(|k| digest(3 * k)).collect();
     let received = drive::play(&channel, |io| async move {
-        Receiver::set_up(&io, &mut cx, plan).await?.run(&io, items, |_| ()).await
+        Receiver::set_up(&io, &mut cx, plan).await?.run(&io, items, &mut |_| ()).await
     })?;
     channel.finish()?;
     channel.close()?;

@@ -11,7 +11,12 @@ use foxtrot_kernel::{
 use zeroize::Zeroizing;
 
 use super::{Agreement, Derivation, Tag, draw, is_element, memory_for};
-use crate::{Seed, Session, base::Block, erase::Secrets, popf, popf::Elements};
+use crate::{
+    Seed, Session,
+    base::Block,
+    erase::Secrets,
+    popf::{self, Elements, decoded},
+};
 
 /// Bytes of coins for a scalar.
 const SCALAR_COINS: usize = 64;
@@ -73,9 +78,7 @@ impl Agreement for Ristretto {
         keys: &mut [Block],
     ) {
         let (backend, n) = (session.backend(), scalars.len());
-        let mut a = [Point::IDENTITY];
-        ristretto::decode(backend, share.as_chunks().0, &mut a)
-            .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
+        let a = decoded::<popf::Ristretto>(backend, share.as_chunks().0);
         let mut points = Elements::<popf::Ristretto>::zeros(n);
         count(Operation::PointMultiplication, n);
         match memory_for(n, Table::LEN) {

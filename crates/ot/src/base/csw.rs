@@ -141,9 +141,9 @@ impl Receiver {
         count(Operation::PointMultiplication, n);
         match memory_for(n, Table::LEN) {
             Some(mut memory) => {
-                Table::new(backend, &z, &mut memory).mul(backend, &secrets, &mut shared);
+                Table::new(backend, &z[0], &mut memory).mul(backend, &secrets, &mut shared);
             }
-            None => curve::mul(backend, &secrets, &[z], &mut shared),
+            None => curve::mul(backend, &secrets, &z, &mut shared),
         }
         let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
         let keys = pads(&session, challenge.z(), points.encodings(), &shared, position);

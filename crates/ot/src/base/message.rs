@@ -1,7 +1,5 @@
 //! Encoding and decoding of messages with a fixed layout.
 
-use crate::Decode;
-
 /// Defines a message that is a byte string whose length follows from the number of instances, and
 /// whose content is checked when it is decoded.
 #[doc(hidden)]
@@ -38,7 +36,7 @@ macro_rules! message {
             /// Checks that the bytes are such a message.
             pub(crate) fn check(bytes: &[u8], n: usize) -> Result<(), $crate::Error> {
                 $crate::base::check_batch(n)?;
-                $crate::base::expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
+                $crate::expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
                 let check = |$bytes: &[u8], $count: usize| -> Result<(), $crate::Decode> { $check };
                 Ok(check(bytes, n)?)
             }
@@ -83,12 +81,3 @@ macro_rules! encoding {
 
 pub(super) use encoding;
 pub(super) use message;
-
-/// Checks the length of a message.
-///
-/// # Errors
-/// [`Decode::Length`].
-pub fn expect_len(message: &'static str, bytes: &[u8], expected: usize) -> Result<(), Decode> {
-    let got = bytes.len();
-    if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }) }
-}

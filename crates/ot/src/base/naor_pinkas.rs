@@ -40,7 +40,7 @@ use crate::{
     engine::Engine,
     erase::Secrets,
     oracle::Wide,
-    popf::{Elements, Ristretto},
+    popf::{Elements, Ristretto, decoded},
 };
 
 /// Instances that are computed together.
@@ -142,9 +142,7 @@ impl Sender {
         let (encodings, _) = public_keys.as_bytes().as_chunks();
         let groups = keys.chunks_mut(GROUP).zip(encodings.chunks(GROUP));
         for (first, (pairs, encodings)) in (0..).step_by(GROUP).zip(groups) {
-            let mut points = vec![Point::IDENTITY; pairs.len()];
-            ristretto::decode(backend, encodings, &mut points)
-                .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
+            let points = decoded::<Ristretto>(backend, encodings);
             let mut shared = [0, 1].map(|_| Elements::<Ristretto>::zeros(pairs.len()));
             count(Operation::PointMultiplication, pairs.len());
             let [zero, one] = &mut shared;
@@ -180,13 +178,14 @@ pub fn choose(
     let backend = session.backend();
     let context = "foxtrot v1 naor-pinkas receiver coins";
     let k = scalars(&draw(&session, context, &seed, 64, n, |i| (i as u64, 0)));
-    let [c, a] = setup.points(backend);
+    let points = setup.points(backend);
+    let (c, a) = points.split_at(1);
     // Steps 2 and 3.
     let mut own = Elements::<Ristretto>::zeros(n);
     let mut other = Elements::<Ristretto>::zeros(n);
     count(Operation::PointMultiplication, n);
     mul_base(backend, &k, &mut own);
-    curve::sub(backend, &[c], &own, &mut other);
+    curve::sub(backend, c, &own, &mut other);
     let mut zero = Elements::<Ristretto>::zeros(n);
     curve::select(backend, choices.as_bytes(), &own, &other, &mut zero);
     let mut public_keys = PublicKeys { bytes: vec![0; PublicKeys::encoded_len(n)], n };
@@ -196,8 +195,8 @@ pub fn choose(
     let shared = &mut own;
     count(Operation::PointMultiplication, n);
     match memory_for(n, Table::LEN) {
-        Some(mut memory) => Table::new(backend, &a, &mut memory).mul(backend, &k, shared),
-        None => curve::mul(backend, &k, &[a], shared),
+        Some(mut memory) => Table::new(backend, &a[0], &mut memory).mul(backend, &k, shared),
+        None => curve::mul(backend, &k, a, shared),
     }
     let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
     let keys = derive(&session, setup, shared, position, |i| &encodings[i]);
@@ -225,11 +224,8 @@ fn derive<'a>(
 
 impl Setup {
     /// C and A.
-    fn points(&self, backend: Backend) -> [Point; 2] {
-        let mut points = [const { Point::IDENTITY }; 2];
-        ristretto::decode(backend, self.bytes.as_chunks().0, &mut points)
-            .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
-        points
+    fn points(&self, backend: Backend) -> Elements<Ristretto> {
+        decoded(backend, self.bytes.as_chunks().0)
     }
 }
 

@@ -32,8 +32,6 @@
 //! ```
 
 use alloc::{sync::Arc, vec::Vec};
-use core::fmt;
-
 use spin::Mutex;
 use zeroize::Zeroizing;
 
@@ -266,14 +264,8 @@ impl BaseOt for Kept {
     }
 }
 
-impl fmt::Debug for Kept {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = if self.is_resumed() { "resumed" } else { "fresh" };
-        write!(f, "Kept({how} {}, <redacted>)", self.info().name)
-    }
-}
-
 foxtrot_kernel::redacted! {
+    Kept, kept => "{} {}, <redacted>", if kept.is_resumed() { "resumed" } else { "fresh" }, kept.info().name;
     State, state => "{} base OTs, <redacted>", state.n();
 }
 

@@ -8,7 +8,9 @@ use subtle::{Choice, ConstantTimeEq, ConstantTimeLess};
 use zeroize::Zeroizing;
 
 use super::{OVERHEAD, Taken, cipher_of, length, open_all, seal_into};
-use crate::{Decode, Error, Session, Usage, base::Block, choices::verdict, oracle::Oracle};
+use crate::{
+    Error, Session, Usage, base::Block, choices::verdict, expect_count, expect_len, oracle::Oracle,
+};
 
 /// Bytes of sealed messages in a frame, about.
 const FRAME: usize = 1 << 20;
@@ -65,10 +67,7 @@ impl Sender {
         keys: &[Block],
         messages: &[M],
     ) -> Result<Vec<u8>, Usage> {
-        if keys.len() != messages.len() {
-            let (expected, got) = (keys.len(), messages.len());
-            return Err(Usage::CountMismatch { what: "messages", expected, got });
-        }
+        expect_count("messages", keys.len(), messages.len())?;
         fits_a_frame(keys.len(), self.message_len)?;
         let mut frame = vec![0; frame_len(keys.len(), self.message_len)];
         let sealed = frame.chunks_exact_mut(self.message_len + OVERHEAD);
@@ -119,12 +118,9 @@ impl Receiver {
     /// Selects from the next frame what was chosen, reading all of it.
     ///
     /// # Errors
-    /// [`Decode::Length`].
+    /// [`Decode::Length`](crate::Decode::Length).
     pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
-        let (expected, got) = (self.next_frame_len().unwrap_or(0), frame.len());
-        if got != expected {
-            return Err(Decode::Length { message: "Sealed", expected, got }.into());
-        }
+        expect_len("Sealed", frame, self.next_frame_len().unwrap_or(0))?;
         let len = self.message_len + OVERHEAD;
         for sealed in frame.chunks_exact(len) {
             let (transfer, choice) = (self.next / self.choices, self.next % self.choices);
@@ -158,10 +154,7 @@ impl Receiver {
             let got = usize::try_from(self.next / self.choices).unwrap_or(usize::MAX);
             return Err(Usage::CountMismatch { what: "transfers", expected, got });
         }
-        if keys.len() != expected {
-            let got = keys.len();
-            return Err(Usage::CountMismatch { what: "keys", expected, got });
-        }
+        expect_count("keys", expected, keys.len())?;
         let parts = (0_u64..).zip(self.sealed).zip(self.chosen.iter().zip(keys));
         let taken = parts.map(|((transfer, sealed), (choice, key))| Taken {
             cipher: cipher(&self.oracle, transfer, *choice, key),

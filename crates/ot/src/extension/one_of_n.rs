@@ -78,6 +78,7 @@ use super::{
 use crate::{
     Session, Usage,
     base::{Adversary, Block},
+    expect_count,
 };
 
 /// The most columns of a batch: what is worked on together stays in a cache.
@@ -166,23 +167,14 @@ impl Extension {
         if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
     }
 
-    /// Checks that there were as many base OTs as the code is long.
-    fn check_base(&self, got: usize) -> Result<(), Usage> {
-        same("base OTs", self.parameters().length, got)
-    }
-
     /// Checks the length of the words for n OTs.
     fn check_words(&self, n: usize, words: &[u8]) -> Result<(), Usage> {
-        same("bytes of words", n.saturating_mul(self.parameters().word_len()), words.len())
+        expect_count("bytes of words", n.saturating_mul(self.parameters().word_len()), words.len())
     }
 }
 
 foxtrot_kernel::redacted! {
     Extension, extension => "{}", extension.name;
-}
-
-fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
-    if expected == got { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
 }
 
 /// The key of the stream of a row and a key of its base OT.

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use super::matrix::Matrix;
 use crate::{
-    Session, Usage,
+    Session,
     base::Block,
     oracle::Oracle,
     tasks::{Executor, for_each},
@@ -125,15 +125,6 @@ pub(super) fn flips(session: &Session, batch: u64, challenge: &[u8; 32], n: usiz
     let mut flips = alloc::vec![0; n.div_ceil(8)];
     session.oracle("foxtrot v1 extension flips").query(batch, 0).field(challenge).fill(&mut flips);
     flips
-}
-
-/// Checks that there is a place for each of n outputs.
-pub(crate) fn check_places(n: usize, places: usize) -> Result<(), Usage> {
-    if n == places {
-        Ok(())
-    } else {
-        Err(Usage::CountMismatch { what: "places for keys", expected: n, got: places })
-    }
 }
 
 impl Places<'_> {

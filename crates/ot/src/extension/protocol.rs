@@ -391,9 +391,6 @@ impl<E> Plan<'_, E> {
     }
 }
 
-impl<E: fmt::Debug> fmt::Debug for Plan<'_, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base = self.base.info().name;
-        write!(f, "Plan({:?} from {base}, counter {})", self.extension, self.counter)
-    }
+foxtrot_kernel::redacted! {
+    [E: fmt::Debug] Plan<'_, E>, plan => "{:?} from {}, counter {}", plan.extension, plan.base.info().name, plan.counter;
 }

@@ -8,15 +8,16 @@ use zeroize::Zeroizing;
 use super::{
     Challenge, Extension, PROOF_LEN, ROWS, Shape,
     check::{Hashes, coefficients, hash_choices, hash_rows},
-    check_base, check_len, check_owner,
+    check_owner,
     matrix::{Matrix, Pool},
-    output::{Coins, Kind, Output, check_places, flips},
+    output::{Coins, Kind, Output, flips},
     streams::{Keys, Nonces},
     trees::{grow, nonces, trees},
 };
 use crate::{
     Bits, Error, Seed, Session, Sid, Usage,
     base::{Block, Choice, SenderKeys},
+    expect_count, expect_len,
     tasks::{Executor, InPlace, for_each, map, only},
 };
 
@@ -84,7 +85,7 @@ impl Receiver {
         base: SenderKeys,
         seed: Seed,
     ) -> Result<(Self, Vec<u8>), Usage> {
-        check_base(base.pairs().len())?;
+        expect_count("base OTs", ROWS, base.pairs().len())?;
         let (leaves, setup) = grow(&session, extension.k, extension.checked(), &base);
         let (batch, nonces, pool) = (0, nonces(&session), Pool::default());
         let receiver = Self { extension, session, seed, leaves, batch, nonces, pool };
@@ -195,7 +196,7 @@ impl Receiver {
     ) -> Result<Vec<Bits>, Usage> {
         for (received, places) in &batches {
             self.check_owner(&received.session, received.coins.is_some())?;
-            check_places(received.choices.len(), places.len())?;
+            expect_count("places for keys", received.choices.len(), places.len())?;
         }
         let session = &self.session;
         let read = map(self.session.executor(), batches, |executor, (received, places)| {
@@ -280,7 +281,7 @@ impl Receiver {
     pub fn answer_all(&self, batches: Vec<(Unanswered, &[u8])>) -> Result<Vec<Answered>, Error> {
         for (unanswered, challenge) in &batches {
             self.check_owner(&unanswered.batch.session, unanswered.coin.is_some())?;
-            check_len("Challenge", self.extension.challenge_len(), challenge.len())?;
+            expect_len("Challenge", challenge, self.extension.challenge_len())?;
         }
         // Without check there is no work for threads.
         let executor = if self.extension.checked() { self.session.executor() } else { &InPlace };

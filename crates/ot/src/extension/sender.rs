@@ -12,9 +12,9 @@ use zeroize::Zeroizing;
 use super::{
     Challenge, Extension, ROWS, Shape,
     check::{Hashes, coefficients, hash_rows},
-    check_base, check_len, check_owner,
+    check_owner,
     matrix::{Matrix, Pool},
-    output::{Coins, Output, Places, check_places, flips},
+    output::{Coins, Output, Places, flips},
     receiver::commit,
     streams::{Keys, Nonces},
     trees::{Tree, nonces, regrow, trees},
@@ -23,6 +23,7 @@ use crate::{
     Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{Block, ReceiverKeys},
     choices::verdict,
+    expect_count, expect_len,
     tasks::{Executor, InPlace, for_each, map, only},
 };
 
@@ -110,7 +111,7 @@ impl Sender {
         setup: &[u8],
         seed: Seed,
     ) -> Result<Self, Error> {
-        check_base(base.keys().len())?;
+        expect_count("base OTs", ROWS, base.keys().len())?;
         let leaves = regrow(&session, extension.k, extension.checked(), &base, setup)?;
         let delta = base.choices().slice(0..ROWS);
         let (batch, nonces, ended) = (0, nonces(&session), false);
@@ -154,7 +155,7 @@ impl Sender {
         for (number, (shape, corrections)) in (self.batch..).zip(messages) {
             self.extension.check_batch(number, shape.n)?;
             let expected = self.extension.corrections_len(*shape);
-            check_len("Corrections", expected, corrections.len())?;
+            expect_len("Corrections", corrections, expected)?;
         }
         Ok(())
     }
@@ -232,7 +233,7 @@ impl Sender {
         }
         for (sent, places) in &batches {
             self.check_owner(&sent.session, sent.coins.is_some())?;
-            check_places(sent.n, places.len())?;
+            expect_count("places for keys", sent.n, places.len())?;
         }
         let (session, delta) = (&self.session, &*self.packed_delta());
         let read = map(self.session.executor(), batches, |executor, (sent, places)| {
@@ -325,7 +326,7 @@ impl Sender {
         unverified: Unverified,
         proof: &[u8],
     ) -> Result<Sent, Error> {
-        check_len("Proof", self.extension.proof_len(), proof.len())?;
+        expect_len("Proof", proof, self.extension.proof_len())?;
         let Unverified { mut batch, check } = unverified;
         let Some(Check { commitment, challenge }) = check else { return Ok(batch.end(None)) };
         let coin_and_hashes = proof.split_first_chunk::<32>();

@@ -16,9 +16,10 @@ use super::{
     streams::{Keys, Nonces},
 };
 use crate::{
-    Decode, Error, Misbehaved, Session,
+    Error, Misbehaved, Session,
     base::{Block, ReceiverKeys, SenderKeys},
     choices::{select, verdict},
+    expect_len,
     oracle::{Oracle, Wide},
 };
 
@@ -173,7 +174,7 @@ fn pads(oracles: &Oracles, keys: &SenderKeys, row: usize) -> Zeroizing<[Block; 2
 /// The sender's side: every leaf but x = Δ, tree after tree, ordered by x ⊕ Δ.
 ///
 /// # Errors
-/// [`Decode`] if `setup` has another length; [`Misbehaved::ConsistencyCheck`] if the leaves are not
+/// [`Decode`](crate::Decode) if `setup` has another length; [`Misbehaved::ConsistencyCheck`] if the leaves are not
 /// those of the receiver, as far as this side can see.
 pub(super) fn regrow(
     session: &Session,
@@ -184,10 +185,7 @@ pub(super) fn regrow(
 ) -> Result<Keys, Error> {
     let mut oracles = Oracles::new(session);
     let checked = checked && k > 1;
-    let expected = setup_len(k, checked);
-    if setup.len() != expected {
-        return Err(Decode::Length { message: "Setup", expected, got: setup.len() }.into());
-    }
+    expect_len("Setup", setup, setup_len(k, checked))?;
     let of_witnesses = if checked { (ROWS.div_ceil(k) + 1) * WITNESS_LEN } else { 0 };
     let (corrections, check) = setup.split_at(setup.len() - of_witnesses);
     let mut corrections = corrections.chunks_exact(32);

@@ -59,7 +59,7 @@ use super::{
     trees::{grow, nonces, regrow},
 };
 use crate::{
-    Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
+    Bits, Error, Misbehaved, Seed, Session, Usage,
     base::{
         BaseOt, Block, Choice, Protocol, ReceiverKeys, Run, SenderKeys,
         mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
@@ -67,7 +67,7 @@ use crate::{
     },
     choices::verdict,
     engine::Engine,
-    protocol,
+    expect_len, protocol,
     tasks::InPlace,
 };
 use check::{Coefficients, Proof};
@@ -209,15 +209,12 @@ impl<B: Carrier> Sender<B> {
     /// Steps 5 and 6: checks the `Response`.
     ///
     /// # Errors
-    /// [`Decode`], and [`Misbehaved::ConsistencyCheck`]. The run is then over, and its Δ gone.
+    /// [`Decode`](crate::Decode), and [`Misbehaved::ConsistencyCheck`]. The run is then over, and its Δ gone.
     pub fn finish(self, response: &[u8]) -> Result<Sent, Error> {
         let Self { session, n, invitation, base } = self;
-        let (expected, got) = (response_len::<B>(n), response.len());
-        if got != expected {
-            return Err(Decode::Length { message: "Response", expected, got }.into());
-        }
+        expect_len("Response", response, response_len::<B>(n))?;
         let columns = columns(n);
-        let (bound, proof) = response.split_at(expected - Proof::ENCODED_LEN);
+        let (bound, proof) = response.split_at(response.len() - Proof::ENCODED_LEN);
         let (answer, corrections) = bound.split_at(B::answer_len());
         let coefficients = coefficients::<B>(&session, n, &invitation, answer, corrections);
 
@@ -239,7 +236,7 @@ impl<B: Carrier> Sender<B> {
 /// Steps 2 to 4: answers an `Invitation`, and is then finished; with the `Response`.
 ///
 /// # Errors
-/// [`Decode`] if the invitation is none; [`Usage::BatchTooLarge`].
+/// [`Decode`](crate::Decode) if the invitation is none; [`Usage::BatchTooLarge`].
 pub fn respond<B: Carrier>(
     session: Session,
     invitation: &[u8],

@@ -5,8 +5,6 @@
 //! H′ takes a digest of T, so that evaluating at both points hashes T once.
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
-
 use foxtrot_kernel::{Backend, curve::Invalid};
 use zeroize::Zeroize;
 
@@ -281,13 +279,8 @@ impl<G: Group> Drop for Room<G> {
 }
 
 foxtrot_kernel::redacted! {
+    [G] Feistel2<G>;
     [G: Group] Hashed<'_, G>;
-}
-
-impl<G> fmt::Debug for Feistel2<G> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Feistel2")
-    }
 }
 
 foxtrot_kernel::redacted! {

@@ -24,6 +24,7 @@ use crate::{
     base::Block,
     choices::verdict,
     erase::{Secret, SecretBytes},
+    expect_count, expect_len,
     extension::{self, protocol::Receiver as Ots},
     tasks::{Executor, InPlace, both},
 };
@@ -177,11 +178,11 @@ impl<F: Field> Receiver<F> {
         trees: &[u8],
     ) -> Result<(Grown<F>, Vec<u8>), Error> {
         let size = self.silent.size(m)?;
-        super::check_ots(&size, rows.len())?;
+        expect_count("OTs of the extension", size.ots, rows.len())?;
         self.ots()?;
         let (session, number) = (*self.session.id(), self.batch);
         self.batch += 1;
-        super::check_len("Trees", size.trees_len, trees.len()).inspect_err(|_| self.ots = None)?;
+        expect_len("Trees", trees, size.trees_len).inspect_err(|_| self.ots = None)?;
         let backend = self.session.backend();
         let challenge = (self.silent.check_len() > 0).then(|| {
             let challenge = self.session.oracle("foxtrot v1 silent challenge").query(number, 0);
@@ -342,7 +343,7 @@ impl<F: Field> Receiver<F> {
         expected: Option<Expected>,
         answer: &[u8],
     ) -> Result<Option<Coins>, Error> {
-        super::check_len("Answer", self.silent.answer_len(), answer.len())?;
+        expect_len("Answer", answer, self.silent.answer_len())?;
         let Some(Expected { challenge, hash, commitment }) = expected else { return Ok(None) };
         let (theirs, coin) = answer.split_at(32);
         let mut right = theirs.ct_eq(&hash);
@@ -450,10 +451,7 @@ impl Received<Gf2> {
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many choices as OTs.
     pub fn choose(&mut self, choices: Bits) -> Result<Vec<u8>, Usage> {
-        if choices.len() != self.n() {
-            let (expected, got) = (self.n(), choices.len());
-            return Err(Usage::CountMismatch { what: "choices", expected, got });
-        }
+        expect_count("choices", self.n(), choices.len())?;
         let mut flips = choices.xor(&self.v.bits());
         flips.make_public();
         self.flips = Bits::from_bytes(flips.as_bytes(), flips.len());
@@ -468,7 +466,7 @@ impl Receiver<Gf2> {
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
     pub fn random(&self, received: Received<Gf2>, keys: &mut [Block]) -> Result<Bits, Usage> {
-        super::check_places(received.n(), keys.len())?;
+        expect_count("places for keys", received.n(), keys.len())?;
         self.keys(&received, 0, keys)
     }
 
@@ -504,7 +502,7 @@ impl Receiver<Gf16> {
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
     pub fn random(&self, received: Received<Gf16>, choices: &mut [u8]) -> Result<(), Usage> {
-        super::check_places(received.n(), choices.len())?;
+        expect_count("places for keys", received.n(), choices.len())?;
         self.choices(&received, 0, choices)
     }
 

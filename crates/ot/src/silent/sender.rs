@@ -24,6 +24,7 @@ use crate::{
     Bits, Decode, Error, Seed, Session, Sid, Usage,
     base::Block,
     erase::Secret,
+    expect_count, expect_len,
     extension::{self, protocol::Sender as Ots},
     tasks::InPlace,
 };
@@ -178,7 +179,7 @@ impl<F: Field> Sender<F> {
         rows: &[Block],
     ) -> Result<(Planted, Vec<u8>), Usage> {
         let size = self.silent.size(m)?;
-        super::check_ots(&size, rows.len())?;
+        expect_count("OTs of the extension", size.ots, rows.len())?;
         let (delta, number) = (self.delta()?, self.batch);
         self.batch += 1;
         let session = *self.session.id();
@@ -316,7 +317,7 @@ impl<F: Field> Sender<F> {
 
     /// Checks the length of a message of the check.
     fn check_len(&mut self, message: &'static str, bytes: &[u8]) -> Result<(), Decode> {
-        let checked = super::check_len(message, self.silent.check_len(), bytes.len());
+        let checked = expect_len(message, bytes, self.silent.check_len());
         checked.inspect_err(|_| self.ots = None)
     }
 
@@ -376,7 +377,7 @@ impl Sender<Gf2> {
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
     pub fn random(&self, sent: Sent<Gf2>, keys: &mut [[Block; 2]]) -> Result<(), Usage> {
-        super::check_places(sent.n(), keys.len())?;
+        expect_count("places for keys", sent.n(), keys.len())?;
         self.pairs(&sent, 0, keys)
     }
 
@@ -405,7 +406,7 @@ impl Sender<Gf16> {
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
     pub fn random(&self, sent: Sent<Gf16>, tables: &mut [[u8; 2]]) -> Result<(), Usage> {
-        super::check_places(sent.n(), tables.len())?;
+        expect_count("places for keys", sent.n(), tables.len())?;
         self.tables(&sent, 0, tables)
     }
 

@@ -1,13 +1,13 @@
 //! P₀, which has the keys.
 
 use foxtrot_kernel::rns::{residues, sample};
-use foxtrot_ot::{Error, Seed, Session, Sid, Usage, erase::Secret};
+use foxtrot_ot::{Error, Seed, Session, Sid, Usage, erase::Secret, expect_len};
 use foxtrot_triples::Shares;
 
 use super::{
     coins::{self, ENCRYPTIONS, KEY, SHARES},
     params::PaperSet,
-    tables::{Tables, check_len, word},
+    tables::{Tables, word},
 };
 
 /// The party that encrypts, for batch after batch of one set of keys.
@@ -171,7 +171,7 @@ impl P0 {
     fn decrypt(&mut self, number: u64, response: &[u8]) -> Result<(), Error> {
         let Self { tables, keys, scratch, .. } = self;
         let (set, n, backend) = (tables.set, tables.n(), tables.backend);
-        check_len("Response", response, set.response_len())?;
+        expect_len("Response", response, set.response_len())?;
         let (kept, about) = (set.kept(), ("Response", number));
         let (mut message, Scratch { words: [x, y], kept: phase, slots, .. }) = (response, scratch);
         // 1/Q modulo 2⁶⁴, Q the product of the kept primes.

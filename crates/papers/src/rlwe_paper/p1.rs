@@ -1,7 +1,7 @@
 //! P₁, which multiplies under P₀'s keys, masks and floods.
 
 use foxtrot_kernel::rns::{Modulus, residues, sample, set_signed};
-use foxtrot_ot::{Error, Seed, Session, erase::Secret};
+use foxtrot_ot::{Error, Seed, Session, erase::Secret, expect_len};
 use foxtrot_triples::Shares;
 
 use super::{
@@ -9,7 +9,7 @@ use super::{
     p0::check_shares,
     params::PaperSet,
     plain::Plain,
-    tables::{Tables, check_len, word},
+    tables::{Tables, word},
 };
 
 /// The party that answers requests, under one set of keys of P₀.
@@ -63,7 +63,7 @@ impl P1 {
     ) -> Result<Self, Error> {
         let tables = Tables::new(set, session.backend());
         let (n, all) = (set.n(), set.primes().len());
-        check_len("PublicKey", public_key, set.public_key_len())?;
+        expect_len("PublicKey", public_key, set.public_key_len())?;
         let mut message = public_key;
         let mut keys = Vec::new();
         for instance in 0..set.plain().len() {
@@ -136,7 +136,7 @@ impl P1 {
     ) -> Result<(), Error> {
         let Self { tables, session, seed, keys, scratch, .. } = self;
         let (set, n, backend) = (tables.set, tables.n(), tables.backend);
-        check_len("Request", request, set.request_len())?;
+        expect_len("Request", request, set.request_len())?;
         let about = ("Request", number);
         // ct_a's polynomials come first: for every prime c₁, then c₀.
         let (each, half) = (request.len() / keys.len(), request.len() / keys.len() / 2);

@@ -156,12 +156,6 @@ pub(super) fn word(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Checks the length of a message.
-pub(super) fn check_len(message: &'static str, bytes: &[u8], expected: usize) -> Result<(), Error> {
-    let got = bytes.len();
-    if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }.into()) }
-}
-
 foxtrot_kernel::redacted! {
     Tables, tables => "{}, {:?}", tables.set.name(), tables.backend;
 }

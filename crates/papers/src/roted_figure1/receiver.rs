@@ -6,8 +6,9 @@ use foxtrot_kernel::{
 };
 use foxtrot_ot::{
     Bits, Coins, Seed, Session, Usage,
-    base::{ReceiverKeys, check_batch, expect_count},
+    base::{ReceiverKeys, check_batch},
     erase::SecretBytes,
+    expect_count,
 };
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;

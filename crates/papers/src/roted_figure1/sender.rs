@@ -3,8 +3,9 @@
 use foxtrot_kernel::ring::paper512::{BITS, Factor, NttPoly, Poly};
 use foxtrot_ot::{
     Bits, Coins, Error, Misbehaved, Seed, Session,
-    base::{SenderKeys, expect_count},
+    base::SenderKeys,
     erase::{SecretBytes, erase},
+    expect_count,
 };
 use subtle::Choice;
 use zeroize::Zeroizing;

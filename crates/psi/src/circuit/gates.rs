@@ -4,7 +4,7 @@ use alloc::{collections::VecDeque, vec::Vec};
 use core::ops::Range;
 
 use foxtrot_kernel::memcheck;
-use foxtrot_ot::{Decode, engine::Io, erase::Secret};
+use foxtrot_ot::{engine::Io, erase::Secret, expect_len};
 use foxtrot_triples::bits::Triples;
 
 use super::Error;
@@ -136,8 +136,6 @@ pub(super) async fn receive(
     expected: usize,
 ) -> Result<Vec<u8>, Error> {
     let bytes = io.recv(expected).await;
-    match bytes.len() {
-        got if got == expected => Ok(bytes),
-        got => Err(Decode::Length { message, expected, got }.into()),
-    }
+    expect_len(message, &bytes, expected)?;
+    Ok(bytes)
 }

@@ -2,12 +2,11 @@
 
 use core::mem;
 
-use foxtrot_kernel::memory::prefer_huge_pages;
 use foxtrot_ot::{
     Bits, Context, Direction, Session,
     base::{BaseOt, Block, Choice},
     engine::Io,
-    erase::{Secret, Zero},
+    erase::Secret,
     extension::Shape,
     silent::{Field, Scratch, Silent, ot_16_semi_honest, ot_semi_honest, protocol},
 };
@@ -35,13 +34,6 @@ pub(super) struct Run {
     pub(super) triples: usize,
     /// The number of OTs after these.
     pub(super) others: usize,
-}
-
-/// Room for so many outputs.
-fn room<T: Zero>(n: usize) -> Secret<T> {
-    let mut room = Secret::with_capacity(n);
-    prefer_huge_pages(room.0.spare_capacity_mut());
-    room
 }
 
 impl Ots<'_> {
@@ -88,7 +80,7 @@ impl Ots<'_> {
         n: usize,
         count: &mut impl FnMut(usize),
     ) -> Result<Secret<[u8; 2]>, Error> {
-        let mut tables = room(n);
+        let mut tables = Secret::with_capacity(n);
         let sink = |some: &[[u8; 2]]| {
             tables.0.extend_from_slice(some);
             count(some.len());
@@ -109,7 +101,7 @@ impl Ots<'_> {
         n: usize,
         count: &mut impl FnMut(usize),
     ) -> Result<Secret<u8>, Error> {
-        let mut choices = room(n);
+        let mut choices = Secret::with_capacity(n);
         let sink = |some: &[u8]| {
             choices.0.extend_from_slice(some);
             count(some.len());
@@ -131,7 +123,7 @@ impl Ots<'_> {
         count: &mut impl FnMut(usize),
     ) -> Result<(bits::Sent, Secret<[Block; 2]>), Error> {
         let Run { name, direction, triples, others } = run;
-        let (mut sent, mut pairs) = (bits::Sent::new(triples), room(others));
+        let (mut sent, mut pairs) = (bits::Sent::new(triples), Secret::with_capacity(others));
         let n = bits::ots(triples) + others;
         if n == 0 {
             return Ok((sent, pairs));
@@ -156,7 +148,8 @@ impl Ots<'_> {
         count: &mut impl FnMut(usize),
     ) -> Result<(bits::Received, Secret<u64>, Secret<Block>), Error> {
         let Run { name, direction, triples, others } = run;
-        let (mut received, mut keys) = (bits::Received::new(triples), room(others));
+        let (mut received, mut keys) =
+            (bits::Received::new(triples), Secret::with_capacity(others));
         let mut choices = Secret::with_capacity(others / 8);
         let n = bits::ots(triples) + others;
         if n == 0 {

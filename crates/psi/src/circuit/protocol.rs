@@ -8,6 +8,7 @@ use foxtrot_ot::{
     base::Block,
     engine::{self, Io, Limits, batches::window_limits},
     erase::Secret,
+    expect_count,
     silent::{Cells, Scratch},
 };
 use zeroize::Zeroizing;
@@ -24,7 +25,7 @@ use super::{
 use crate::{
     okvs::{Coins, RowSeed},
     packed::{self, below, pack, unpack},
-    paxos::{hashes::TOGETHER, same},
+    paxos::hashes::TOGETHER,
     plan::{self, counter},
     tags::FRAME,
 };
@@ -61,11 +62,10 @@ pub fn send<'a>(
     let items = Secret(items);
     Box::pin(async move {
         let parameters = plan.parameters;
-        let (session, lanes) =
-            (plan.begin(cx.session(), &PROTOCOL, PROTOCOL.name)?, 64 * parameters.words());
-        same("items", parameters.sender_items(), items.len())?;
+        let (session, lanes) = (plan.begin(cx.session(), &PROTOCOL)?, 64 * parameters.words());
+        expect_count("items", parameters.sender_items(), items.len())?;
         let largest = parameters.terms().largest();
-        same("numbers", largest.map_or(0, |_| items.len()), numbers.len())?;
+        expect_count("numbers", largest.map_or(0, |_| items.len()), numbers.len())?;
         let most = largest.unwrap_or(0);
         let too_large = numbers.iter().fold(false, |any, number| any | (*number > most));
         if memcheck::decided(too_large) {
@@ -142,9 +142,8 @@ pub fn receive<'a>(
     let items = Secret(items);
     Box::pin(async move {
         let parameters = plan.parameters;
-        let (session, lanes) =
-            (plan.begin(cx.session(), &PROTOCOL, PROTOCOL.name)?, 64 * parameters.words());
-        same("items", parameters.receiver_items(), items.len())?;
+        let (session, lanes) = (plan.begin(cx.session(), &PROTOCOL)?, 64 * parameters.words());
+        expect_count("items", parameters.receiver_items(), items.len())?;
         if parameters.is_trivial() {
             return Ok(plan.trivial());
         }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 use foxtrot_kernel::memcheck;
-use foxtrot_ot::{Decode, Misbehaved, Usage, erase::Secret};
+use foxtrot_ot::{Decode, Misbehaved, Usage, erase::Secret, expect_count, expect_len};
 
 use super::{FRAME, ItemKey, Join, Keys, Matches, TOGETHER, indices};
 use crate::paxos::{Error, hashes::Keyed};
@@ -93,9 +93,7 @@ impl Claimed {
         if expected == 0 {
             return Err(Usage::SessionEnded.into());
         }
-        if frame.len() != expected {
-            return Err(Decode::Length { message: "Claims", expected, got: frame.len() }.into());
-        }
+        expect_len("Claims", frame, expected)?;
         for claim in frame.as_chunks::<VALUE>().0 {
             let claim = u128::from_be_bytes(*claim);
             // Both lists ascend: what was passed cannot be claimed again.
@@ -113,7 +111,7 @@ impl Claimed {
     /// # Errors
     /// [`Usage::CountMismatch`] if not all claims have come.
     pub fn finish(self) -> Result<Vec<usize>, Error> {
-        crate::paxos::same("claims", self.announced, self.come)?;
+        expect_count("claims", self.announced, self.come)?;
         Ok(indices(&self.matches))
     }
 }

@@ -3,8 +3,9 @@
 use alloc::vec::Vec;
 
 use foxtrot_ot::{
-    Decode, Usage,
+    Usage,
     engine::{Abandoned, Io, batches::window_limits},
+    expect_len,
 };
 
 use super::{Claimed, Join, Keys, Matches, Store, claims::COUNT};
@@ -63,9 +64,7 @@ pub(crate) async fn receive(
     for frame in join.payload_frames(tags) {
         let expected = join.terms().sender_bytes(frame.len());
         let bytes = io.recv(expected).await;
-        if bytes.len() != expected {
-            return Err(Decode::Length { message: "Payloads", expected, got: bytes.len() }.into());
-        }
+        expect_len("Payloads", &bytes, expected)?;
         store.keep(bytes).map_err(|_| Usage::Abandoned)?;
         count(frame.len());
     }

@@ -14,6 +14,10 @@ use foxtrot_ot::{
 
 use super::*;
 use crate::{
+    method::{
+        Parameters,
+        protocol::{Plan, Progress, Receiver, Sender},
+    },
     okvs::Digest,
     paxos::{self, Error},
     vole_psi::{self, Vole},
@@ -21,45 +25,38 @@ use crate::{
 
 /// Either protocol with its sizes.
 #[derive(Clone, Copy, Debug)]
-enum Below {
-    Paxos(paxos::Parameters),
-    Vole(vole_psi::Parameters),
-}
+struct Below(Parameters);
 
 impl Below {
     /// All protocols for these sizes and buckets.
     fn all(ours: usize, theirs: usize, buckets: usize) -> Vec<Self> {
         let paxos = [Adversary::Malicious, Adversary::SemiHonest].map(|adversary| {
-            paxos::Parameters::with_buckets(adversary, ours, theirs, buckets).map(Self::Paxos)
+            let it = paxos::Parameters::with_buckets(adversary, ours, theirs, buckets);
+            Self(it.unwrap().into())
         });
         let vole = [Vole::Silent, Vole::Small, Vole::Packed].map(|vole| {
-            vole_psi::Parameters::with_buckets(vole, ours, theirs, buckets).map(Self::Vole)
+            let it = vole_psi::Parameters::with_buckets(vole, ours, theirs, buckets);
+            Self(it.unwrap().into())
         });
-        paxos.into_iter().chain(vole).collect::<Result<_, _>>().unwrap()
+        paxos.into_iter().chain(vole).collect()
     }
 
     /// The cheapest of each family against malicious peers.
     fn malicious(ours: usize, theirs: usize) -> [Self; 2] {
         let packed = vole_psi::Parameters::of(Vole::Packed, ours, theirs).unwrap();
         let paxos = paxos::Parameters::new(Adversary::Malicious, ours, theirs).unwrap();
-        [Self::Vole(packed), Self::Paxos(paxos)]
+        [packed.into(), paxos.into()].map(Self)
     }
 
     /// Bytes of sender and receiver, base OTs included, without those of a join.
     fn bytes(&self) -> [usize; 2] {
-        let (base, [sender, receiver]) = match self {
-            Self::Paxos(it) => (it.base_ots(), [it.sender_bytes(), it.receiver_bytes()]),
-            Self::Vole(it) => (it.base_ots(), [it.sender_bytes(), it.receiver_bytes()]),
-        };
-        let info = Endemic.info();
-        [sender + (info.receiver_bytes)(base), receiver + (info.sender_bytes)(base)]
+        let (info, n) = (Endemic.info(), self.0.base_ots());
+        let [sender, receiver] = [self.0.sender_bytes(), self.0.receiver_bytes()];
+        [sender + (info.receiver_bytes)(n), receiver + (info.sender_bytes)(n)]
     }
 
     fn sizes(&self) -> [usize; 2] {
-        match self {
-            Self::Paxos(it) => [it.receiver_items(), it.sender_items()],
-            Self::Vole(it) => [it.receiver_items(), it.sender_items()],
-        }
+        [self.0.receiver_items(), self.0.sender_items()]
     }
 }
 
@@ -96,49 +93,26 @@ fn run_over(
     let first = first_of_sender(&below);
     let (ours, theirs) = (digests(0..ours), digests(first..first + theirs));
     let direction = Direction::InitiatorSends;
+    let plan = Plan { parameters: below.0, base: &Endemic, direction, counter: 0 };
     let session = || Session::new(Sid::from_bytes([8; 32]));
-    let fill = |k: usize, to: &mut [u8]| {
+    let mut fill = |k: usize, to: &mut [u8]| {
         to.copy_from_slice(&payload(k, to.len()));
         Ok(())
     };
     let sender = Engine::new(|io| async move {
         let session = session();
         let mut cx = Context::new(&session, seed(1));
-        match below {
-            Below::Paxos(parameters) => {
-                let plan =
-                    paxos::protocol::Plan { parameters, base: &Endemic, direction, counter: 0 };
-                let sender = paxos::protocol::Sender::set_up(&io, &mut cx, plan).await?;
-                sender.join(&io, theirs, terms, fill, |_| ()).await
-            }
-            Below::Vole(parameters) => {
-                let plan =
-                    vole_psi::protocol::Plan { parameters, base: &Endemic, direction, counter: 0 };
-                let sender = vole_psi::protocol::Sender::set_up(&io, &mut cx, plan).await?;
-                sender.join(&io, theirs, terms, fill, |_| ()).await
-            }
-        }
+        let sender = Sender::set_up(&io, &mut cx, plan).await?;
+        sender.join(&io, theirs, terms, &mut fill, &mut |_| ()).await
     });
     let receiver = Engine::new(|io| async move {
         let session = session();
         let mut cx = Context::new(&session, seed(2));
         let mut store = Vec::new();
         let mut of = 0;
-        let steps = |steps: paxos::protocol::Progress| of = steps.of - steps.done;
-        let joined = match below {
-            Below::Paxos(parameters) => {
-                let plan =
-                    paxos::protocol::Plan { parameters, base: &Endemic, direction, counter: 0 };
-                let receiver = paxos::protocol::Receiver::set_up(&io, &mut cx, plan).await?;
-                receiver.join(&io, ours, terms, &mut store, steps).await?
-            }
-            Below::Vole(parameters) => {
-                let plan =
-                    vole_psi::protocol::Plan { parameters, base: &Endemic, direction, counter: 0 };
-                let receiver = vole_psi::protocol::Receiver::set_up(&io, &mut cx, plan).await?;
-                receiver.join(&io, ours, terms, &mut store, steps).await?
-            }
-        };
+        let steps = &mut |steps: Progress| of = steps.of - steps.done;
+        let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+        let joined = receiver.join(&io, ours, terms, &mut store, steps).await?;
         Ok((joined, store, of))
     });
     let (sent, (joined, mut store, left)) =

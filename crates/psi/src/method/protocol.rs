@@ -1,4 +1,5 @@
-//! Either protocol between two parties, as their [`Parameters`] say.
+//! Either protocol between two parties, as their [`Parameters`] say: base OTs, bucket after bucket, then the tags, and what follows
+//! them in a [join](crate::join).
 //!
 //! ```
 //! use foxtrot_ot::{
@@ -39,17 +40,25 @@
 //! ```
 
 use alloc::{boxed::Box, vec::Vec};
+use core::mem;
 
 use foxtrot_ot::{
-    Context,
+    Context, Seed, Session,
+    base::{ReceiverKeys, SenderKeys},
     engine::{Abandoned, Io, Limits, Run},
 };
+use zeroize::Zeroizing;
 
 use super::{Of, Parameters};
 use crate::{
-    join::{Joined, Store, Terms},
-    paxos::{self, protocol as of_paxos},
-    plan,
+    join::{self, Join, Joined, Store, Terms},
+    paxos::{
+        self,
+        coin::{receivers_coin, senders_coin},
+        protocol as of_paxos,
+    },
+    plan::{self, counter},
+    tags,
     vole_psi::{self, protocol as of_vole},
 };
 pub use crate::{
@@ -64,30 +73,28 @@ pub type Plan<'a> = plan::Plan<'a, Parameters>;
 pub type Payloads<'a> = &'a mut (dyn FnMut(usize, &mut [u8]) -> Result<(), Abandoned> + Send);
 
 /// The party that learns nothing, after the base OTs.
-#[derive(Debug)]
-pub struct Sender(Either<Box<of_paxos::Sender>, Box<of_vole::Sender>>);
+pub struct Sender(Party<ReceiverKeys, of_vole::SenderBelow>);
 
 /// The party that learns the intersection, after the base OTs.
-#[derive(Debug)]
-pub struct Receiver(Either<Box<of_paxos::Receiver>, Box<of_vole::Receiver>>);
+pub struct Receiver(Party<SenderKeys, of_vole::ReceiverBelow>);
 
 /// The receiver, to which everything has come.
 #[derive(Debug)]
-pub struct Received(Either<paxos::Received, vole_psi::Received>);
+pub struct Received(tags::Received);
 
-#[derive(Debug)]
-enum Either<P, V> {
-    Paxos(P),
-    Vole(V),
+/// A party after the base OTs.
+struct Party<P, V> {
+    parameters: Parameters,
+    session: Session,
+    /// Seeds for the coin, and for the run.
+    seeds: [Seed; 2],
+    below: Below<P, V>,
 }
 
-impl<'a> Plan<'a> {
-    fn of(self) -> Either<of_paxos::Plan<'a>, of_vole::Plan<'a>> {
-        match self.parameters.of {
-            Of::Paxos(parameters) => Either::Paxos(self.with(parameters)),
-            Of::Vole(parameters) => Either::Vole(self.with(parameters)),
-        }
-    }
+/// The base OTs' keys, or the VOLE, that the parameters are of.
+enum Below<P, V> {
+    Paxos(paxos::Parameters, P),
+    Vole(vole_psi::Parameters, Box<V>),
 }
 
 impl Sender {
@@ -97,14 +104,19 @@ impl Sender {
     /// [`Usage::Incompatible`](foxtrot_ot::Usage::Incompatible); errors of the base OT and of the VOLE.
     pub fn set_up<'a>(io: &'a Io, cx: &'a mut Context<'_>, plan: Plan<'a>) -> Run<'a, Self, Error> {
         Box::pin(async move {
-            Ok(Self(match plan.of() {
-                Either::Paxos(plan) => {
-                    Either::Paxos(Box::new(of_paxos::Sender::set_up(io, cx, plan).await?))
+            let parameters = plan.parameters;
+            let session = plan.begin(cx.session(), parameters.info())?;
+            let below = match parameters.of {
+                Of::Paxos(it) => {
+                    let keys = of_paxos::receive_base(io, cx, &session, plan.with(it)).await?;
+                    Below::Paxos(it, keys)
                 }
-                Either::Vole(plan) => {
-                    Either::Vole(Box::new(of_vole::Sender::set_up(io, cx, plan).await?))
+                Of::Vole(it) => {
+                    let vole = of_vole::set_up_sender(io, &session, cx.seed(), plan.with(it));
+                    Below::Vole(it, Box::new(vole.await?))
                 }
-            }))
+            };
+            Ok(Self(Party { parameters, session, seeds: [cx.seed(), cx.seed()], below }))
         })
     }
 
@@ -119,14 +131,13 @@ impl Sender {
         progress: OnProgress<'a>,
     ) -> Run<'a, (), Error> {
         Box::pin(async move {
-            match self.0 {
-                Either::Paxos(sender) => sender.run(io, items, progress).await,
-                Either::Vole(sender) => sender.run(io, items, progress).await,
-            }
+            let mut count = counter(self.0.parameters.steps(), progress);
+            self.send_tags(io, items, false, &mut count).await?;
+            Ok(())
         })
     }
 
-    /// Runs as [`run`](Self::run), and then what follows the tags of a [join](crate::join). `payload` gets the index of an item and
+    /// Runs as [`run`](Self::run), and then what follows the tags of a [join]. `payload` gets the index of an item and
     /// writes all bytes of its payload. Returns the indices, ascending, of the items that the receiver also has, if that was
     /// agreed on.
     ///
@@ -141,11 +152,44 @@ impl Sender {
         progress: OnProgress<'a>,
     ) -> Run<'a, Vec<usize>, Error> {
         Box::pin(async move {
-            match self.0 {
-                Either::Paxos(sender) => sender.join(io, items, terms, payload, progress).await,
-                Either::Vole(sender) => sender.join(io, items, terms, payload, progress).await,
-            }
+            let (parameters, join) = (self.0.parameters, Join::new(&self.0.session, terms));
+            let mut count = counter(parameters.steps_of_join(terms), progress);
+            let keys = self.send_tags(io, items, true, &mut count).await?.keys()?;
+            let sizes = [parameters.receiver_items(), parameters.tags()];
+            join::protocol::send(io, &join, &keys, sizes, payload, count).await
         })
+    }
+
+    /// All up to the tags; with the keys of items, if they are wanted.
+    async fn send_tags(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        keyed: bool,
+        count: &mut (impl FnMut(usize) + Send),
+    ) -> Result<tags::Sent, Error> {
+        let mut items = Zeroizing::new(items);
+        let Party { parameters, session, seeds: [of_coin, of_run], below } = self.0;
+        io.limit(parameters.limits_of_tags());
+        let joint = match parameters.buckets() {
+            1 => None,
+            _ => Some(senders_coin(io, &session, &of_coin).await?),
+        };
+        let items = mem::take(&mut *items);
+        let sent = match below {
+            Below::Paxos(it, base) => {
+                let sender = paxos::Sender::new(session, it, base, items, joint, of_run)?;
+                let sender = if keyed { sender.keep_keys() } else { sender };
+                of_paxos::send(io, &it, sender, count).await?
+            }
+            Below::Vole(it, vole) => {
+                let sender = vole_psi::Sender::new(session, it, items, joint, of_run)?;
+                let sender = if keyed { sender.keep_keys() } else { sender };
+                of_vole::send(io, &it, *vole, sender, count).await?
+            }
+        };
+        sent.send_all(io, count).await;
+        Ok(sent)
     }
 }
 
@@ -156,14 +200,19 @@ impl Receiver {
     /// [`Usage::Incompatible`](foxtrot_ot::Usage::Incompatible); errors of the base OT.
     pub fn set_up<'a>(io: &'a Io, cx: &'a mut Context<'_>, plan: Plan<'a>) -> Run<'a, Self, Error> {
         Box::pin(async move {
-            Ok(Self(match plan.of() {
-                Either::Paxos(plan) => {
-                    Either::Paxos(Box::new(of_paxos::Receiver::set_up(io, cx, plan).await?))
+            let parameters = plan.parameters;
+            let session = plan.begin(cx.session(), parameters.info())?;
+            let below = match parameters.of {
+                Of::Paxos(it) => {
+                    let keys = of_paxos::send_base(io, cx, &session, plan.with(it)).await?;
+                    Below::Paxos(it, keys)
                 }
-                Either::Vole(plan) => {
-                    Either::Vole(Box::new(of_vole::Receiver::set_up(io, cx, plan).await?))
+                Of::Vole(it) => {
+                    let vole = of_vole::set_up_receiver(io, &session, cx.seed(), plan.with(it));
+                    Below::Vole(it, Box::new(vole.await?))
                 }
-            }))
+            };
+            Ok(Self(Party { parameters, session, seeds: [cx.seed(), cx.seed()], below }))
         })
     }
 
@@ -179,14 +228,12 @@ impl Receiver {
         progress: OnProgress<'a>,
     ) -> Run<'a, Received, Error> {
         Box::pin(async move {
-            Ok(Received(match self.0 {
-                Either::Paxos(receiver) => Either::Paxos(receiver.run(io, items, progress).await?),
-                Either::Vole(receiver) => Either::Vole(receiver.run(io, items, progress).await?),
-            }))
+            let mut count = counter(self.0.parameters.steps(), progress);
+            Ok(Received(self.receive_tags(io, items, false, &mut count).await?))
         })
     }
 
-    /// Runs as [`run`](Self::run), and then what follows the tags of a [join](crate::join). The payloads come into the store, which is
+    /// Runs as [`run`](Self::run), and then what follows the tags of a [join]. The payloads come into the store, which is
     /// empty; [`Joined::open`] is the rest.
     ///
     /// # Errors
@@ -200,11 +247,43 @@ impl Receiver {
         progress: OnProgress<'a>,
     ) -> Run<'a, Joined, Error> {
         Box::pin(async move {
-            match self.0 {
-                Either::Paxos(receiver) => receiver.join(io, items, terms, store, progress).await,
-                Either::Vole(receiver) => receiver.join(io, items, terms, store, progress).await,
-            }
+            let (parameters, join) = (self.0.parameters, Join::new(&self.0.session, terms));
+            let mut count = counter(parameters.steps_of_join(terms), progress);
+            let received = self.receive_tags(io, items, true, &mut count).await?;
+            join::protocol::receive(io, join, parameters.tags(), received, store, count).await
         })
+    }
+
+    /// All up to the tags; with the keys of items, if they are wanted.
+    async fn receive_tags(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        keyed: bool,
+        count: &mut (impl FnMut(usize) + Send),
+    ) -> Result<tags::Received, Error> {
+        let mut items = Zeroizing::new(items);
+        let Party { parameters, session, seeds: [of_coin, of_run], below } = self.0;
+        io.limit(parameters.limits_of_tags());
+        let joint = match parameters.buckets() {
+            1 => None,
+            _ => Some(receivers_coin(io, &session, &of_coin).await?),
+        };
+        let items = mem::take(&mut *items);
+        let mut received = match below {
+            Below::Paxos(it, base) => {
+                let receiver = paxos::Receiver::new(session, it, base, items, joint, of_run)?;
+                let receiver = if keyed { receiver.keep_keys() } else { receiver };
+                of_paxos::receive(io, &it, receiver, count).await?
+            }
+            Below::Vole(it, vole) => {
+                let receiver = vole_psi::Receiver::new(session, it, items, joint, of_run)?;
+                let receiver = if keyed { receiver.keep_keys() } else { receiver };
+                of_vole::receive(io, &it, *vole, receiver, count).await?
+            }
+        };
+        received.take_all(io, count).await?;
+        Ok(received)
     }
 }
 
@@ -214,9 +293,21 @@ impl Received {
     /// # Errors
     /// [`Usage::CountMismatch`](foxtrot_ot::Usage::CountMismatch) if not all tags have come.
     pub fn intersect(self) -> Result<Vec<usize>, Error> {
-        match self.0 {
-            Either::Paxos(received) => received.intersect(),
-            Either::Vole(received) => received.intersect(),
+        self.0.intersect()
+    }
+}
+
+impl Parameters {
+    /// Steps of a join on these terms: slots, tags and payloads.
+    fn steps_of_join(&self, terms: Terms) -> usize {
+        self.steps() + terms.payloads(self.tags())
+    }
+
+    /// The bounds of what is on its way to a party between base OTs, or batches of a VOLE, and the end of the tags.
+    fn limits_of_tags(&self) -> Limits {
+        match &self.of {
+            Of::Paxos(parameters) => of_paxos::limits(parameters),
+            Of::Vole(parameters) => of_vole::limits(parameters),
         }
     }
 }
@@ -228,4 +319,9 @@ pub fn limits(parameters: &Parameters) -> Limits {
         Of::Paxos(parameters) => of_paxos::limits(parameters),
         Of::Vole(parameters) => of_vole::most_ahead(parameters),
     }
+}
+
+foxtrot_kernel::redacted! {
+    Sender, sender => "{:?}", sender.0.parameters;
+    Receiver, receiver => "{:?}", receiver.0.parameters;
 }

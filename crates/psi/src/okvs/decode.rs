@@ -1,7 +1,7 @@
 //! Decoding: the XOR of a row's slots.
 
 use foxtrot_kernel::memory::prefetch;
-use foxtrot_ot::Usage;
+use foxtrot_ot::{Usage, expect_count};
 
 use super::{
     Okvs,
@@ -30,11 +30,7 @@ impl<const H: usize> Okvs<H> {
     }
 
     pub(super) fn check_slots<const W: usize>(&self, slots: &[[u8; W]]) -> Result<(), Usage> {
-        let (expected, got) = (self.slots(), slots.len());
-        if expected != got {
-            return Err(Usage::CountMismatch { what: "slots", expected, got });
-        }
-        Ok(())
+        expect_count("slots", self.slots(), slots.len())
     }
 }
 

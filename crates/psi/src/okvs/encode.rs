@@ -3,7 +3,7 @@
 use core::fmt;
 
 use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
-use foxtrot_ot::{Session, Usage, erase::Secret, tasks::for_each};
+use foxtrot_ot::{Session, Usage, erase::Secret, expect_count, tasks::for_each};
 use zeroize::Zeroize;
 
 use super::{
@@ -41,11 +41,7 @@ impl<const H: usize> Okvs<H> {
         values: &[[u8; W]],
         slots: &mut [[u8; W]],
     ) -> Result<RowSeed, Failure> {
-        let expected = self.keys;
-        if expected != values.len() {
-            let (what, got) = ("values", values.len());
-            return Err(Usage::CountMismatch { what, expected, got }.into());
-        }
+        expect_count("values", self.keys, values.len())?;
         Ok(self.encode_with(session, coins, keys, |_| values.as_flattened(), slots)?.0)
     }
 
@@ -93,10 +89,7 @@ impl<const H: usize> Okvs<H> {
         slots: &mut [[u8; W]],
     ) -> Result<RowSeed, Usage> {
         self.check_slots(slots)?;
-        let (expected, got) = (self.keys, keys.len());
-        if expected != got {
-            return Err(Usage::CountMismatch { what: "keys", expected, got });
-        }
+        expect_count("keys", self.keys, keys.len())?;
         let oracle = session.oracle("foxtrot v1 okvs coins");
         let mut seed = RowSeed(oracle.query(0, 0).field(&coins.0).finish());
         // Every user of the store sends the seed, unless its session ends before; where keys are placed follows from it.
@@ -124,10 +117,7 @@ impl<const H: usize> Plan<H> {
         slots: &mut [[u8; W]],
     ) -> Result<(), Failure> {
         self.okvs.check_slots(slots)?;
-        let (what, expected, got) = ("words", self.len(), words.len());
-        if got != expected {
-            return Err(Usage::CountMismatch { what, expected, got }.into());
-        }
+        expect_count("words", self.len(), words.len())?;
         self.solve(|place| &words[place], slots)
     }
 

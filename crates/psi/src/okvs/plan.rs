@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use foxtrot_ot::{
-    Session, Usage,
+    Session, Usage, expect_count,
     tasks::{erase_with, for_each},
 };
 
@@ -148,10 +148,7 @@ impl<const H: usize> Plan<H> {
         values: &mut [[u8; W]],
     ) -> Result<(), Usage> {
         self.check_shape(decoder)?;
-        let (expected, got) = (self.len(), values.len());
-        if expected != got {
-            return Err(Usage::CountMismatch { what: "values", expected, got });
-        }
+        expect_count("values", self.len(), values.len())?;
         decoder.values(&self.rows.0, |place, value| values[self.order.0[place] as usize] = value);
         Ok(())
     }

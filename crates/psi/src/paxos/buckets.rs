@@ -4,9 +4,9 @@ use alloc::{vec, vec::Vec};
 use core::ops::Deref;
 
 use foxtrot_kernel::memcheck;
-use foxtrot_ot::{Seed, Session, Usage, extension::one_of_n::Extension};
+use foxtrot_ot::{Seed, Session, Usage, expect_count, extension::one_of_n::Extension};
 
-use super::{Digest, Error, Joint, Parameters, hashes::buckets_of, same};
+use super::{Digest, Error, Joint, Parameters, hashes::buckets_of};
 use crate::erase::Secret;
 
 /// A party's items, and which of them are in which bucket.
@@ -29,8 +29,8 @@ impl Items {
         joint: Option<Joint>,
     ) -> Result<Self, Error> {
         let items = Secret(items);
-        same("items", expected, items.0.len())?;
-        same("joint coins", usize::from(buckets > 1), usize::from(joint.is_some()))?;
+        expect_count("items", expected, items.0.len())?;
+        expect_count("joint coins", usize::from(buckets > 1), usize::from(joint.is_some()))?;
         let Some(joint) = joint else {
             let starts = vec![0, items.0.len()];
             return Ok(Self { items, order: None, starts, load });

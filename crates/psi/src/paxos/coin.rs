@@ -1,9 +1,7 @@
 //! The joint coin that divides items into buckets, tossed after both sizes are fixed: the receiver
 //! commits, the sender answers, the receiver opens.
 
-use core::fmt;
-
-use foxtrot_ot::{Decode, Misbehaved, Seed, Session};
+use foxtrot_ot::{Decode, Misbehaved, Seed, Session, engine::Io};
 use zeroize::Zeroizing;
 
 use super::Error;
@@ -73,6 +71,26 @@ impl<'a> Challenged<'a> {
     }
 }
 
+/// S: tosses the coin with the peer.
+pub(crate) async fn senders_coin(io: &Io, session: &Session, seed: &Seed) -> Result<Joint, Error> {
+    let (challenged, coin) = Challenged::new(session, &io.recv(32).await, seed)?;
+    io.send(coin.to_vec()).await;
+    challenged.check(&io.recv(32).await)
+}
+
+/// R: tosses the coin with the peer.
+pub(crate) async fn receivers_coin(
+    io: &Io,
+    session: &Session,
+    seed: &Seed,
+) -> Result<Joint, Error> {
+    let (committed, commitment) = commit(session, seed);
+    io.send(commitment.to_vec()).await;
+    let (joint, opening) = committed.open(&io.recv(32).await)?;
+    io.send(opening.to_vec()).await;
+    Ok(joint)
+}
+
 fn decode(message: &'static str, bytes: &[u8]) -> Result<[u8; 32], Decode> {
     let wrong = Decode::Length { message, expected: 32, got: bytes.len() };
     bytes.try_into().map_err(|_| wrong)
@@ -89,10 +107,5 @@ fn joint(session: &Session, receivers: &[u8; 32], senders: &[u8; 32]) -> Joint {
 
 foxtrot_kernel::redacted! {
     Committed<'_>;
-}
-
-impl fmt::Debug for Challenged<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Challenged")
-    }
+    Challenged<'_>;
 }

@@ -2,14 +2,13 @@
 
 use alloc::{vec, vec::Vec};
 
-use foxtrot_ot::{Seed, Session, Usage, base::SenderKeys, extension::one_of_n};
+use foxtrot_ot::{Seed, Session, Usage, base::SenderKeys, expect_count, extension::one_of_n};
 use zeroize::Zeroizing;
 
 use super::{
     Digest, Error, Joint, Next, Parameters, RowSeed,
     buckets::{Items, bucket_session, check_bucket, ots_session},
     hashes::Keyed,
-    same,
     tags::Work,
 };
 use crate::{
@@ -152,7 +151,7 @@ impl Encoded {
     pub fn extend(&mut self, n: usize, corrections: &mut Vec<u8>) -> Result<Unanswered, Error> {
         let (at, Receiver { parameters, ots, .. }) = (self.begun, &mut self.receiver);
         let left = parameters.slots() - at;
-        same("slots", n.min(left), n)?;
+        expect_count("slots", n.min(left), n)?;
         let len = parameters.lengths().word_len();
         let batch = ots.extend(n, &self.words.0[at * len..][..n * len], corrections)?;
         self.begun += n;
@@ -182,7 +181,7 @@ impl Encoded {
         let Self { mut receiver, row_seed, plan, words, rows, finished, .. } = self;
         drop(words);
         let parameters = receiver.parameters;
-        same("slots", parameters.slots(), finished)?;
+        expect_count("slots", parameters.slots(), finished)?;
         let bucket = receiver.bucket;
         let session = bucket_session(&receiver.session, bucket);
         let items = receiver.items.filled(&receiver.session, &receiver.seed, bucket);

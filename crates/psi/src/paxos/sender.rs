@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use foxtrot_ot::{
     Seed, Session, Usage,
     base::ReceiverKeys,
+    expect_count,
     extension::{Challenge, one_of_n},
 };
 use zeroize::Zeroizing;
@@ -12,7 +13,6 @@ use zeroize::Zeroizing;
 use super::{
     Digest, Error, Joint, Next, Parameters, RowSeed,
     buckets::{Items, bucket_session, check_bucket, ots_session},
-    same,
     tags::Work,
 };
 use crate::{
@@ -116,7 +116,7 @@ impl Absorbing {
         corrections: &[u8],
     ) -> Result<(Unverified, Option<Challenge>), Error> {
         let (at, Sender { parameters, ots, .. }) = (self.begun, &mut self.sender);
-        same("slots", n.min(parameters.slots() - at), n)?;
+        expect_count("slots", n.min(parameters.slots() - at), n)?;
         let (batch, challenge) = ots.absorb(n, corrections)?;
         self.begun += n;
         Ok((Unverified { batch, at, n }, challenge))
@@ -155,7 +155,7 @@ impl Absorbing {
     pub fn finish(self) -> Result<Next<Sender, Sent>, Error> {
         let Self { mut sender, row_seed, rows, finished, .. } = self;
         let parameters = sender.parameters;
-        same("slots", parameters.slots(), finished)?;
+        expect_count("slots", parameters.slots(), finished)?;
         let (bucket, store) = (sender.bucket, parameters.store());
         let session = bucket_session(&sender.session, bucket);
         let items = sender.items.filled(&sender.session, &sender.seed, bucket);

@@ -3,16 +3,9 @@
 use alloc::vec;
 use core::ops::Range;
 
-use foxtrot_ot::{
-    Session, Usage,
-    extension::one_of_n,
-    tasks::{Executor, for_each},
-};
+use foxtrot_ot::{Session, Usage, extension::one_of_n, tasks::Executor};
 
-use super::{
-    Digest, Parameters, RowSeed,
-    hashes::{Keyed, TOGETHER},
-};
+use super::{Digest, Parameters, RowSeed, hashes::Keyed};
 use crate::{
     erase::Secret,
     store::{Decoder, Plan},
@@ -58,15 +51,9 @@ impl<'a> Work<'a> {
         rows: &[u8],
     ) -> Result<Answers, Usage> {
         let decoder = self.parameters.store().decoder::<N>(rows.as_chunks().0)?;
-        let mut answers = Answers::new(items.len(), self.keyed);
-        let mut done = vec![Ok(()); items.len().div_ceil(TOGETHER)];
-        let parts = answers.parts(TOGETHER).zip(&mut done).enumerate();
-        for_each(self.executor, parts, |(part, (answers, done))| {
-            let first = part * TOGETHER;
-            *done = self.part(plan, (&decoder, first..first + answers.len()), items, answers);
-        });
-        done.into_iter().collect::<Result<(), _>>()?;
-        Ok(answers)
+        Answers::compute(self.executor, items.len(), self.keyed, |range, answers| {
+            self.part(plan, (&decoder, range), items, answers)
+        })
     }
 
     /// Computes TOGETHER tags at most.

@@ -1,6 +1,6 @@
 //! Parameters that both parties compute from the sizes alone.
 
-use core::fmt;
+use core::ops::Deref;
 
 use foxtrot_ot::{
     Usage,
@@ -11,11 +11,9 @@ use foxtrot_ot::{
 
 use super::{FRAME, MAX_ITEMS};
 use crate::{
-    elias_fano::Coding, join::Terms, largest_fitted_set, paxos, paxos::load, store::Store,
+    paxos,
+    sets::{Sets, buckets},
 };
-
-/// Items of the receiver that one bucket is for, about.
-const BUCKET: usize = 1 << 20;
 
 /// The most items of a sender whose peers follow the protocol with words of 64 bits: an item that the receiver does not
 /// have fits with probability 2⁻⁶⁴.
@@ -54,22 +52,42 @@ impl Vole {
     /// The name of the VOLE itself.
     #[must_use]
     pub const fn name(&self) -> &'static str {
+        match self.field() {
+            Field::Large(silent) => silent.name(),
+            Field::Small(silent) => silent.name(),
+        }
+    }
+
+    /// The VOLE itself.
+    pub(super) const fn field(self) -> Field<Silent<Gf128>, Silent<Gf64>> {
         match self {
-            Self::Silent => silent::vole().name(),
-            Self::Small => silent::vole_semi_honest().name(),
-            Self::Packed => silent::vole_packed().name(),
+            Self::Silent => Field::Large(silent::vole()),
+            Self::Small => Field::Small(silent::vole_semi_honest()),
+            Self::Packed => Field::Large(silent::vole_packed()),
         }
     }
 }
 
+/// Something of a VOLE in either field.
+#[derive(Debug)]
+pub(crate) enum Field<L, S> {
+    Large(L),
+    Small(S),
+}
+
 /// The terms of the two parties: the sizes, and the parameters that follow from them.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     vole: Vole,
-    receiver_items: usize,
-    sender_items: usize,
-    buckets: usize,
-    store: Store,
+    sets: Sets,
+}
+
+impl Deref for Parameters {
+    type Target = Sets;
+
+    fn deref(&self) -> &Sets {
+        &self.sets
+    }
 }
 
 impl Parameters {
@@ -111,7 +129,7 @@ impl Parameters {
     /// # Errors
     /// [`Usage::BatchTooLarge`] if a set has more than [`MAX_ITEMS`], or the VOLE has no use for so many.
     pub fn of(vole: Vole, receiver_items: usize, sender_items: usize) -> Result<Self, Usage> {
-        let buckets = receiver_items.div_ceil(BUCKET).max(1);
+        let buckets = buckets(receiver_items);
         let parameters = Self::with_buckets(vole, receiver_items, sender_items, buckets)?;
         if vole == Vole::Packed {
             silent::vole_packed().size(parameters.slots())?;
@@ -131,8 +149,8 @@ impl Parameters {
         if n > max {
             return Err(Usage::BatchTooLarge { n, max });
         }
-        let store = Store::new(load::most(receiver_items, buckets))?;
-        Ok(Self { vole, receiver_items, sender_items, buckets, store })
+        let sets = Sets::new(vole != Vole::Small, [receiver_items, sender_items], buckets)?;
+        Ok(Self { vole, sets })
     }
 
     /// Parameters with another number of buckets, which no peer would have: for fuzzing.
@@ -141,7 +159,7 @@ impl Parameters {
     /// The errors of [`Parameters::of`].
     #[cfg(feature = "fuzzing")]
     pub fn in_buckets(self, buckets: usize) -> Result<Self, Usage> {
-        Self::with_buckets(self.vole, self.receiver_items, self.sender_items, buckets)
+        Self::with_buckets(self.vole, self.receiver_items(), self.sender_items(), buckets)
     }
 
     /// Returns the VOLE.
@@ -150,54 +168,9 @@ impl Parameters {
         self.vole
     }
 
-    /// The size of the receiver's set.
-    #[must_use]
-    pub const fn receiver_items(&self) -> usize {
-        self.receiver_items
-    }
-
-    /// The size of the sender's set.
-    #[must_use]
-    pub const fn sender_items(&self) -> usize {
-        self.sender_items
-    }
-
-    /// Returns the number of buckets into which both sets are divided; with one, there is no joint coin.
-    #[must_use]
-    pub const fn buckets(&self) -> usize {
-        self.buckets
-    }
-
-    /// The keys of each bucket's store: the receiver's items, and what fills them up to a number that tells nothing.
-    #[must_use]
-    pub const fn keys(&self) -> usize {
-        self.store.keys()
-    }
-
-    /// Returns the number of items with which the sender works in each bucket.
-    #[must_use]
-    pub fn sender_load(&self) -> usize {
-        load::most(self.sender_items, self.buckets)
-    }
-
-    pub(super) const fn store(&self) -> Store {
-        self.store
-    }
-
-    /// Slots of a bucket: as many elements of the VOLE it needs.
-    #[must_use]
-    pub const fn slots(&self) -> usize {
-        self.store.slots()
-    }
-
-    /// Returns true against malicious peers.
-    pub(super) const fn checked(&self) -> bool {
-        !matches!(self.vole, Vole::Small)
-    }
-
     /// Bytes of a word.
     pub(super) const fn word_len(&self) -> usize {
-        if self.checked() { 16 } else { 8 }
+        if self.sets.checked() { 16 } else { 8 }
     }
 
     /// Base OTs, in which the sender is the receiver.
@@ -212,35 +185,8 @@ impl Parameters {
         self.vole.info()
     }
 
-    /// Bits of a tag.
-    #[must_use]
-    pub fn tag_bits(&self) -> u32 {
-        self.coding().bits()
-    }
-
-    /// The number of tags that are sent: one of each of the sender's items, and none to a receiver without items.
-    #[must_use]
-    pub fn tags(&self) -> usize {
-        self.coding().tags()
-    }
-
-    /// Steps of a run on these terms: slots, tags and payloads.
-    pub(super) fn steps(&self, terms: Terms) -> usize {
-        self.buckets() * self.slots() + self.tags() + terms.payloads(self.tags())
-    }
-
-    /// The coding of the tags.
-    pub(super) fn coding(&self) -> Coding {
-        Coding::of_sets(self.checked(), self.receiver_items, self.sender_items)
-    }
-
-    /// The lengths of the frames of tags.
-    pub fn tag_frames(&self) -> impl Iterator<Item = usize> + use<> {
-        self.coding().frame_lens(FRAME)
-    }
-
     /// Bytes of a bucket's sums.
-    pub(super) const fn sums_len(&self) -> usize {
+    pub(super) fn sums_len(&self) -> usize {
         self.slots() * self.word_len()
     }
 
@@ -255,66 +201,35 @@ impl Parameters {
     /// needed. Without tags it is 0.
     #[must_use]
     pub fn largest_set(&self) -> Option<u64> {
-        const LOG2_QUERIES: u32 = 80;
-        if !self.checked() {
-            return None;
-        }
-        if self.tags() == 0 {
-            return Some(0);
-        }
-        // The row seeds of further buckets count as slots: they have 256 bits.
-        let slots = self.buckets * self.slots() + 2 * (self.buckets - 1);
-        largest_fitted_set(128, LOG2_QUERIES, slots)
+        self.largest_fitted(128)
     }
 
     /// Payload bytes of the receiver, without base OTs.
     #[must_use]
     pub fn receiver_bytes(&self) -> usize {
-        let coin = if self.buckets > 1 { 2 * 32 } else { 0 };
-        let vole = match self.vole {
-            Vole::Silent => in_batches(&silent::vole(), self, Silent::<Gf128>::receiver_bytes),
-            Vole::Small => {
-                let silent = silent::vole_semi_honest();
-                in_batches(&silent, self, Silent::<Gf64>::receiver_bytes)
-            }
-            Vole::Packed => in_batches(&silent::vole_packed(), self, Silent::receiver_bytes),
+        let [coin, _] = self.coin_bytes();
+        // The set-up is for all buckets.
+        let (vole, setup) = match self.vole.field() {
+            Field::Large(it) => (it.receiver_bytes(self.slots()), it.extension().setup_len()),
+            Field::Small(it) => (it.receiver_bytes(self.slots()), it.extension().setup_len()),
         };
-        coin + vole + self.buckets * (32 + self.sums_len())
+        coin + setup + self.buckets() * (vole - setup + 32 + self.sums_len())
     }
 
     /// Payload bytes of the sender, without base OTs.
     #[must_use]
     pub fn sender_bytes(&self) -> usize {
-        let coin = if self.buckets > 1 { 32 } else { 0 };
-        let vole = match self.vole {
-            Vole::Silent => self.buckets * silent::vole().sender_bytes(self.slots()),
-            Vole::Small => self.buckets * silent::vole_semi_honest().sender_bytes(self.slots()),
-            Vole::Packed => self.buckets * silent::vole_packed().sender_bytes(self.slots()),
+        let [_, coin] = self.coin_bytes();
+        let vole = match self.vole.field() {
+            Field::Large(silent) => silent.sender_bytes(self.slots()),
+            Field::Small(silent) => silent.sender_bytes(self.slots()),
         };
-        coin + vole + self.coding().len()
+        coin + self.buckets() * vole + self.tags_len()
     }
 
     /// Payload bytes of both, without base OTs.
     fn bytes(&self) -> usize {
         self.receiver_bytes() + self.sender_bytes()
-    }
-}
-
-/// Bytes of a VOLE's receiver for all buckets, with one set-up.
-fn in_batches<F: silent::Field>(
-    silent: &Silent<F>,
-    parameters: &Parameters,
-    bytes: fn(&Silent<F>, usize) -> usize,
-) -> usize {
-    let setup = silent.extension().setup_len();
-    setup + parameters.buckets * (bytes(silent, parameters.slots()) - setup)
-}
-
-impl fmt::Debug for Parameters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, buckets) = (self.info().name, self.buckets);
-        write!(f, "{name}: {} and {} items", self.receiver_items, self.sender_items)?;
-        write!(f, ", {buckets} buckets of {} slots", self.slots())
     }
 }
 
@@ -360,8 +275,7 @@ pub static PROTOCOLS: [Protocol; 3] = [
 
 /// Bytes for sets of n items each.
 fn bytes(vole: Vole, n: usize, of: fn(&Parameters) -> usize) -> usize {
-    let buckets = n.div_ceil(BUCKET).max(1);
-    Parameters::with_buckets(vole, n, n, buckets).map_or(usize::MAX, |it| of(&it))
+    Parameters::with_buckets(vole, n, n, buckets(n)).map_or(usize::MAX, |it| of(&it))
 }
 
 #[cfg(test)]
@@ -371,6 +285,7 @@ mod tests {
     use foxtrot_ot::base;
 
     use super::*;
+    use crate::largest_fitted_set;
 
     #[test]
     fn a_key_costs_33_bytes_and_18_against_semi_honest_peers() {

@@ -4,17 +4,14 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 use foxtrot_kernel::{memcheck, memory::strings};
-use foxtrot_ot::{Seed, Session, Usage, erase::Secret, tasks::erase_with};
+use foxtrot_ot::{Seed, Session, Usage, erase::Secret, expect_count, tasks::erase_with};
 use zeroize::Zeroizing;
 
 use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, tags::Work};
 use crate::{
     okvs::Coins,
-    paxos::{
-        buckets::{Items, bucket_session},
-        same,
-    },
-    store::{Plan, Store},
+    paxos::buckets::{Items, bucket_session},
+    store::Plan,
     tags::{Ours, Received},
 };
 
@@ -167,7 +164,7 @@ impl Encoded {
     ) -> Result<(Masked, RowSeed, Vec<u8>), Error> {
         let Self { receiver, row_seed, plan, mut slots } = self;
         let (u, parameters) = (u.into(), &receiver.parameters);
-        same("elements of V", parameters.slots(), v.len())?;
+        expect_count("elements of V", parameters.slots(), v.len())?;
         u.add_to(receiver.session.executor(), (parameters.word_len(), &mut slots))?;
         let mut sums = take(&mut slots.0);
         // They are sent.
@@ -187,19 +184,11 @@ impl Masked {
         let session = bucket_session(&receiver.session, bucket);
         let items = receiver.items.filled(&receiver.session, &receiver.seed, bucket);
         let work = Work::new(&parameters, (&session, &row_seed), receiver.tags.keyed());
-        let of_v = strings(&mut v);
-        let (answers, order) = match (&plan, parameters.store()) {
-            (Plan::Three(plan), Store::Three(okvs)) => {
-                (work.run::<3, 16>((plan, &okvs.decoder(of_v)?), &items, None)?, plan.order())
-            }
-            (Plan::Four(plan), Store::Four(okvs)) => {
-                (work.run::<4, 16>((plan, &okvs.decoder(of_v)?), &items, None)?, plan.order())
-            }
-            _ => return Err(Usage::SessionEnded.into()),
-        };
+        let decoder = parameters.store().decoder(strings(&mut v))?;
+        let answers = work.run::<16>((&plan, &decoder), &items, None)?;
         drop(items);
         erase_with(session.executor(), v);
-        receiver.tags.add(answers, order, &receiver.items, (bucket, 0));
+        receiver.tags.add(answers, plan.order(), &receiver.items, (bucket, 0));
         receiver.bucket += 1;
         if receiver.bucket < parameters.buckets() {
             return Ok(Next::Bucket(receiver));

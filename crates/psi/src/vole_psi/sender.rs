@@ -4,8 +4,9 @@ use alloc::vec::Vec;
 
 use foxtrot_kernel::memory::{prefer_huge_pages, strings};
 use foxtrot_ot::{
-    Decode, Seed, Session, Usage,
+    Seed, Session, Usage,
     erase::Secret,
+    expect_count, expect_len,
     tasks::{erase_with, for_each},
 };
 
@@ -14,12 +15,7 @@ use super::{
     tags::{Shift, Work},
 };
 use crate::{
-    okvs::Okvs,
-    paxos::{
-        buckets::{Items, bucket_session},
-        same,
-    },
-    store::Store,
+    paxos::buckets::{Items, bucket_session},
     tags::{Ours, Sent},
 };
 
@@ -75,7 +71,7 @@ impl Sender {
     /// Step 4: takes the row seed of the next bucket.
     ///
     /// # Errors
-    /// [`Decode`] if it has another length.
+    /// [`Decode`](foxtrot_ot::Decode) if it has another length.
     pub fn open(self, row_seed: &[u8]) -> Result<Opened, Error> {
         if self.bucket >= self.parameters.buckets() {
             return Err(Usage::SessionEnded.into());
@@ -91,14 +87,11 @@ impl Opened {
     /// Step 4: takes the next frame of A.
     ///
     /// # Errors
-    /// [`Decode`] if it has another length than is next.
+    /// [`Decode`](foxtrot_ot::Decode) if it has another length than is next.
     pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
         let expected =
             self.sender.parameters.sum_frames().nth(self.sums.len().div_ceil(super::FRAME));
-        let expected = expected.ok_or(Usage::SessionEnded)?;
-        if frame.len() != expected {
-            return Err(Decode::Length { message: "Masked", expected, got: frame.len() }.into());
-        }
+        expect_len("Masked", frame, expected.ok_or(Usage::SessionEnded)?)?;
         self.sums.extend_from_slice(frame);
         Ok(())
     }
@@ -110,7 +103,10 @@ impl Opened {
     /// [`Usage::RepeatedItem`], which the peer would take for a sender that cheats. Against semi-honest peers, where
     /// that does no harm, tags are too short to tell.
     pub fn finish(self, delta: &u128, w: Secret<u128>) -> Result<Next<Sender, Sent>, Error> {
-        let sender = self.add_tags(delta, w)?;
+        let sender = match self.sender.parameters.word_len() {
+            16 => self.add_tags::<16>(delta, w)?,
+            _ => self.add_tags::<8>(delta, w)?,
+        };
         let parameters = sender.parameters;
         if sender.bucket < parameters.buckets() {
             return Ok(Next::Bucket(sender));
@@ -119,26 +115,12 @@ impl Opened {
         Ok(Next::Done(Sent::new(sender.session, parameters.coding(), sender.tags)?))
     }
 
-    fn add_tags(self, delta: &u128, w: Secret<u128>) -> Result<Sender, Error> {
-        match (self.sender.parameters.store(), self.sender.parameters.word_len()) {
-            (Store::Three(okvs), 16) => self.tag::<3, 16>(&okvs, delta, w),
-            (Store::Three(okvs), _) => self.tag::<3, 8>(&okvs, delta, w),
-            (Store::Four(okvs), 16) => self.tag::<4, 16>(&okvs, delta, w),
-            (Store::Four(okvs), _) => self.tag::<4, 8>(&okvs, delta, w),
-        }
-    }
-
-    fn tag<const H: usize, const W: usize>(
-        self,
-        okvs: &Okvs<H>,
-        delta: &u128,
-        mut w: Secret<u128>,
-    ) -> Result<Sender, Error> {
+    fn add_tags<const W: usize>(self, delta: &u128, mut w: Secret<u128>) -> Result<Sender, Error> {
         let Self { mut sender, row_seed, sums } = self;
         let parameters = sender.parameters;
         let (slots, sums) = (parameters.slots(), sums.as_chunks::<W>().0);
-        same("sums", slots, sums.len())?;
-        same("elements of W", slots, w.len())?;
+        expect_count("sums", slots, sums.len())?;
+        expect_count("elements of W", slots, w.len())?;
         let (backend, executor) = (sender.session.backend(), sender.session.executor());
         for_each(executor, sums.chunks(TOGETHER).zip(w.chunks_mut(TOGETHER)), |(sums, w)| {
             add_products(backend, *delta, sums, w);
@@ -147,9 +129,10 @@ impl Opened {
         let session = bucket_session(&sender.session, bucket);
         let items = sender.items.filled(&sender.session, &sender.seed, bucket);
         let work = Work::new(&parameters, (&session, &row_seed), sender.tags.keyed());
-        let decoder = okvs.decoder(k)?;
+        let store = parameters.store();
+        let decoder = store.decoder(k)?;
         for (first, items) in (0..).step_by(PART).zip(items.chunks(PART)) {
-            let (plan, words) = okvs.plan_words::<W>(&session, &row_seed, items)?;
+            let (plan, words) = store.plan_words::<W>(&session, &row_seed, items)?;
             let shift = Shift { delta, words: &words };
             let answers = work.run((&plan, &decoder), items, Some(&shift))?;
             sender.tags.add(answers, plan.order(), &sender.items, (bucket, first));

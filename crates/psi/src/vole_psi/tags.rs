@@ -1,19 +1,14 @@
 //! Tags: hashes of items and decoded values.
 
-use alloc::vec;
 use core::ops::Range;
 
 use foxtrot_kernel::memory::{prefetch, strings};
-use foxtrot_ot::{
-    Backend, Session, Usage,
-    erase::Secret,
-    tasks::{Executor, for_each},
-};
+use foxtrot_ot::{Backend, Session, Usage, erase::Secret, tasks::Executor};
 
 use super::{Digest, Parameters, RowSeed, add_products};
 use crate::{
-    okvs::{Decoder, Plan},
-    paxos::hashes::{Keyed, TOGETHER},
+    paxos::hashes::Keyed,
+    store::{Decoder, Plan},
     tags::{Answers, Part},
 };
 
@@ -48,28 +43,21 @@ impl<'a> Work<'a> {
     }
 
     /// Computes the tags of a plan's items, in the order of the plan.
-    pub(super) fn run<const H: usize, const W: usize>(
+    pub(super) fn run<const W: usize>(
         &self,
-        (plan, decoder): (&Plan<H>, &Decoder<'_, H, 16>),
+        (plan, decoder): (&Plan, &Decoder<'_, 16>),
         items: &[Digest],
         shift: Option<&Shift<'_, W>>,
     ) -> Result<Answers, Usage> {
-        let mut answers = Answers::new(plan.len(), self.keyed);
-        let mut done = vec![Ok(()); plan.len().div_ceil(TOGETHER)];
-        let parts = answers.parts(TOGETHER).zip(&mut done).enumerate();
-        for_each(self.executor, parts, |(part, (answers, done))| {
-            let first = part * TOGETHER;
-            let range = first..first + answers.len();
-            *done = self.part((plan, decoder), items, range, shift, answers);
-        });
-        done.into_iter().collect::<Result<(), _>>()?;
-        Ok(answers)
+        Answers::compute(self.executor, items.len(), self.keyed, |range, answers| {
+            self.part((plan, decoder), items, range, shift, answers)
+        })
     }
 
     /// Computes TOGETHER tags at most.
-    fn part<const H: usize, const W: usize>(
+    fn part<const W: usize>(
         &self,
-        (plan, decoder): (&Plan<H>, &Decoder<'_, H, 16>),
+        (plan, decoder): (&Plan, &Decoder<'_, 16>),
         items: &[Digest],
         range: Range<usize>,
         shift: Option<&Shift<'_, W>>,

@@ -6,6 +6,7 @@ use foxtrot_kernel::rns::sample::Streams;
 use foxtrot_ot::{
     Decode, Direction, Error, Seed, Session, Sid, Usage,
     base::{Block, Choice, ReceiverKeys, SenderKeys},
+    expect_count, expect_len,
     extension::{Kind, Places, ROWS, Receiver, Sender, Shape},
     tasks::for_each,
 };
@@ -124,10 +125,7 @@ impl Party {
         opening: &[u8],
     ) -> Result<(Self, Vec<u8>), Error> {
         let [ours, theirs] = streams(session, set);
-        let (expected, got) = (set.opening_len(), opening.len());
-        if got != expected {
-            return Err(Decode::Length { message: "Opening", expected, got }.into());
-        }
+        expect_len("Opening", opening, set.opening_len())?;
         let (setup, corrections) = opening.split_at(set.setup_len());
         let below = extension_session(&ours, set, Direction::InitiatorSends);
         let unused = extension_seed(&ours, &seed);
@@ -361,21 +359,13 @@ fn extension_seed(session: &Session, seed: &Seed) -> Seed {
 
 /// Returns an error unless the shares are for triples of that set.
 fn check_shares(set: &Set, shares: &Shares) -> Result<(), Usage> {
-    let (expected, got) = (set.width(), shares.width());
-    if got == expected {
-        Ok(())
-    } else {
-        Err(Usage::CountMismatch { what: "bytes of a share", expected, got })
-    }
+    expect_count("bytes of a share", set.width(), shares.width())
 }
 
 /// Returns an error unless the message is well formed: its length, and no bits behind the last one.
 fn check_products(set: &Set, n: usize, products: &[u8]) -> Result<(), Decode> {
     const MESSAGE: &str = "Products";
-    let (expected, got) = (set.products_len(n), products.len());
-    if got != expected {
-        return Err(Decode::Length { message: MESSAGE, expected, got });
-    }
+    expect_len(MESSAGE, products, set.products_len(n))?;
     let bits = set.bits() as usize;
     match (products.last(), n * (bits * (bits + 1) / 2) % 8) {
         (Some(last), used @ 1..) if last >> used != 0 => {

@@ -32,8 +32,6 @@
 //! ```
 
 use alloc::{collections::VecDeque, vec, vec::Vec};
-use core::fmt;
-
 use foxtrot_ot::{
     Context, Session, Usage,
     base::BaseOt,
@@ -262,13 +260,7 @@ impl Plan<'_> {
     }
 }
 
-impl fmt::Debug for Plan<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base = self.base.info().name;
-        write!(f, "Plan({} {:?} from {base})", self.count, self.set)
-    }
-}
-
 foxtrot_kernel::redacted! {
+    Plan<'_>, plan => "{} {:?} from {}", plan.count, plan.set, plan.base.info().name;
     Party, party => "{} {:?}, <redacted>", party.count, party.state.set();
 }

@@ -2,16 +2,16 @@
 
 use alloc::{sync::Arc, vec::Vec};
 
-use foxtrot_ot::{Direction, Error, Seed, Session, base::Block};
+use foxtrot_ot::{Direction, Error, Seed, Session};
 
-use super::{Answering, Chosen, P0, P1, Receiving, Requested, Responded, coins, ring::Ring};
-use crate::{Shares, params::Set};
+use super::{P0, P1, coins, ring::Ring};
+use crate::params::Set;
 
 /// A party that is P₀ in one stream and P₁ in the other, so that requests and responses go both ways at a time.
 ///
 /// Batch g of the run is batch ⌊g/2⌋ of the stream whose P₀ is the initiator if g is even, else of the other: for
-/// a party all batches of one parity are its own, which it [requests](Duplex::request) and
-/// [receives](Duplex::receive), and to the others it [responds](Duplex::respond), and [finishes](Duplex::finish) them.
+/// a party all batches of one parity are its own, which its P₀ [requests](P0::request) and
+/// [receives](P0::receive), and to the others its P₁ [responds](P1::respond), and [finishes](P1::finish) them.
 /// Each in ascending order; there is no order between the two.
 ///
 /// ```
@@ -31,18 +31,20 @@ use crate::{Shares, params::Set};
 /// for batch in 0..4 {
 ///     let parties = if one.asks(batch) { [&mut one, &mut other] } else { [&mut other, &mut one] };
 ///     let [asking, answering] = parties;
-///     let requested = asking.request(&mut request);
-///     let responded = answering.respond(&request, None, &mut theirs, &mut response)?;
-///     asking.receive(requested, &response, None, &mut ours, &mut request)?;
-///     answering.finish(responded, &[], &mut theirs)?;
+///     let requested = asking.p0.request(&mut request);
+///     let responded = answering.p1.respond(&request, None, &mut theirs, &mut response)?;
+///     asking.p0.receive(requested, &response, None, &mut ours, &mut request)?;
+///     answering.p1.finish(responded, &[], &mut theirs)?;
 ///     assert_eq!(wrong_in_batch(&ours, &theirs), 0);
 /// }
 /// # Ok::<(), foxtrot_ot::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Duplex {
-    p0: P0,
-    p1: P1,
+    /// The party in its own stream, where it requests.
+    pub p0: P0,
+    /// The party in the peer's stream, where it responds.
+    pub p1: P1,
     /// The direction of the stream in which this party is P₀.
     direction: Direction,
 }
@@ -101,91 +103,6 @@ impl Duplex {
     #[must_use]
     pub fn asks(&self, batch: u64) -> bool {
         batch.is_multiple_of(2) == (self.direction == Direction::InitiatorSends)
-    }
-
-    /// [`P0::request`], for the next batch of this party.
-    pub fn request(&mut self, request: &mut Vec<u8>) -> Requested {
-        self.p0.request(request)
-    }
-
-    /// [`P0::request_all`].
-    pub fn request_all(&mut self, requests: Vec<&mut Vec<u8>>) -> Vec<Requested> {
-        self.p0.request_all(requests)
-    }
-
-    /// [`P0::receive`].
-    ///
-    /// # Errors
-    /// The errors of [`P0::receive`].
-    pub fn receive(
-        &mut self,
-        requested: Requested,
-        response: &[u8],
-        ots: Option<&[[Block; 2]]>,
-        shares: &mut Shares,
-        correction: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        self.p0.receive(requested, response, ots, shares, correction)
-    }
-
-    /// [`P0::receive_all`].
-    ///
-    /// # Errors
-    /// The errors of [`P0::receive_all`].
-    pub fn receive_all(&mut self, batches: Vec<Receiving<'_>>) -> Result<(), Error> {
-        self.p0.receive_all(batches)
-    }
-
-    /// [`P1::respond`], for the next batch of the peer.
-    ///
-    /// # Errors
-    /// The errors of [`P1::respond`].
-    pub fn respond(
-        &mut self,
-        request: &[u8],
-        ots: Option<Chosen<'_>>,
-        shares: &mut Shares,
-        response: &mut Vec<u8>,
-    ) -> Result<Responded, Error> {
-        self.p1.respond(request, ots, shares, response)
-    }
-
-    /// [`P1::respond_all`].
-    ///
-    /// # Errors
-    /// The errors of [`P1::respond_all`].
-    pub fn respond_all(&mut self, batches: Vec<Answering<'_>>) -> Result<Vec<Responded>, Error> {
-        self.p1.respond_all(batches)
-    }
-
-    /// [`P1::finish`].
-    ///
-    /// # Errors
-    /// The errors of [`P1::finish`].
-    pub fn finish(
-        &mut self,
-        responded: Responded,
-        correction: &[u8],
-        shares: &mut Shares,
-    ) -> Result<(), Error> {
-        self.p1.finish(responded, correction, shares)
-    }
-
-    /// [`P1::finish_all`].
-    ///
-    /// # Errors
-    /// The errors of [`P1::finish_all`].
-    pub fn finish_all(
-        &mut self,
-        batches: Vec<(Responded, &[u8], &mut Shares)>,
-    ) -> Result<(), Error> {
-        self.p1.finish_all(batches)
-    }
-
-    /// The two streams, for who drives them from threads of its own: this party is P₀ in the first.
-    #[must_use]
-    pub fn into_streams(self) -> (P0, P1) {
-        (self.p0, self.p1)
     }
 }
 

@@ -10,6 +10,7 @@ mod tests;
 use foxtrot_ot::{
     Bits, Usage,
     base::{Block, ReceiverKeys},
+    expect_count,
 };
 
 use super::ring::{store, word};
@@ -25,12 +26,7 @@ pub struct Chosen<'a> {
 
 /// Returns an error unless there are as many OTs as a batch of the set takes.
 pub(super) fn check_ots(set: &Set, got: usize) -> Result<(), Usage> {
-    let expected = set.ots();
-    if got == expected {
-        Ok(())
-    } else {
-        Err(Usage::CountMismatch { what: "OTs of a batch", expected, got })
-    }
+    expect_count("OTs of a batch", set.ots(), got)
 }
 
 impl<'a> From<&'a ReceiverKeys> for Chosen<'a> {

@@ -169,7 +169,7 @@ impl Party {
     /// Step 2 of n batches.
     async fn request(&mut self, io: &Io, n: usize) -> Vec<Requested> {
         let mut messages = vec![Vec::new(); n];
-        let requested = self.state.request_all(messages.iter_mut().collect());
+        let requested = self.state.p0.request_all(messages.iter_mut().collect());
         io.on(self.streams[0]).send_all(messages).await;
         requested
     }
@@ -191,7 +191,7 @@ impl Party {
                 let ots = chosen.as_mut().and_then(Iterator::next);
                 Answering { request, ots, shares, response }
             });
-            self.state.respond_all(batches.collect())?
+            self.state.p1.respond_all(batches.collect())?
         };
         io.on(self.fix[1]).send_all(corrections).await;
         io.on(self.streams[1]).send_all(messages).await;
@@ -223,7 +223,7 @@ impl Party {
                 let ots = pairs.as_mut().and_then(Iterator::next);
                 Receiving { requested, response, ots, shares, correction }
             });
-            self.state.receive_all(batches.collect())?;
+            self.state.p0.receive_all(batches.collect())?;
         }
         if self.ots.is_some() {
             io.on(self.fix[0]).send_all(messages).await;
@@ -248,7 +248,7 @@ impl Party {
         let batches = responded.into_iter().zip(&corrections).zip(&mut outputs);
         let batches =
             batches.map(|((responded, correction), shares)| (responded, &**correction, shares));
-        self.state.finish_all(batches.collect())?;
+        self.state.p1.finish_all(batches.collect())?;
         Ok(outputs)
     }
 }

@@ -10,7 +10,7 @@ use foxtrot_kernel::{
         set_signed,
     },
 };
-use foxtrot_ot::{Decode, Error};
+use foxtrot_ot::{Decode, Error, expect_len};
 
 use crate::params::Set;
 
@@ -157,12 +157,8 @@ impl<'m> Message<'m> {
         bytes: &'m [u8],
         expected: usize,
     ) -> Result<Self, Error> {
-        let got = bytes.len();
-        if got == expected {
-            Ok(Self { bytes, name, batch })
-        } else {
-            Err(Decode::Length { message: name, expected, got }.into())
-        }
+        expect_len(name, bytes, expected)?;
+        Ok(Self { bytes, name, batch })
     }
 
     fn out_of_range(&self) -> Decode {

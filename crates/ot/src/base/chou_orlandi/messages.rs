@@ -9,10 +9,10 @@ use foxtrot_kernel::{
 };
 
 use super::{
-    super::message::{encoding, expect_len, message},
+    super::message::{encoding, message},
     check_size,
 };
-use crate::{Decode, Error};
+use crate::{Decode, Error, expect_len};
 
 message! {
     /// S → R: a point of the curve whose multiple by 8 is not the neutral one.

@@ -12,7 +12,7 @@ use super::super::{Block, message::message};
 use crate::{
     Decode,
     agreement::is_element,
-    popf::{Elements, Ristretto},
+    popf::{Elements, Ristretto, decoded},
 };
 
 /// Bytes before what belongs to instances: the seed, or z.
@@ -68,10 +68,7 @@ impl Points {
     }
 
     pub(super) fn points(&self, backend: Backend, range: Range<usize>) -> Elements<Ristretto> {
-        let mut points = Elements::zeros(range.len());
-        ristretto::decode(backend, &self.encodings()[range], &mut points)
-            .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
-        points
+        decoded(backend, &self.encodings()[range])
     }
 }
 
@@ -90,12 +87,9 @@ impl Challenge {
         &self.bytes[..HEAD]
     }
 
-    pub(super) fn point(&self, backend: Backend) -> Point {
-        let mut point = [Point::IDENTITY];
-        ristretto::decode(backend, self.z().as_chunks().0, &mut point)
-            .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
-        let [point] = point;
-        point
+    /// z, the only one.
+    pub(super) fn point(&self, backend: Backend) -> Elements<Ristretto> {
+        decoded(backend, self.z().as_chunks().0)
     }
 
     pub(super) fn proof(&self) -> &[u8; PROOF] {

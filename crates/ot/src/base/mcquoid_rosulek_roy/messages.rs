@@ -6,13 +6,10 @@ use core::marker::PhantomData;
 use foxtrot_kernel::{Backend, curve::Invalid};
 
 use super::{
-    super::{
-        check_batch,
-        message::{encoding, expect_len},
-    },
+    super::{check_batch, message::encoding},
     Pair,
 };
-use crate::{Decode, Error, agreement::Agreement, popf::Popf};
+use crate::{Decode, Error, agreement::Agreement, expect_len, popf::Popf};
 
 /// S → R: the sender's share, one for all instances.
 #[derive(Clone, PartialEq, Eq)]

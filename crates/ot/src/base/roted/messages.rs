@@ -1,14 +1,14 @@
 //! The three messages: checked bytes, in the layout of `docs/wire/roted.md`, section 5.
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use super::{
-    super::message::{encoding, expect_len},
+    super::message::encoding,
     Endemic, Rot, check_batch,
     instances::{PHI_LEN, REPLY_LEN, check_phis},
 };
-use crate::{Bits, Decode, Error, Session, Usage, oracle::Purpose};
+use crate::{Bits, Decode, Error, Session, Usage, expect_count, expect_len, oracle::Purpose};
 
 /// The bytes that each of the two modes puts before the instances.
 pub trait Mode: sealed::Sealed {
@@ -104,10 +104,7 @@ impl<'a> View<'a> {
 
     /// The typed states hold n, the message holds n: they must be the same batch.
     pub(super) fn expect_instances(self, expected: usize) -> Result<(), Usage> {
-        if self.n == expected {
-            return Ok(());
-        }
-        Err(Usage::CountMismatch { what: "instances in the reply", expected, got: self.n })
+        expect_count("instances in the reply", expected, self.n)
     }
 
     /// The sender's u, in a reply of mode F_ROT.
@@ -236,8 +233,6 @@ impl Opening {
     }
 }
 
-impl fmt::Debug for Opening {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Opening")
-    }
+foxtrot_kernel::redacted! {
+    Opening;
 }

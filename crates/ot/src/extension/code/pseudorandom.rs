@@ -6,7 +6,7 @@
 //! makes a receiver stick to codewords: semi-honest only.
 
 use alloc::boxed::Box;
-use core::{fmt, ops::Range};
+use core::ops::Range;
 
 use foxtrot_kernel::{Backend, Block, aes::Aes128, bits::xor};
 use zeroize::Zeroizing;
@@ -95,8 +95,6 @@ impl Code for PseudorandomCode {
     }
 }
 
-impl fmt::Debug for PseudorandomCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PseudorandomCode")
-    }
+foxtrot_kernel::redacted! {
+    PseudorandomCode;
 }

@@ -50,12 +50,13 @@ use zeroize::Zeroizing;
 
 use super::{Extension, Places, Unanswered, Unverified};
 use crate::{
-    Context, Error, Usage,
+    Context, Error,
     base::Block,
     engine::{
         Abandoned, Io, Limits,
         batches::{PROOFS, Runs, WINDOW, window_limits},
     },
+    expect_count,
     extension::protocol,
 };
 
@@ -102,7 +103,7 @@ impl Sender {
     /// Runs the base OTs.
     ///
     /// # Errors
-    /// [`Usage::Incompatible`]; errors of the base OT.
+    /// [`Usage::Incompatible`](crate::Usage::Incompatible); errors of the base OT.
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let rows = plan.extension.parameters().length;
@@ -115,7 +116,7 @@ impl Sender {
     /// after another.
     ///
     /// # Errors
-    /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
+    /// Errors of the steps, [`Usage::Abandoned`](crate::Usage::Abandoned), and [`Usage::SessionEnded`](crate::Usage::SessionEnded) after any of them.
     pub async fn run(
         &mut self,
         io: &Io,
@@ -173,7 +174,7 @@ impl Receiver {
     /// Runs the base OTs.
     ///
     /// # Errors
-    /// [`Usage::Incompatible`]; errors of the base OT.
+    /// [`Usage::Incompatible`](crate::Usage::Incompatible); errors of the base OT.
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let rows = plan.extension.parameters().length;
@@ -185,7 +186,7 @@ impl Receiver {
     /// The keys of these words, as many as the shape says, go to `sink`, batch after batch.
     ///
     /// # Errors
-    /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
+    /// Errors of the steps, [`Usage::Abandoned`](crate::Usage::Abandoned), and [`Usage::SessionEnded`](crate::Usage::SessionEnded) after any of them.
     pub async fn run(
         &mut self,
         io: &Io,
@@ -196,10 +197,7 @@ impl Receiver {
         self.runs.begin()?;
         io.limit(limits(&self.extension));
         let word_len = self.extension.parameters().word_len();
-        let (expected, got) = (shape.n.saturating_mul(word_len), words.len());
-        if expected != got {
-            return Err(Usage::CountMismatch { what: "bytes of words", expected, got }.into());
-        }
+        expect_count("bytes of words", shape.n.saturating_mul(word_len), words.len())?;
         let mut keys = Zeroizing::new(Vec::new());
         let mut pending = VecDeque::with_capacity(WINDOW);
         for n in shape.batches(&self.extension) {

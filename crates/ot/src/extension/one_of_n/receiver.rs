@@ -10,13 +10,14 @@ use super::{
     check::{coefficients, hash_rows},
     nonces,
     output::{Output, oracle},
-    same, stream,
+    stream,
 };
 use crate::{
     Error, Seed, Session, Sid, Usage,
     base::{Block, SenderKeys},
+    expect_count, expect_len,
     extension::{
-        Challenge, MASK_COLUMNS, check_len, check_owner,
+        Challenge, MASK_COLUMNS, check_owner,
         code::{Code, Parameters},
         matrix::{Matrix, Pool},
         streams::{Keys, Nonces},
@@ -75,7 +76,7 @@ impl Receiver {
         base: SenderKeys,
         seed: Seed,
     ) -> Result<Self, Usage> {
-        extension.check_base(base.pairs().len())?;
+        expect_count("base OTs", extension.parameters().length, base.pairs().len())?;
         // The leaf of index 0 belongs to branch 1: the row is the stream of branch 0, and the sum of
         // both goes with the bits of Δ.
         let mut leaves = Keys::new(Vec::with_capacity(2 * base.pairs().len()));
@@ -186,7 +187,7 @@ impl Receiver {
     /// [`Usage::ForeignBatch`].
     pub fn keys(&mut self, received: Received, keys: &mut [Block]) -> Result<(), Usage> {
         self.check_owner(&received.session, received.challenge.is_some())?;
-        same("places for keys", received.n, keys.len())?;
+        expect_count("places for keys", received.n, keys.len())?;
         let oracle = oracle(&self.session, received.number, received.challenge.as_ref());
         self.output(&received).keys(&oracle, keys);
         self.rows.put(received.rows);
@@ -204,7 +205,7 @@ impl Receiver {
     pub fn rows(&mut self, received: Received, rows: &mut [u8]) -> Result<(), Usage> {
         self.check_owner(&received.session, received.challenge.is_some())?;
         let row_len = self.extension.parameters().row_len();
-        same("bytes for rows", received.n * row_len, rows.len())?;
+        expect_count("bytes for rows", received.n * row_len, rows.len())?;
         self.output(&received).rows(rows);
         self.rows.put(received.rows);
         Ok(())
@@ -232,7 +233,7 @@ impl Receiver {
     ) -> Result<(Received, Vec<u8>), Error> {
         let Batch { session, number, n, columns, rows, words } = unanswered.0;
         self.check_owner(&session, words.is_some())?;
-        check_len("Challenge", self.extension.challenge_len(), challenge.len())?;
+        expect_len("Challenge", challenge, self.extension.challenge_len())?;
         let Some(words) = words else {
             return Ok((Received { session, number, n, challenge: None, rows }, Vec::new()));
         };

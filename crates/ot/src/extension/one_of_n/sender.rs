@@ -15,15 +15,16 @@ use super::{
     check::{coefficients, fits, hash_rows},
     nonces,
     output::{Output, oracle},
-    same, stream,
+    stream,
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{Block, ReceiverKeys},
     choices::verdict,
     erase::SecretBytes,
+    expect_count, expect_len,
     extension::{
-        Challenge, check_len, check_owner,
+        Challenge, check_owner,
         code::{Code, Parameters},
         matrix::{Matrix, Pool},
         streams::{Keys, Nonces},
@@ -124,7 +125,7 @@ impl Sender {
         base: ReceiverKeys,
         seed: Seed,
     ) -> Result<Self, Usage> {
-        extension.check_base(base.keys().len())?;
+        expect_count("base OTs", extension.parameters().length, base.keys().len())?;
         let delta = base.choices().slice(0..base.keys().len());
         let leaves = base.keys().iter().enumerate();
         let leaves =
@@ -174,7 +175,7 @@ impl Sender {
             return Err(Usage::SessionEnded.into());
         }
         self.extension.check_batch(self.batch, n)?;
-        Ok(check_len("Corrections", self.extension.corrections_len(n), corrections.len())?)
+        Ok(expect_len("Corrections", corrections, self.extension.corrections_len(n))?)
     }
 
     /// Step 3, for a message that has been checked.
@@ -221,7 +222,7 @@ impl Sender {
         let oracle = self.oracle(&sent);
         let Batch { n, columns, mut rows, .. } = sent.batch;
         self.extension.check_words(n, words)?;
-        same("places for keys", n, keys.len())?;
+        expect_count("places for keys", n, keys.len())?;
         self.shift(&mut rows, words, n, columns);
         self.output(&rows).keys(&oracle, keys);
         self.rows.put(rows);
@@ -269,7 +270,7 @@ impl Sender {
             return Err(Usage::Choices { choices });
         }
         let n = sent.batch.n;
-        same("places for keys", n.saturating_mul(choices), keys.len())?;
+        expect_count("places for keys", n.saturating_mul(choices), keys.len())?;
         if n > 0 {
             self.set_differences(choices);
             let (oracle, output) = (self.oracle(&sent), self.output(&sent.batch.rows));
@@ -306,7 +307,11 @@ impl Sender {
     /// [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
     pub fn rows(&mut self, sent: Sent, rows: &mut [u8]) -> Result<(), Usage> {
         self.check_owner(&sent.batch, sent.challenge.is_some())?;
-        same("bytes for rows", sent.batch.n * self.extension.parameters().row_len(), rows.len())?;
+        expect_count(
+            "bytes for rows",
+            sent.batch.n * self.extension.parameters().row_len(),
+            rows.len(),
+        )?;
         self.output(&sent.batch.rows).rows(rows);
         self.rows.put(sent.batch.rows);
         Ok(())
@@ -397,7 +402,7 @@ impl Sender {
         challenge: Option<&Challenge>,
         proof: &[u8],
     ) -> Result<(), Error> {
-        check_len("Proof", self.extension.proof_len(), proof.len())?;
+        expect_len("Proof", proof, self.extension.proof_len())?;
         let Some(challenge) = challenge else { return Ok(()) };
         let coefficients =
             coefficients(&self.session, batch.number, batch.n, challenge, batch.columns);

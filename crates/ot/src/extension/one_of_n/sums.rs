@@ -1,7 +1,7 @@
 //! Sums of rows: for protocols that add rows up, where the code is linear.
 
-use super::{Sender, same, sender::mask_rows};
-use crate::{Usage, erase::SecretBytes, extension::code::Code};
+use super::{Sender, sender::mask_rows};
+use crate::{Usage, erase::SecretBytes, expect_count, extension::code::Code};
 
 /// Codewords that are made at a time.
 const TOGETHER: usize = 512;
@@ -25,8 +25,8 @@ impl Sender {
         }
         let code = self.code.linear().ok_or(Usage::NotLinear)?;
         let n = words.len() / word_len;
-        same("bytes of words", n * word_len, words.len())?;
-        same("bytes of sums", n * row_len, sums.len())?;
+        expect_count("bytes of words", n * word_len, words.len())?;
+        expect_count("bytes of sums", n * row_len, sums.len())?;
         let mut codewords = SecretBytes::zeroed(n.min(TOGETHER) * row_len);
         let parts = words.chunks(TOGETHER * word_len).zip(sums.chunks_mut(TOGETHER * row_len));
         for (words, sums) in parts {

@@ -32,11 +32,13 @@ fn keys_of_items_match_the_test_vectors() {
         let session = bucket_session(&session(vector["protocol"].as_str().unwrap()), 2);
         let row_seed = RowSeed::decode(&string(&vector["row_seed"])).unwrap();
         let input = [bytes(&vector["item"]), bytes(&vector["value"])].concat();
-        let mut answers = Answers::new(1, true);
-        answers.parts(1).next().unwrap().fill(128, |len, to| {
-            Keyed::tags(&session, &row_seed).hash(input.len(), &input, len, to);
+        let answers = Answers::compute(session.executor(), 1, true, |_, mut answers| {
+            answers.fill(128, |len, to| {
+                Keyed::tags(&session, &row_seed).hash(input.len(), &input, len, to);
+            });
+            Ok(())
         });
-        assert_eq!(answers.keys.unwrap()[0], string(&vector["key"]));
+        assert_eq!(answers.unwrap().keys.unwrap()[0], string(&vector["key"]));
     }
 }
 

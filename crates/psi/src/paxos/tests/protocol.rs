@@ -8,7 +8,7 @@ use foxtrot_ot::{
 };
 
 use super::*;
-use crate::paxos::protocol::{Plan, Receiver, Sender};
+use crate::method::protocol::{Plan, Receiver, Sender};
 
 /// Both parties over a channel that may change messages; the receiver's result.
 fn play(
@@ -16,16 +16,16 @@ fn play(
     mut channel: impl FnMut(Party, Vec<u8>) -> Vec<u8>,
 ) -> Result<Vec<usize>, Failed<Error>> {
     let direction = Direction::InitiatorSends;
-    let plan = Plan { parameters, base: &Endemic, direction, counter: 0 };
+    let plan = Plan { parameters: parameters.into(), base: &Endemic, direction, counter: 0 };
     let sender = Engine::new(|io| async move {
         let session = session();
         let party = Sender::set_up(&io, &mut Context::new(&session, seed(1)), plan).await?;
-        party.run(&io, digests(1500..3500), |_| ()).await
+        party.run(&io, digests(1500..3500), &mut |_| ()).await
     });
     let receiver = Engine::new(|io| async move {
         let session = session();
         let party = Receiver::set_up(&io, &mut Context::new(&session, seed(2)), plan).await?;
-        party.run(&io, digests(0..2000), |_| ()).await?.intersect()
+        party.run(&io, digests(0..2000), &mut |_| ()).await?.intersect()
     });
     let channel = |party, stream, message| vec![(stream, channel(party, message))];
     Pair::new(sender, receiver).run_over(channel).map(|((), found)| found)

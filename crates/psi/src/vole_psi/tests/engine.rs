@@ -11,11 +11,11 @@ use foxtrot_ot::{
 };
 
 use super::*;
-use crate::vole_psi::protocol::{self, Plan, Progress};
+use crate::method::protocol::{self, Plan, Progress};
 
 fn plan(parameters: Parameters) -> Plan<'static> {
     let base = base::find("roted", Functionality::Endemic).unwrap();
-    Plan { parameters, base, direction: Direction::InitiatorSends, counter: 0 }
+    Plan { parameters: parameters.into(), base, direction: Direction::InitiatorSends, counter: 0 }
 }
 
 fn session() -> Session {
@@ -47,14 +47,14 @@ fn run_over(
         let (session, mut steps) = (session(), Steps::default());
         let mut cx = Context::new(&session, seed(1));
         let sender = protocol::Sender::set_up(&io, &mut cx, plan).await?;
-        sender.run(&io, theirs, |it| steps.add(it)).await?;
+        sender.run(&io, theirs, &mut |it| steps.add(it)).await?;
         Ok(steps)
     });
     let receiver = Engine::new(|io| async move {
         let (session, mut steps) = (session(), Steps::default());
         let mut cx = Context::new(&session, seed(2));
         let receiver = protocol::Receiver::set_up(&io, &mut cx, plan).await?;
-        let received = receiver.run(&io, ours, |it| steps.add(it)).await?;
+        let received = receiver.run(&io, ours, &mut |it| steps.add(it)).await?;
         Ok((steps, received))
     });
     let (sent, (steps, received)) =
