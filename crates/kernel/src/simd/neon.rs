@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Proof that the processor has NEON.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Neon(());
 
 impl Neon {
