@@ -148,22 +148,17 @@ fn selected<F: Field>(f: F, choices: &[u8], zero: &[Point], one: &[Point], out: 
     );
 }
 
-/// Doubles every point.
-pub fn double(backend: Backend, points: &mut [Point]) {
-    dispatch!(backend, f => double_times(f, points, 1));
-}
-
 /// Multiplies every point by 8: the result is in the subgroup of prime order, and the identity for
 /// the eight points of small order.
 pub fn mul_by_cofactor(backend: Backend, points: &mut [Point]) {
-    dispatch!(backend, f => double_times(f, points, 3));
+    dispatch!(backend, f => times_eight(f, points));
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
-fn double_times<F: Field>(f: F, points: &mut [Point], times: usize) {
+fn times_eight<F: Field>(f: F, points: &mut [Point]) {
     let n = points.len();
     for start in (0..n).step_by(F::LANES) {
-        let point = load(f, start, n, points).double_times(f, times);
+        let point = load(f, start, n, points).double_times(f, 3);
         store(f, point, start, points);
     }
 }

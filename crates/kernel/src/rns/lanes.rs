@@ -16,9 +16,6 @@ use super::{
     pack, sample,
 };
 
-/// The number of products that are reduced at once.
-pub(super) const MOST_PRODUCTS: usize = 4;
-
 /// The operations of an instruction set.
 pub(super) trait Lanes: Copy {
     /// A residue in each lane.
@@ -63,13 +60,6 @@ pub(super) trait Lanes: Copy {
     fn mul_by(self, p: Self::Prime, x: Self::Vector, w: Self::Factor) -> Self::Vector;
     /// a·b, narrow, for canonical operands.
     fn mul(self, p: Self::Prime, a: Self::Vector, b: Self::Vector) -> Self::Vector;
-    /// Σ aₖ·bₖ, narrow, for at most [`MOST_PRODUCTS`] canonical operands.
-    fn products<const K: usize>(
-        self,
-        p: Self::Prime,
-        a: [Self::Vector; K],
-        b: [Self::Vector; K],
-    ) -> Self::Vector;
     /// a + b, narrow, for narrow operands.
     fn add(self, p: Self::Prime, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// a − b, narrow, for narrow operands.
@@ -126,11 +116,5 @@ pub(super) trait Lanes: Copy {
     #[inline(always)]
     fn accept(self, p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
         sample::plain::accept(p, threshold, words, out)
-    }
-
-    /// ⌊w·p/2¹²⁸⌋ for every two words w, the low one first.
-    #[inline(always)]
-    fn scale(self, p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
-        sample::plain::scale(p, words, out);
     }
 }

@@ -12,7 +12,7 @@ mod words;
 
 use core::arch::x86_64::*;
 
-use super::{Lanes, MOST_PRODUCTS, sample};
+use super::{Lanes, sample};
 use crate::{
     rns::modulus::{Factor, Modulus},
     simd::avx512::{
@@ -194,20 +194,10 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn mul(self, p: Prime, a: __m512i, b: __m512i) -> __m512i {
-        self.products(p, [a], [b])
-    }
-
-    #[inline(always)]
-    fn products<const K: usize>(self, p: Prime, a: [__m512i; K], b: [__m512i; K]) -> __m512i {
-        const { assert!(K <= MOST_PRODUCTS) };
-        let (mut lows, mut highs) = (set(0), set(0));
-        for k in 0..K {
-            let (a, b) = (a[k], b[k]);
-            assert_below(a, p.p);
-            assert_below(b, p.p);
-            (lows, highs) = (low(lows, a, b), high(highs, a, b));
-        }
-        // c = 2⁵²·highs + lows, so ⌊c/2ᵏ⌋ = 2^(52 − k)·highs + ⌊lows/2ᵏ⌋: `top`, below 2⁵².
+        assert_below(a, p.p);
+        assert_below(b, p.p);
+        let (lows, highs) = (low(set(0), a, b), high(set(0), a, b));
+        // c = a·b = 2⁵²·highs + lows, so ⌊c/2ᵏ⌋ = 2^(52 − k)·highs + ⌊lows/2ᵏ⌋: `top`, below 2⁵².
         // Barrett's constant is 2⁵² + `barrett`, so its product by top, over 2⁵², is
         // top + ⌊top·barrett/2⁵²⌋.
         let top = avx512!(add(_mm512_sllv_epi64(highs, p.shift), _mm512_srlv_epi64(lows, p.bits)));
@@ -304,10 +294,5 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn accept(self, p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
         words::accept(self, p, threshold, words, out)
-    }
-
-    #[inline(always)]
-    fn scale(self, p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
-        words::scale(self, p, words, out);
     }
 }

@@ -1,6 +1,6 @@
 //! Plain Rust: one lane, an unsigned integer. Narrow is below 2p, lazy below 4p.
 
-use super::{Lanes, MOST_PRODUCTS};
+use super::Lanes;
 use crate::{
     backend::Scalar,
     halves,
@@ -83,20 +83,8 @@ impl Lanes for Scalar {
 
     #[inline(always)]
     fn mul(self, p: Modulus, a: u64, b: u64) -> u64 {
-        self.products(p, [a], [b])
-    }
-
-    #[inline(always)]
-    fn products<const K: usize>(self, p: Modulus, a: [u64; K], b: [u64; K]) -> u64 {
-        const { assert!(K <= MOST_PRODUCTS) };
-        let mut sum = 0;
-        for k in 0..K {
-            let (a, b) = (a[k], b[k]);
-            debug_assert!(a < p.value() && b < p.value());
-            sum += u128::from(a) * u128::from(b);
-        }
-        // Four products are below 4p² < 2^(2k + 2) ≤ 2^(52 + k), as p has k ≤ 50 bits.
-        p.reduce_wide(sum)
+        debug_assert!(a < p.value() && b < p.value());
+        p.mul(a, b)
     }
 
     #[inline(always)]
