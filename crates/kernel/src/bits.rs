@@ -4,7 +4,9 @@
 
 use core::hint::black_box;
 
-use crate::{Backend, Block, backend::Vectors};
+#[cfg(target_arch = "x86_64")]
+use crate::backend::Vectors;
+use crate::{Backend, Block};
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
