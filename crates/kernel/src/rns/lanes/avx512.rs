@@ -14,7 +14,7 @@ use core::arch::x86_64::*;
 
 use super::{Lanes, sample};
 use crate::{
-    rns::modulus::{Factor, Modulus},
+    rns::modulus::Modulus,
     simd::avx512::{
         Avx512, avx512,
         words::{self as lanes, add, high, low, set, sub},
@@ -131,22 +131,7 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn entry(self, _: &Modulus, factor: Factor) -> [u64; 2] {
-        [factor.w, factor.quotient]
-    }
-
-    #[inline(always)]
     fn load(self, from: &[u64]) -> __m512i {
-        load(from)
-    }
-
-    #[inline(always)]
-    fn store(self, p: Prime, x: __m512i, to: &mut [u64]) {
-        self.suspend(self.canonical(p, x), to);
-    }
-
-    #[inline(always)]
-    fn resume(self, from: &[u64]) -> __m512i {
         load(from)
     }
 
@@ -227,11 +212,6 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn plain_sub(self, a: __m512i, b: __m512i) -> __m512i {
         sub(a, b)
-    }
-
-    #[inline(always)]
-    fn settle(self, _: Prime, x: __m512i) -> __m512i {
-        x
     }
 
     #[inline(always)]

@@ -21,22 +21,7 @@ impl Lanes for Scalar {
     }
 
     #[inline(always)]
-    fn entry(self, _: &Modulus, factor: Factor) -> [u64; 2] {
-        [factor.w, factor.quotient]
-    }
-
-    #[inline(always)]
     fn load(self, from: &[u64]) -> u64 {
-        from[0]
-    }
-
-    #[inline(always)]
-    fn store(self, p: Modulus, x: u64, to: &mut [u64]) {
-        to[0] = self.canonical(p, x);
-    }
-
-    #[inline(always)]
-    fn resume(self, from: &[u64]) -> u64 {
         from[0]
     }
 
@@ -105,11 +90,6 @@ impl Lanes for Scalar {
     #[inline(always)]
     fn plain_sub(self, a: u64, b: u64) -> u64 {
         a - b
-    }
-
-    #[inline(always)]
-    fn settle(self, _: Modulus, x: u64) -> u64 {
-        x
     }
 
     #[inline(always)]
