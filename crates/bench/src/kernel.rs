@@ -40,7 +40,6 @@ pub(super) enum Operation {
     Compress,
     Decompress,
     Cofactor,
-    Invert,
     Elligator,
     ElligatorInverse,
     RistrettoEncode,
@@ -49,7 +48,7 @@ pub(super) enum Operation {
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 17] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::Ladder,
         Self::LadderEither,
         Self::TwinTable,
@@ -61,7 +60,6 @@ impl Operation {
         Self::Compress,
         Self::Decompress,
         Self::Cofactor,
-        Self::Invert,
         Self::Elligator,
         Self::ElligatorInverse,
         Self::RistrettoEncode,
@@ -82,7 +80,6 @@ impl Operation {
             Self::Compress => "compress",
             Self::Decompress => "decompress",
             Self::Cofactor => "cofactor",
-            Self::Invert => "invert",
             Self::Elligator => "elligator",
             Self::ElligatorInverse => "elligator-inverse",
             Self::RistrettoEncode => "ristretto-encode",
@@ -157,7 +154,6 @@ impl Operation {
             Self::Cofactor => {
                 Box::new(move || curve::mul_by_cofactor(backend, black_box(&mut points)))
             }
-            Self::Invert => Box::new(move || curve::invert(backend, &strings, black_box(&mut out))),
             Self::Elligator => {
                 Box::new(move || elligator::map(backend, &strings, black_box(&mut out)))
             }

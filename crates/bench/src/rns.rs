@@ -44,9 +44,7 @@ pub(super) enum Operation {
     Tables,
     Mul,
     MulAdd,
-    Products,
     UniformPublic,
-    Uniform,
     Ternary,
     Binomial,
     Digits,
@@ -57,15 +55,13 @@ pub(super) enum Operation {
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Forward,
         Self::Inverse,
         Self::Tables,
         Self::Mul,
         Self::MulAdd,
-        Self::Products,
         Self::UniformPublic,
-        Self::Uniform,
         Self::Ternary,
         Self::Binomial,
         Self::Digits,
@@ -82,9 +78,7 @@ impl Operation {
             Self::Tables => "tables",
             Self::Mul => "mul",
             Self::MulAdd => "mul-add",
-            Self::Products => "products-3",
             Self::UniformPublic => "uniform-public",
-            Self::Uniform => "uniform",
             Self::Ternary => "ternary",
             Self::Binomial => "binomial",
             Self::Digits => "digits-4",
@@ -129,13 +123,9 @@ impl Operation {
             Self::MulAdd => {
                 Box::new(move || residues::mul_add(backend, &p, black_box(&mut x), &a, &b))
             }
-            Self::Products => Box::new(move || {
-                residues::set_products(backend, &p, black_box(&mut x), [&a, &b, &a], [&b, &b, &a]);
-            }),
             Self::UniformPublic => {
                 Box::new(move || sample::uniform_public(&streams, 4, &p, black_box(&mut x)))
             }
-            Self::Uniform => Box::new(move || sample::uniform(&streams, 4, &p, black_box(&mut x))),
             Self::Ternary => Box::new(move || sample::ternary(&streams, 4, black_box(&mut small))),
             Self::Binomial => {
                 Box::new(move || sample::binomial(&streams, 4, black_box(&mut small)))

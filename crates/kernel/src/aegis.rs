@@ -80,9 +80,9 @@ pub(crate) fn pair(backend: Backend, keys: &[Block; 2], nonce: &Block, out: [&mu
     assert!(out[0].len().is_multiple_of(STEP), "a stream consists of steps");
     #[cfg(target_arch = "x86_64")]
     if let Some(two) = match backend.vectors() {
-        Vectors::None => None,
         Vectors::Avx2(simd) => simd.wide(),
         Vectors::Avx512(simd) => Some(simd.two()),
+        Vectors::None => None,
     } {
         let [one, other] = out.map(|out| out.as_chunks_mut().0);
         two.run(

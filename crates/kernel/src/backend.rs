@@ -14,27 +14,10 @@ use crate::{
 
 /// Proof that an instruction set is there: its values come from detection only.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Backend(Isa);
+pub struct Backend(Vectors);
 
-/// The instruction sets. Only a [`Backend`] proves that a set was detected, and its field is
-/// private.
+/// The instruction sets, each with the proof by which its vector operations are called, inside [`Backend::run`].
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Isa {
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-    #[cfg(target_arch = "aarch64")]
-    Neon,
-    #[cfg(target_feature = "simd128")]
-    Simd128,
-    #[cfg(dsp)]
-    Dsp,
-}
-
-/// The vector operations of a backend, to be used inside [`Backend::run`].
-#[derive(Clone, Copy)]
 pub(crate) enum Vectors {
     /// No vector instructions: the plain Rust version runs.
     None,
@@ -46,6 +29,9 @@ pub(crate) enum Vectors {
     Neon(Neon),
     #[cfg(target_feature = "simd128")]
     Simd128(Simd128),
+    /// Packed versions of some kernels, and plain Rust for the others.
+    #[cfg(dsp)]
+    Dsp,
 }
 
 /// Plain Rust, for traits that are implemented for it as well: one lane, or one block.
@@ -90,7 +76,6 @@ macro_rules! dispatch {
     }};
     ($kinds:ident $backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {
         match $backend.vectors() {
-            $crate::backend::Vectors::None => $portable,
             #[cfg(target_arch = "x86_64")]
             $crate::backend::Vectors::Avx2($simd) => $simd.run(
                 #[inline(always)]
@@ -105,9 +90,8 @@ macro_rules! dispatch {
             $crate::backend::Vectors::Neon(neon) => {
                 dispatch!(@$kinds neon, $simd => $vector, $portable)
             }
-            // What has vectors there calls them by itself.
-            #[cfg(target_feature = "simd128")]
-            $crate::backend::Vectors::Simd128(_) => $portable,
+            // What has other vectors calls them by itself.
+            _ => $portable,
         }
     };
     (@neon $token:ident, $simd:ident => $vector:expr, $portable:expr) => {{
@@ -153,7 +137,7 @@ macro_rules! has {
     }};
 }
 
-/// Features of `Isa::Avx2`: Haswell and later. [`has_wide_aes`] tells of those beyond.
+/// Features of `Vectors::Avx2`: Haswell and later. [`has_wide_aes`] tells of those beyond.
 #[cfg(target_arch = "x86_64")]
 macro_rules! avx2_features {
     ($has:ident) => {
@@ -161,7 +145,7 @@ macro_rules! avx2_features {
     };
 }
 
-/// The further features that `Isa::Avx512` requires: Ice Lake, Zen 4 and later have them.
+/// The further features that `Vectors::Avx512` requires: Ice Lake, Zen 4 and later have them.
 #[cfg(target_arch = "x86_64")]
 macro_rules! avx512_features {
     ($has:ident) => {
@@ -190,22 +174,27 @@ pub(crate) fn has_wide_aes() -> bool {
 
 impl Backend {
     /// The code that every target has.
-    pub const PORTABLE: Self = Self(Isa::Portable);
+    pub const PORTABLE: Self = Self(Vectors::None);
 
     /// Every backend that this processor has, the slowest first.
+    #[allow(unsafe_code, reason = "proofs of instruction sets, where they are detected")]
     pub fn all() -> impl Iterator<Item = Self> {
         [
-            Some(Isa::Portable),
+            Some(Vectors::None),
             #[cfg(target_arch = "x86_64")]
-            avx2_features!(has).then_some(Isa::Avx2),
+            // SAFETY: the features are those of AVX2's proof.
+            avx2_features!(has).then(|| Vectors::Avx2(unsafe { Avx2::detected() })),
             #[cfg(target_arch = "x86_64")]
-            (avx2_features!(has) && avx512_features!(has)).then_some(Isa::Avx512),
+            (avx2_features!(has) && avx512_features!(has))
+                // SAFETY: the features are those of AVX-512's proof.
+                .then(|| Vectors::Avx512(unsafe { Avx512::detected() })),
             #[cfg(target_arch = "aarch64")]
-            Some(Isa::Neon),
+            // SAFETY: every AArch64 processor that Rust compiles for has NEON.
+            Some(Vectors::Neon(unsafe { Neon::detected() })),
             #[cfg(target_feature = "simd128")]
-            Some(Isa::Simd128),
+            Some(Vectors::Simd128(Simd128::here())),
             #[cfg(dsp)]
-            Some(Isa::Dsp),
+            Some(Vectors::Dsp),
         ]
         .into_iter()
         .flatten()
@@ -256,43 +245,24 @@ impl Backend {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
-            Isa::Portable => "portable",
+            Vectors::None => "portable",
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => "avx2",
+            Vectors::Avx2(_) => "avx2",
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => "avx512",
+            Vectors::Avx512(_) => "avx512",
             #[cfg(target_arch = "aarch64")]
-            Isa::Neon => "neon",
+            Vectors::Neon(_) => "neon",
             #[cfg(target_feature = "simd128")]
-            Isa::Simd128 => "simd128",
+            Vectors::Simd128(_) => "simd128",
             #[cfg(dsp)]
-            Isa::Dsp => "dsp",
+            Vectors::Dsp => "dsp",
         }
     }
 
     /// The hand-written vector operations of this backend.
     #[inline(always)]
     pub(crate) fn vectors(self) -> Vectors {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "proof of a detected instruction set")]
-            // SAFETY: a `Backend` with `Isa::Avx2` exists only where these features were detected.
-            Isa::Avx2 => Vectors::Avx2(unsafe { Avx2::detected() }),
-            #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "proof of a detected instruction set")]
-            // SAFETY: a `Backend` with `Isa::Avx512` exists only where these features were detected.
-            Isa::Avx512 => Vectors::Avx512(unsafe { Avx512::detected() }),
-            #[cfg(target_arch = "aarch64")]
-            #[allow(unsafe_code, reason = "proof of an instruction set of the baseline")]
-            // SAFETY: every AArch64 processor that Rust compiles for has NEON.
-            Isa::Neon => Vectors::Neon(unsafe { Neon::detected() }),
-            #[cfg(target_feature = "simd128")]
-            Isa::Simd128 => Vectors::Simd128(Simd128::here()),
-            Isa::Portable => Vectors::None,
-            // It has packed versions of some kernels, and plain Rust for the others.
-            #[cfg(dsp)]
-            Isa::Dsp => Vectors::None,
-        }
+        self.0
     }
 
     /// Returns true for the packed instructions of 32-bit ARM. Without `std` they are the only code for what they can, whatever
@@ -300,7 +270,7 @@ impl Backend {
     #[cfg(dsp)]
     #[inline(always)]
     pub(crate) fn is_dsp(self) -> bool {
-        cfg!(not(feature = "std")) || self.0 == Isa::Dsp
+        cfg!(not(feature = "std")) || self.0 == Vectors::Dsp
     }
 
     /// The backend for `lanes` 32-bit lanes: the one with shorter vectors if these are enough.
@@ -308,7 +278,7 @@ impl Backend {
     pub(crate) fn for_lanes(self, lanes: usize) -> Self {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 if lanes <= 8 => Self(Isa::Avx2),
+            Vectors::Avx512(simd) if lanes <= 8 => Self(Vectors::Avx2(simd.single())),
             _ => self,
         }
     }
@@ -325,16 +295,12 @@ impl Backend {
     #[inline(always)]
     pub(crate) fn run<R>(self, kernel: impl FnOnce() -> R) -> R {
         match self.vectors() {
-            Vectors::None => kernel(),
             #[cfg(target_arch = "x86_64")]
             Vectors::Avx2(simd) => simd.run(kernel),
             #[cfg(target_arch = "x86_64")]
             Vectors::Avx512(simd) => simd.run(kernel),
-            // NEON is part of the AArch64 baseline: the portable code already uses it.
-            #[cfg(target_arch = "aarch64")]
-            Vectors::Neon(_) => kernel(),
-            #[cfg(target_feature = "simd128")]
-            Vectors::Simd128(_) => kernel(),
+            // For others the whole program is compiled with what they have, as NEON is part of the AArch64 baseline.
+            _ => kernel(),
         }
     }
 }
@@ -373,29 +339,6 @@ run!(
     "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,avx512vbmi2",
     "gfni,vaes,vpclmulqdq"
 );
-
-/// Calls the function of that name in the module `avx2` or `avx512` where the macro stands, with the token before its
-/// arguments, after the backend, or in the module `portable`; the former may have only target features that the backend
-/// was detected by.
-macro_rules! per_isa {
-    ($backend:expr, $function:ident($($argument:expr),* $(,)?)) => {
-        match $backend.vectors() {
-            $crate::backend::Vectors::None => portable::$function($($argument),*),
-            #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
-            // SAFETY: an `Avx2` exists only where its features were detected.
-            $crate::backend::Vectors::Avx2(simd) => unsafe { avx2::$function(simd, $($argument),*) },
-            #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
-            // SAFETY: an `Avx512` exists only where its features were detected.
-            $crate::backend::Vectors::Avx512(simd) => unsafe { avx512::$function(simd, $($argument),*) },
-            #[cfg(target_arch = "aarch64")]
-            $crate::backend::Vectors::Neon(_) => portable::$function($($argument),*),
-            #[cfg(target_feature = "simd128")]
-            $crate::backend::Vectors::Simd128(_) => portable::$function($($argument),*),
-        }
-    };
-}
 
 impl fmt::Debug for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,6 +4,8 @@
 
 use core::hint::black_box;
 
+#[cfg(target_arch = "x86_64")]
+use crate::backend::Vectors;
 use crate::{Backend, Block};
 
 #[cfg(target_arch = "x86_64")]
@@ -26,7 +28,18 @@ pub fn transpose(backend: Backend, rows: &[u8], stride: usize, first: usize, out
     assert!(first.is_multiple_of(128) && out.len().is_multiple_of(128), "columns come by 128");
     assert!(first / 8 + out.len() / 8 <= stride, "the columns are those of the matrix");
     assert!(stride.checked_mul(128) == Some(rows.len()), "128 rows");
-    per_isa!(backend, transpose(rows, stride, first / 8, out));
+    let first = first / 8;
+    match backend.vectors() {
+        #[cfg(target_arch = "x86_64")]
+        #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
+        // SAFETY: an `Avx2` exists only where its features were detected.
+        Vectors::Avx2(simd) => unsafe { avx2::transpose(simd, rows, stride, first, out) },
+        #[cfg(target_arch = "x86_64")]
+        #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
+        // SAFETY: an `Avx512` exists only where its features were detected.
+        Vectors::Avx512(simd) => unsafe { avx512::transpose(simd, rows, stride, first, out) },
+        _ => portable::transpose(rows, stride, first, out),
+    }
 }
 
 /// `out` ⊕= `a`.

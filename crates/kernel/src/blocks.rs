@@ -22,6 +22,16 @@ pub(crate) mod w512;
 
 use crate::Block;
 
+/// a ⊕ b.
+pub(crate) fn xor(a: &Block, b: &Block) -> Block {
+    (u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b)).to_ne_bytes()
+}
+
+/// a ∧ b.
+pub(crate) fn and(a: &Block, b: &Block) -> Block {
+    (u128::from_ne_bytes(*a) & u128::from_ne_bytes(*b)).to_ne_bytes()
+}
+
 /// The operations of a width.
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),

@@ -45,12 +45,9 @@ pub use comb::{Table, TwinTable};
 pub use field::Sixteen;
 pub use generators::{mul_base, mul_generators};
 pub use point::{
-    Invalid, Point, add, compress, decompress, double, is_identity, mul, mul_by_cofactor, select,
-    sub,
+    Invalid, Point, add, compress, decompress, is_identity, mul, mul_by_cofactor, select, sub,
 };
 pub use side::on_curve;
-
-use crate::Backend;
 
 /// The x-coordinate 6, of a generator of the whole curve: its order is 8ℓ,
 /// ℓ = 2²⁵² + 27742317777372353535851937790883648493.
@@ -64,27 +61,4 @@ const fn small(x: u8) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes[0] = x;
     bytes
-}
-
-/// The inverses of elements of the field; that of 0 is 0. Bit 255 is ignored, and an element may be p
-/// or above; inverses are below p.
-///
-/// # Panics
-/// Unless there is an element for each.
-pub fn invert(backend: Backend, elements: &[[u8; 32]], out: &mut [[u8; 32]]) {
-    batch::check_each(elements.len(), out.len());
-    dispatch!(backend, f => inverses(f, elements, out));
-}
-
-#[inline(always)]
-fn inverses<F: field::Field>(f: F, elements: &[[u8; 32]], out: &mut [[u8; 32]]) {
-    let n = out.len();
-    batch::divide(
-        f,
-        n,
-        #[inline(always)]
-        |start| ([], batch::load(f, start, n, elements)),
-        #[inline(always)]
-        |start, [], inverse| batch::store(f, inverse, start, out),
-    );
 }

@@ -165,22 +165,17 @@ fn check_code(entries: usize, cells: usize, outputs: Range<usize>) {
 /// Blocks of a line of the cache.
 const LINE: usize = 4;
 
-/// Asks for the line of a block that is soon read or written, in the nearest cache or, where so many lines are in use that
-/// they do not fit there, in the second one.
+/// Asks for the line of a block that is soon read or written, in the second cache: so many lines are in use that they do
+/// not fit in the nearest one.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "nothing to ask"))]
-fn prefetch<const NEAREST: bool, T>(memory: &[T], at: usize) {
+fn prefetch<T>(memory: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     #[allow(unsafe_code, reason = "an instruction of the baseline")]
     // SAFETY: the instruction is part of SSE, which every x86-64 processor has. It reads nothing; any address will do.
     unsafe {
-        use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
-        let address = memory.as_ptr().wrapping_add(at).cast();
-        if NEAREST {
-            _mm_prefetch::<_MM_HINT_T0>(address);
-        } else {
-            _mm_prefetch::<_MM_HINT_T1>(address);
-        }
+        use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T1>(memory.as_ptr().wrapping_add(at).cast());
     }
 }
 

@@ -649,16 +649,9 @@ impl<const N: usize, const Q: u16> Zeroize for NttPoly<N, Q> {
     }
 }
 
-impl<const N: usize, const Q: u16> fmt::Debug for Poly<N, Q> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Poly<{N}, {Q}>(<redacted>)")
-    }
-}
-
-impl<const N: usize, const Q: u16> fmt::Debug for NttPoly<N, Q> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "NttPoly<{N}, {Q}>(<redacted>)")
-    }
+redacted! {
+    [const N: usize, const Q: u16] Poly<N, Q>;
+    [const N: usize, const Q: u16] NttPoly<N, Q>;
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The vectors of WebAssembly.
 
 /// Proof that the vectors are there: they are if the module was compiled for them.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Simd128(());
 
 impl Simd128 {

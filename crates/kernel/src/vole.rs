@@ -10,10 +10,8 @@
 //!
 //! [Roy22]: https://eprint.iacr.org/2022/192
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
+#[cfg(target_feature = "simd128")]
 use crate::backend::Vectors;
-#[cfg(target_arch = "aarch64")]
-use crate::blocks::neon::NeonAes;
 use crate::{
     Backend, Block,
     aegis::{STEP, keystream, pair},
@@ -100,23 +98,15 @@ fn run(backend: Backend, tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
     if tree.k == 1 {
         return add_pair(backend, tree, len, sums);
     }
-    match backend.vectors() {
-        #[cfg(target_arch = "x86_64")]
-        Vectors::Avx2(simd) => match simd.wide() {
-            Some(two) => two.run(inlined!(|| vectors::run(two, tree, len, &mut sums))),
-            None => simd.run(inlined!(|| vectors::run(simd, tree, len, &mut sums))),
-        },
-        #[cfg(target_arch = "x86_64")]
-        Vectors::Avx512(simd) => simd.run(inlined!(|| vectors::run(simd, tree, len, &mut sums))),
-        #[cfg(target_arch = "aarch64")]
-        Vectors::Neon(_) => match NeonAes::detect() {
-            Some(aes) => aes.run(inlined!(|| vectors::run(aes, tree, len, &mut sums))),
-            None => portable::run(tree, len, &mut sums),
-        },
-        #[cfg(target_feature = "simd128")]
-        Vectors::Simd128(simd) => vectors::run(simd, tree, len, &mut sums),
-        _ => portable::run(tree, len, &mut sums),
+    #[cfg(target_feature = "simd128")]
+    if let Vectors::Simd128(simd) = backend.vectors() {
+        return vectors::run(simd, tree, len, &mut sums);
     }
+    dispatch!(
+        wide backend,
+        simd => vectors::run(simd, tree, len, &mut sums),
+        portable::run(tree, len, &mut sums),
+    );
 }
 
 /// The smallest tree: its row is the string of x = 1.

@@ -22,7 +22,7 @@ use std::{
     io::{Read, Write},
     net::Shutdown,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard,
         atomic::{AtomicU8, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
@@ -34,7 +34,10 @@ use foxtrot_ot::{
     engine::{Spares, batches::WINDOW},
 };
 
-use crate::{ChannelError, Error, HelloError, deadline::Deadline};
+use crate::{
+    ChannelError, Error, HelloError,
+    deadline::{Deadline, lock},
+};
 
 pub(crate) use closing::Step;
 pub use lane::Lane;
@@ -43,6 +46,8 @@ pub use meter::Counters;
 use meter::Meter;
 pub use reason::Reason;
 use receive::Inbox;
+#[cfg(feature = "tokio")]
+pub(crate) use receive::Queue;
 pub use transcript::Transcript;
 pub(crate) use transcript::{Scope, Tally};
 use transmit::Outbox;
@@ -201,16 +206,8 @@ impl Channel {
         self.shared.recv(lane, receive::Want::Exactly(expected), self.deadline())
     }
 
-    /// The first message that comes on one of these lanes, with its lane; each has so many bytes.
-    ///
-    /// # Errors
-    /// As for [`Channel::recv`].
-    pub fn recv_first(&self, expected: &[(Lane, usize)]) -> Result<(Lane, Vec<u8>), Error> {
-        let ended = ChannelError::NothingReceived(self.shared.timeout);
-        self.recv_first_within(expected, None)?.ok_or_else(|| ended.into())
-    }
-
-    /// The first message that comes, as [`recv_first`](Self::recv_first) does; `None` if after so long there is none of them, and no frame is coming.
+    /// The first message that comes on one of these lanes, with its lane; each has so many bytes. `None` if after so long
+    /// there is none of them, and no frame is coming.
     pub(crate) fn recv_first_within(
         &self,
         expected: &[(Lane, usize)],
@@ -259,11 +256,6 @@ impl Channel {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.shared.lock().meter.counters()
-    }
-
-    /// Counts from zero again.
-    pub fn reset_counters(&self) {
-        self.shared.lock().meter = Meter::default();
     }
 
     /// Restricts the peer to lanes below this number from now on; after a hello these are
@@ -457,11 +449,6 @@ impl State {
 /// Bytes of so many messages of that length that a lane holds back.
 pub(crate) fn held_back(messages: usize, len: usize) -> usize {
     messages.saturating_mul(cost(len)).min(QUEUE_BYTES)
-}
-
-/// Locks a mutex, also after a thread that held it has panicked.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The bytes that a message counts against [`QUEUE_BYTES`]: its payload and about what it takes to keep it,

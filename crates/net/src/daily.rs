@@ -9,11 +9,11 @@ use std::{
     fs::{self, File},
     io::{self, ErrorKind, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::Mutex,
     time::SystemTime,
 };
 
-use crate::{gate::Full, jobs::decimal};
+use crate::{deadline::lock, gate::Full, jobs::decimal};
 
 /// The first line of the file.
 const TITLE: &str = "foxtrot daily limits 1";
@@ -109,7 +109,7 @@ impl Daily {
     /// # Errors
     /// [`Denied`]; then nothing is counted.
     pub fn take(&self, peer: &str, keys: u64, now: SystemTime) -> Result<(), Denied> {
-        let mut used = self.used();
+        let mut used = lock(&self.used);
         let mut next = used.on(day(now));
         next.take(peer, keys, self.most).map_err(Denied::Full)?;
         if let Some(file) = &self.file {
@@ -118,10 +118,6 @@ impl Daily {
         }
         *used = next;
         Ok(())
-    }
-
-    fn used(&self) -> MutexGuard<'_, Used> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,11 +1,16 @@
-//! Instants until which we wait.
+//! Instants until which we wait, and locks.
 
 use core::time::Duration;
 use std::{
     io,
-    sync::{Condvar, MutexGuard, PoisonError},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
+
+/// Locks a mutex, also after a thread that held it has panicked.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Longer timeouts mean this one: a sum with it does not overflow an [`Instant`].
 pub(crate) const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);

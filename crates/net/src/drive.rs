@@ -3,11 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::{
-    future::Future,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{future::Future, sync::Mutex, time::Duration};
 
 use foxtrot_ot::{
     Context, Seed, Session, Usage,
@@ -15,7 +11,7 @@ use foxtrot_ot::{
 };
 use zeroize::Zeroizing;
 
-use crate::{Channel, ChannelError, Error, HelloError, Lane, channel::held_back};
+use crate::{Channel, ChannelError, Error, HelloError, Lane, channel::held_back, deadline::lock};
 
 /// The lane of a protocol's stream 0.
 const FIRST: Lane = Lane::PROTOCOL;
@@ -145,7 +141,7 @@ impl<E> Sink<E> {
     /// [`Abandoned`] for any error of the sink.
     pub fn keep<T>(&self, said: Result<T, E>) -> Result<T, Abandoned> {
         said.map_err(|e| {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
+            *lock(&self.0) = Some(e);
             Abandoned
         })
     }
@@ -155,7 +151,7 @@ impl<E> Sink<E> {
     /// # Errors
     /// The sink's error; else the run's.
     pub fn result<T>(&self, run: Result<T, E>) -> Result<T, E> {
-        match self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        match lock(&self.0).take() {
             Some(e) => Err(e),
             None => run,
         }

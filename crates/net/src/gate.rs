@@ -6,10 +6,10 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
-use crate::Reason;
+use crate::{Reason, deadline::lock};
 
 /// Counts sessions from their admission to their end.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Gate {
     /// [`Full`].
     pub fn admit(self: &Arc<Self>, peer: &str, takes: u64) -> Result<Pass, Full> {
         let Most { sessions, of_one_peer, memory } = self.most;
-        let mut inside = self.inside();
+        let mut inside = lock(&self.inside);
         if inside.sessions >= sessions {
             return Err(Full::Sessions(sessions));
         }
@@ -99,10 +99,6 @@ impl Gate {
         inside.sessions += 1;
         *inside.of_peers.entry(peer.to_owned()).or_default() += 1;
         Ok(Pass { gate: Arc::clone(self), peer: peer.to_owned(), memory: takes })
-    }
-
-    fn inside(&self) -> MutexGuard<'_, Inside> {
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -123,7 +119,7 @@ impl Pass {
     /// # Errors
     /// [`Full::Memory`]; then it takes none.
     pub fn takes(&mut self, bytes: u64) -> Result<(), Full> {
-        let mut inside = self.gate.inside();
+        let mut inside = lock(&self.gate.inside);
         inside.memory -= std::mem::take(&mut self.memory);
         inside.take(bytes, self.gate.most.memory)?;
         self.memory = bytes;
@@ -133,7 +129,7 @@ impl Pass {
 
 impl Drop for Pass {
     fn drop(&mut self) {
-        let mut inside = self.gate.inside();
+        let mut inside = lock(&self.gate.inside);
         inside.sessions -= 1;
         inside.memory -= self.memory;
         if let Some(of_peer) = inside.of_peers.get_mut(&self.peer) {
@@ -200,7 +196,7 @@ mod tests {
         let _d = gate.admit("d", 1).unwrap();
         drop(a);
         let _a = gate.admit("a", 1).unwrap();
-        assert_eq!(gate.inside().of_peers.len(), 3, "a peer that has gone is remembered");
+        assert_eq!(lock(&gate.inside).of_peers.len(), 3, "a peer that has gone is remembered");
     }
 
     #[test]

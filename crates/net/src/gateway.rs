@@ -28,13 +28,14 @@ use std::{
     collections::HashMap,
     io::{self, ErrorKind, Read, Write},
     net::{Shutdown, TcpStream},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     thread,
     time::Instant,
 };
 
 use crate::{
     ChannelError, Error,
+    deadline::lock,
     listen::{self, Connections, Silent},
     tcp::{Listener, Socket},
 };
@@ -153,10 +154,6 @@ impl Gateway {
 }
 
 impl Table {
-    fn routes(&self) -> MutexGuard<'_, Routes> {
-        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes a connection: joins it with its other end, or has it wait.
     fn take(&self, end: End, socket: Socket, silent: Silent) {
         let source = socket.source();
@@ -166,7 +163,7 @@ impl Table {
         };
         drop(silent);
         let ours = Waiting { socket: socket.stream, source: source.clone(), since: Instant::now() };
-        let mut routes = self.routes();
+        let mut routes = lock(&self.routes);
         routes.forget(self.limits);
         let theirs = routes.waiting[end.other() as usize].remove(&name);
         let Some(theirs) = theirs.filter(|theirs| is_there(&theirs.socket)) else {
@@ -185,7 +182,7 @@ impl Table {
         };
         (self.tell)(Event::Joined(name.clone(), outside.source.clone()));
         let moved = join(&outside.socket, &inside.socket);
-        self.routes().joined -= 1;
+        lock(&self.routes).joined -= 1;
         (self.tell)(Event::Ended(name, moved));
     }
 }

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::{
     io::{self, ErrorKind, Read, Write},
     net::Shutdown,
-    sync::{Arc, Mutex, PoisonError, TryLockError},
+    sync::{Arc, Mutex, TryLockError},
     time::Instant,
 };
 
@@ -17,7 +17,7 @@ use foxtrot_ot::line::{
 use crate::{
     Channel, ChannelError, Error, bridge,
     channel::{Hook, ReadHalf},
-    deadline::Deadline,
+    deadline::{Deadline, lock},
     hello::fresh_nonce,
     memory,
 };
@@ -55,21 +55,21 @@ pub fn connect(
     let (initiator, opening) = Initiator::open(key, fresh_nonce()?);
     let end = Deadline::after(wait);
     let shaken = (|| {
-        loop {
+        let answer = loop {
             writer.write_all(&opening)?;
             writer.flush()?;
             let again = Deadline::after(AGAIN).instant().min(end.instant());
             match after_magic::<ANSWER_LEN>(&mut reader, again, timeout) {
                 Err(e) if e.kind() == ErrorKind::TimedOut && end.remaining().is_some() => {}
-                answer => break answer,
+                answer => break answer?,
             }
-        }
+        };
+        let (line, confirmation) = initiator.confirm(&answer).map_err(broken)?;
+        writer.write_all(&confirmation)?;
+        writer.flush()?;
+        Ok(line)
     })();
-    let answer = shaken.map_err(|e| failed(&e, wait))?;
-    let (line, confirmation) = initiator.confirm(&answer).map_err(|e| failed(&broken(e), wait))?;
-    let said = writer.write_all(&confirmation).and_then(|()| writer.flush());
-    said.map_err(|e| failed(&e, wait))?;
-    open(line, reader, writer, hook, timeout)
+    open(shaken.map_err(|e| failed(&e, wait))?, reader, writer, hook, timeout)
 }
 
 /// Opens a channel as the device's end does, for a device that has an operating system, and for tests.
@@ -227,7 +227,7 @@ impl Reader {
 
 impl Read for Shared {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reader = lock(&self.0);
         if reader.next >= reader.record.len() && !reader.ended {
             reader.fill()?;
         }
@@ -239,7 +239,7 @@ impl Read for Shared {
 
 impl ReadHalf for Shared {
     fn set_deadline(&mut self, deadline: Instant) {
-        let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reader = lock(&self.0);
         reader.inner.set_deadline(deadline);
     }
 }

@@ -9,7 +9,7 @@ use std::{
     collections::VecDeque,
     net::{Shutdown, TcpStream},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
@@ -19,6 +19,7 @@ use std::{
 
 use crate::{
     ChannelError, Error,
+    deadline::lock,
     tcp::{Listener, Socket},
 };
 
@@ -101,6 +102,9 @@ struct SilentSocket {
 /// Counts a thread as long as it lives.
 struct Running(Arc<Shared>);
 
+/// Handles a connection; its result is kept until somebody asks for it.
+type Handle<T> = Arc<dyn Fn(Socket, Silent) -> T + Send + Sync>;
+
 /// Accepts connections and has each handled on a thread of its own; the timeout is for every wait
 /// on a connection.
 ///
@@ -121,21 +125,21 @@ where
     let for_listener = Arc::clone(&shared);
     let listening = thread::Builder::new()
         .name("foxtrot-listener".into())
-        .spawn(move || accept_all(&listener, timeout, &Arc::new(handle), &sender, &for_listener))
+        .spawn(move || {
+            let handle: Handle<T> = Arc::new(handle);
+            accept_all(&listener, timeout, &handle, &sender, &for_listener);
+        })
         .map_err(|e| ChannelError::io("start a thread", &e))?;
     Ok(Connections { ended, listening: Some(listening), shared })
 }
 
-fn accept_all<T, F>(
+fn accept_all<T: Send + 'static>(
     listener: &Listener,
     timeout: Duration,
-    handle: &Arc<F>,
+    handle: &Handle<T>,
     ended: &mpsc::Sender<Result<T, Error>>,
     shared: &Arc<Shared>,
-) where
-    T: Send + 'static,
-    F: Fn(Socket, Silent) -> T + Send + Sync + 'static,
-{
+) {
     while !shared.stop.load(Ordering::SeqCst) {
         if shared.is_full() {
             thread::sleep(PAUSE);
@@ -154,16 +158,12 @@ fn accept_all<T, F>(
     }
 }
 
-fn start<T, F>(
+fn start<T: Send + 'static>(
     socket: Socket,
-    handle: &Arc<F>,
+    handle: &Handle<T>,
     ended: &mpsc::Sender<Result<T, Error>>,
     shared: &Arc<Shared>,
-) -> Result<(), Error>
-where
-    T: Send + 'static,
-    F: Fn(Socket, Silent) -> T + Send + Sync + 'static,
-{
+) -> Result<(), Error> {
     let failed = |e: std::io::Error| ChannelError::io("take a connection", &e);
     let silence = Silent::begin(shared, socket.stream.try_clone().map_err(failed)?);
     shared.running.fetch_add(1, Ordering::SeqCst);
@@ -225,12 +225,6 @@ impl Stopper {
             let _ = silent.socket.shutdown(Shutdown::Both);
         }
     }
-
-    /// Returns true if it has been called.
-    #[must_use]
-    pub fn is_stopped(&self) -> bool {
-        self.0.stop.load(Ordering::SeqCst)
-    }
 }
 
 impl<T> Drop for Connections<T> {
@@ -282,7 +276,7 @@ impl Shared {
     }
 
     fn silent(&self) -> MutexGuard<'_, Waiting> {
-        self.silent.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.silent)
     }
 }
 
@@ -332,7 +326,7 @@ mod tests {
     static MANY: Mutex<()> = Mutex::new(());
 
     fn with_many() -> MutexGuard<'static, ()> {
-        MANY.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&MANY)
     }
 
     /// A handler that greets by one byte and echoes it.

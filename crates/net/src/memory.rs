@@ -5,14 +5,14 @@ use std::{
     collections::VecDeque,
     io::{self, ErrorKind, Read, Write},
     net::Shutdown,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard},
     time::Instant,
 };
 
 use crate::{
     Channel,
     channel::{Hook, ReadHalf},
-    deadline::Deadline,
+    deadline::{Deadline, lock},
     shape::{Link, Schedule},
 };
 
@@ -150,7 +150,7 @@ impl Pipe {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// The state once it is the caller's turn.

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
@@ -10,6 +10,8 @@ use std::{
 
 use foxtrot_ot::tasks::Task;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::deadline::lock;
 
 /// The time for which an idle thread waits awake for the next task: what it takes to wake it.
 const AWAKE: Duration = Duration::from_micros(50);
@@ -62,7 +64,7 @@ impl Threads {
         let others = self.pool.current_num_threads().min(tasks.len().saturating_sub(1));
         let (tasks, running) = (Mutex::new(tasks), AtomicUsize::new(others));
         // The next free thread takes the next task, so that a thread that wakes late holds up nobody.
-        let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let next = || lock(&tasks).pop();
         let work = || {
             while let Some(task) = next() {
                 task();

@@ -12,7 +12,7 @@ use core::{
     pin::Pin,
     task::{Context as Waking, Poll, ready},
 };
-use std::{collections::VecDeque, io};
+use std::io;
 
 use foxtrot_ot::{
     Usage,
@@ -22,7 +22,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::{
     ChannelError, Error, FrameError, Lane,
-    channel::{HEADER_BYTES, MAX_FRAME, Reason, Step, Tally, cost, fits, held_back},
+    channel::{HEADER_BYTES, MAX_FRAME, Queue, Reason, Step, Tally, held_back},
 };
 
 /// The lane of a protocol's stream 0.
@@ -60,12 +60,6 @@ struct Inbox {
     limits: Limits,
     /// A hash of what came, in a session that a hello began.
     heard: Option<Tally>,
-}
-
-#[derive(Debug, Default)]
-struct Queue {
-    frames: VecDeque<Vec<u8>>,
-    held: usize,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
@@ -135,8 +129,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
                     poll_fn(|waking| self.poll_write_below(waking, OUTBOUND)).await?;
                 }
                 Progress::Done(out) => {
-                    poll_fn(|waking| self.poll_write_below(waking, 1)).await?;
-                    poll_fn(|waking| self.poll_flush(waking)).await?;
+                    self.flush_all().await?;
                     return Ok(out);
                 }
                 Progress::Waiting { .. } => {
@@ -267,9 +260,8 @@ impl Inbox {
     /// the protocol, as soon as their header is here.
     fn take_frames(&mut self, awaited: &[(u8, usize)]) -> Result<(), Error> {
         while let Some((lane, len)) = self.header() {
-            let is_here = |(stream, _): &(u8, usize)| {
-                !self.lanes[usize::from(FIRST + stream)].frames.is_empty()
-            };
+            let is_here =
+                |(stream, _): &(u8, usize)| !self.lanes[usize::from(FIRST + stream)].is_empty();
             if awaited.iter().any(is_here) {
                 return Ok(());
             }
@@ -299,9 +291,7 @@ impl Inbox {
             if let (Some(heard), Some(lane)) = (&mut self.heard, Lane::new(lane)) {
                 heard.frame(lane, &frame);
             }
-            let queue = &mut self.lanes[usize::from(lane)];
-            queue.held += cost(len);
-            queue.frames.push_back(frame);
+            self.lanes[usize::from(lane)].push(frame);
             self.pass(len);
         }
         Ok(())
@@ -344,13 +334,13 @@ impl Inbox {
 
     /// The length that the next frame on that lane should have, if somebody waits for it.
     fn expected(&self, lane: u8, awaited: &[(u8, usize)]) -> Option<usize> {
-        let next = self.lanes[usize::from(lane)].frames.is_empty();
+        let next = self.lanes[usize::from(lane)].is_empty();
         let of_lane = awaited.iter().find(|(stream, _)| next && FIRST + stream == lane);
         of_lane.map(|(_, len)| *len)
     }
 
     fn has_room(&self, lane: u8, len: usize) -> bool {
-        fits(self.most(), self.lanes[usize::from(lane)].held, len)
+        self.lanes[usize::from(lane)].has_room(self.most(), len)
     }
 
     /// Returns true if more is to be read: the next frame is not whole, and somebody waits for it or it has room.
@@ -366,9 +356,7 @@ impl Inbox {
 
     fn pop(&mut self, awaited: &[(u8, usize)]) -> Result<Option<(u8, Vec<u8>)>, Error> {
         for &(stream, expected) in awaited {
-            let queue = &mut self.lanes[usize::from(FIRST + stream)];
-            if let Some(frame) = queue.frames.pop_front() {
-                queue.held -= cost(frame.len());
+            if let Some(frame) = self.lanes[usize::from(FIRST + stream)].pop() {
                 let got = frame.len();
                 if got != expected {
                     return Err(FrameError::Length { expected, got }.into());

@@ -3,8 +3,7 @@
 use foxtrot_kernel::{
     Backend,
     curve::{
-        Point, Sixteen, Table, TwinTable, add, compress, decompress, double, elligator as maps,
-        invert, is_identity, ladder as x_only, mul, mul_base, mul_by_cofactor, mul_generators,
+        Point, Sixteen, Table, TwinTable, add, compress, decompress, elligator as maps, is_identity, ladder as x_only, mul, mul_base, mul_by_cofactor, mul_generators,
         on_curve, ristretto as classes, select, sub,
     },
 };
@@ -26,8 +25,6 @@ pub(super) fn ladder(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
             x_only::mul_either(backend, &scalars, &both, &bits, &mut out);
         }
     }
-    results.0.extend(out.as_flattened());
-    invert(backend, &points, &mut out);
     results.0.extend(out.as_flattened());
     results.keep(2, |to| on_curve(backend, &points, to));
     results.0
@@ -78,8 +75,6 @@ pub(super) fn points(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     results.keep(2, |to| is_identity(backend, &out, to));
     select(backend, &bits, &a, &b, &mut out);
     results.points(backend, &out);
-    double(backend, &mut out);
-    results.points(backend, &out);
     mul_by_cofactor(backend, &mut out);
     results.points(backend, &out);
     mul(backend, &scalars, &a, &mut out);
@@ -104,7 +99,6 @@ pub(super) fn elligator(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     for (i, again) in again.iter().enumerate().filter(|(i, _)| found[i / 8] >> (i % 8) & 1 == 1) {
         results.0.extend([&[i as u8], again.as_slice()].concat());
     }
-    results.points(backend, &points_of(backend, input, n));
     results.0
 }
 
@@ -130,7 +124,7 @@ pub(super) fn ristretto(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
 /// Any points of the curve.
 fn points_of(backend: Backend, input: &mut Input<'_>, n: usize) -> Vec<Point> {
     let mut points = vec![Point::IDENTITY; n];
-    maps::map_to_points(backend, &input.arrays(n), &mut points);
+    classes::from_uniform(backend, &input.arrays(n), &mut points);
     points
 }
 

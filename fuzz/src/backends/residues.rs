@@ -4,7 +4,7 @@ use foxtrot_kernel::{
     Backend,
     rns::{
         Divider, MixedRadix, Modulus, Ntt, pack, residues, round_low,
-        sample::{Streams, binomial, ternary, uniform, uniform_public},
+        sample::{Streams, binomial, ternary, uniform_public},
         set_signed,
     },
 };
@@ -43,14 +43,9 @@ pub(super) fn slices(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     keep(&|x| residues::neg(backend, p, x));
     keep(&|x| residues::mul(backend, p, x, &a));
     keep(&|x| residues::mul_add(backend, p, x, &a, &b));
-    keep(&|x| residues::set_products(backend, p, x, [&a], [&b]));
-    keep(&|x| residues::set_products(backend, p, x, [&a, &b], [&c, &a]));
-    keep(&|x| residues::set_products(backend, p, x, [&a, &b, &c], [&c, &a, &b]));
-    keep(&|x| residues::set_products(backend, p, x, [&a, &b, &c, &a], [&c, &a, &b, &a]));
     keep(&|x| residues::mul_scalar(backend, p, x, w));
     keep(&|x| residues::mul_scalar_add(backend, p, x, &below_50, w));
     keep(&|x| residues::sub_mul_scalar(backend, p, x, &a, w));
-    keep(&|x| residues::set_reduced(backend, p, x, &any));
     keep(&|x| residues::set_small(backend, p, x, &small));
     keep(&|x| residues::add_small(backend, p, x, &small));
     if p.value() >> 32 > 0 {
@@ -136,8 +131,6 @@ pub(super) fn samples(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     results.keep(16 * (n / 8), |to| streams.bytes(stream, to));
     let mut words = vec![0; n];
     uniform_public(&streams, stream, p, &mut words);
-    results.words(&words);
-    uniform(&streams, stream, p, &mut words);
     results.words(&words);
     let mut small = vec![0; n];
     ternary(&streams, stream, &mut small);

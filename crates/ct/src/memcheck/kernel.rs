@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use foxtrot_kernel::{
     aes::Aes128,
-    curve::{Point, Sixteen, Table, double, elligator, invert},
+    curve::{Point, Sixteen, Table, ristretto},
     gf::{gf64, gf128, tower},
     ggm::{self, Kind},
     lpn::{
@@ -12,10 +12,6 @@ use foxtrot_kernel::{
         accumulate_noise, encode, mark, permutation,
     },
     ring::{Factor, NttPoly, Poly},
-    rns::{
-        Modulus, residues,
-        sample::{Streams, uniform},
-    },
 };
 use foxtrot_ot::Backend;
 
@@ -34,7 +30,6 @@ pub(crate) fn checks() -> impl Iterator<Item = Check> {
         named("polynomials of Paper512", polynomials::<512, 13313, 14, 256>),
         named("curve, secret points", curve),
         named("GF(2^64)", products),
-        named("residues", of_residues),
         named("GGM trees and the code of silent OT", silent),
     ]
     .into_iter()
@@ -78,11 +73,8 @@ fn polynomials<const N: usize, const Q: u16, const BITS: usize, const NOISE: usi
 
 fn curve(backend: Backend) {
     let strings = [secrets([0x37; 32]); N];
-    let mut inverses = [[0; 32]; N];
-    invert(backend, &strings, &mut inverses);
     let mut points = vec![Point::IDENTITY; N];
-    elligator::map_to_points(backend, &strings, &mut points);
-    double(backend, &mut points);
+    ristretto::from_uniform(backend, &[secrets([0x73; 64]); N], &mut points);
     let mut products = vec![Point::IDENTITY; N];
     let mut memory = vec![Sixteen::ZERO; Table::LEN];
     Table::new(backend, &points[0], &mut memory).mul(backend, &strings, &mut products);
@@ -91,16 +83,6 @@ fn curve(backend: Backend) {
 fn products(backend: Backend) {
     let [a, b] = [secrets([0x91; 8]), secrets([0x3c; 8])].map(u64::from_le_bytes);
     black_box(gf64::mul(backend, a, b));
-}
-
-fn of_residues(backend: Backend) {
-    let p = Modulus::new(1_125_899_906_826_241).expect("a prime of 50 bits");
-    let words: Vec<u64> =
-        (0..64).map(|k| u64::from_le_bytes(secrets([k; 8])) & 0x3fff_ffff_ffff).collect();
-    let mut x = vec![0; words.len()];
-    residues::set_reduced(backend, &p, &mut x, &words);
-    residues::set_products(backend, &p, &mut x, [&words, &words], [&words, &words]);
-    uniform(&Streams::new(backend, &secrets([0x42; 24])), 0, &p, &mut x);
 }
 
 /// The index of the missing leaf, the noise there, all leaves and rows are secret.

@@ -11,7 +11,11 @@ use super::vectors;
 use super::{CONSTANTS, STEP, WARM_UP};
 #[cfg(target_arch = "aarch64")]
 use crate::blocks::neon::NeonAes;
-use crate::{Block, erase};
+use crate::{
+    Block,
+    blocks::{and, xor},
+    erase,
+};
 
 /// S₀ to S₇, and the keys of a step's rounds; erased on drop.
 pub(crate) struct State {
@@ -74,12 +78,4 @@ impl Drop for State {
         erase(&mut self.blocks, Array([0; 16]));
         erase(&mut self.keys, Array([0; 16]));
     }
-}
-
-fn xor(a: &Block, b: &Block) -> Block {
-    (u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b)).to_ne_bytes()
-}
-
-fn and(a: &Block, b: &Block) -> Block {
-    (u128::from_ne_bytes(*a) & u128::from_ne_bytes(*b)).to_ne_bytes()
 }

@@ -1,7 +1,7 @@
 //! Uses the `aes` crate: constant time everywhere. The crate finds AES instructions by itself
 //! (ARMv8 and x86), so that this is also the code for AArch64. It erases its keys on drop.
 
-use crate::{Block, erase};
+use crate::{Block, blocks::xor, erase};
 use aes::cipher::{
     Array, BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser,
     KeyInit, ParBlocks, consts::U16,
@@ -24,22 +24,46 @@ pub(super) fn ctr(pi: &Cipher, first: u128, out: &mut [Block]) {
 }
 
 pub(super) fn tmmo(pi: &Cipher, first: u64, rows: &[Block], keys: &mut [Block]) {
+    hash(pi, first, rows, keys.as_chunks_mut().0, |row| [*row]);
+}
+
+pub(super) fn tmmo_pairs(
+    pi: &Cipher,
+    first: u64,
+    delta: &Block,
+    rows: &[Block],
+    keys: &mut [[Block; 2]],
+) {
+    hash(pi, first, rows, keys, |row| [*row, xor(row, delta)]);
+}
+
+/// Hashes the inputs that each row has, all under its tweak.
+fn hash<const N: usize>(
+    pi: &Cipher,
+    first: u64,
+    rows: &[Block],
+    keys: &mut [[Block; N]],
+    inputs: impl Fn(&Block) -> [Block; N],
+) {
     let mut masks = [[0; 16]; BATCH];
+    let (masks, _) = masks.as_chunks_mut::<N>();
     let mut tweak = u128::from(first);
-    for (rows, keys) in rows.chunks(BATCH).zip(keys.chunks_mut(BATCH)) {
+    for (rows, keys) in rows.chunks(BATCH / N).zip(keys.chunks_mut(BATCH / N)) {
         let masks = &mut masks[..rows.len()];
-        masks.copy_from_slice(rows);
-        encrypt(pi, masks);
-        for (key, mask) in keys.iter_mut().zip(&*masks) {
-            *key = xor(mask, &tweak.to_le_bytes());
+        for (mask, row) in masks.iter_mut().zip(rows) {
+            *mask = inputs(row);
+        }
+        encrypt(pi, masks.as_flattened_mut());
+        for (keys, mask) in keys.iter_mut().zip(&*masks) {
+            *keys = mask.each_ref().map(|mask| xor(mask, &tweak.to_le_bytes()));
             tweak += 1;
         }
-        encrypt(pi, keys);
-        for (key, mask) in keys.iter_mut().zip(&*masks) {
+        encrypt(pi, keys.as_flattened_mut());
+        for (key, mask) in keys.as_flattened_mut().iter_mut().zip(masks.as_flattened()) {
             *key = xor(key, mask);
         }
     }
-    erase(&mut masks, [0; 16]);
+    erase(masks.as_flattened_mut(), [0; 16]);
 }
 
 pub(super) fn mmo(pi: &Cipher, blocks: &mut [Block]) {
@@ -83,33 +107,6 @@ pub(super) fn mmo_tables(
     erase(&mut keys, [[0; 16]; 16]);
 }
 
-pub(super) fn tmmo_pairs(
-    pi: &Cipher,
-    first: u64,
-    delta: &Block,
-    rows: &[Block],
-    keys: &mut [[Block; 2]],
-) {
-    let mut masks = [[[0; 16]; 2]; BATCH / 2];
-    let mut tweak = u128::from(first);
-    for (rows, keys) in rows.chunks(BATCH / 2).zip(keys.chunks_mut(BATCH / 2)) {
-        let masks = &mut masks[..rows.len()];
-        for (pair, row) in masks.iter_mut().zip(rows) {
-            *pair = [*row, xor(row, delta)];
-        }
-        encrypt(pi, masks.as_flattened_mut());
-        for (pair, mask) in keys.iter_mut().zip(&*masks) {
-            *pair = mask.each_ref().map(|mask| xor(mask, &tweak.to_le_bytes()));
-            tweak += 1;
-        }
-        encrypt(pi, keys.as_flattened_mut());
-        for (key, mask) in keys.as_flattened_mut().iter_mut().zip(masks.as_flattened()) {
-            *key = xor(key, mask);
-        }
-    }
-    erase(&mut masks, [[0; 16]; 2]);
-}
-
 pub(crate) fn encrypt(pi: &Cipher, blocks: &mut [Block]) {
     let blocks = Array::cast_slice_from_core_mut(blocks);
     if crate::SMALL {
@@ -138,8 +135,4 @@ impl BlockCipherEncClosure for Together<'_> {
         }
         erase(&mut group, Array([0; 16]));
     }
-}
-
-fn xor(a: &Block, b: &Block) -> Block {
-    (u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b)).to_ne_bytes()
 }

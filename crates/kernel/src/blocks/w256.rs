@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Proof that the processor has all features of `Isa::Avx2`; and, if `WIDE`, VAES and VPCLMULQDQ.
+/// Proof that the processor has all features of `Vectors::Avx2`; and, if `WIDE`, VAES and VPCLMULQDQ.
 #[derive(Clone, Copy)]
 pub(crate) struct Two<const WIDE: bool>(Avx2);
 

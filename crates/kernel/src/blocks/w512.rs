@@ -125,7 +125,7 @@ impl Avx512 {
     /// Vectors of one block.
     #[inline(always)]
     pub(crate) fn single(self) -> Avx2 {
-        // SAFETY: `Isa::Avx512` is detected by the features of `Isa::Avx2` and others.
+        // SAFETY: `Vectors::Avx512` is detected by the features of `Vectors::Avx2` and others.
         unsafe { Avx2::detected() }
     }
 

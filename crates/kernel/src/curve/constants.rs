@@ -56,24 +56,6 @@ pub(super) const TWICE_TWIST_D: Limbs = [
     19_859_295_607_481,
 ];
 
-/// The even square root of −2·√−1, which is that of 2/√−1.
-pub(super) const SQRT_MINUS_TWO_ROOT: Limbs = [
-    533_094_393_274_174,
-    2_016_890_930_128_738,
-    18_285_341_111_199,
-    134_597_186_663_265,
-    1_486_323_764_102_114,
-];
-
-/// The even square root of −(A + 2), which brings Montgomery's form to Edwards'.
-pub(super) const SQRT_MINUS_A_2: Limbs = [
-    1_693_982_333_959_686,
-    608_509_411_481_997,
-    2_235_573_344_831_311,
-    947_681_270_984_193,
-    266_558_006_233_600,
-];
-
 /// 1 − d², `ONE_MINUS_D_SQ` of RFC 9496.
 pub(super) const ONE_MINUS_D_SQUARED: Limbs = [
     1_136_626_929_484_150,

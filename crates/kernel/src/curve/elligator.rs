@@ -3,10 +3,8 @@
 
 use super::{
     batch,
-    constants::{A, ONE, SQRT_MINUS_A_2, SQRT_MINUS_TWO_ROOT, ZERO},
-    edwards::Extended,
-    field::{Field, Words, is_odd, is_zero, mask, negate_where, sqrt_ratio, square, zip},
-    point::{self, Point},
+    constants::{A, ONE, ZERO},
+    field::{Field, Words, mask, negate_where, sqrt_ratio, square},
 };
 use crate::Backend;
 
@@ -19,16 +17,6 @@ use crate::Backend;
 pub fn map(backend: Backend, strings: &[[u8; 32]], out: &mut [[u8; 32]]) {
     batch::check_each(strings.len(), out.len());
     dispatch!(backend, f => map_each(f, strings, out));
-}
-
-/// The points to which the strings map: `map_to_curve_elligator2_edwards25519` of RFC 9380, section
-/// 6.8.2, otherwise as [`map`].
-///
-/// # Panics
-/// Unless there is a string for each.
-pub fn map_to_points(backend: Backend, strings: &[[u8; 32]], out: &mut [Point]) {
-    batch::check_each(strings.len(), out.len());
-    dispatch!(backend, f => points(f, strings, out));
 }
 
 /// Strings that [`map`] takes to these x-coordinates, of points of the curve. Sets bit i of `found`,
@@ -56,16 +44,9 @@ pub fn inverse(
         backend, f => inverse_each(f, points, coins, out, found));
 }
 
-/// u = N/D, and v.
-struct Image<E> {
-    numerator: E,
-    denominator: E,
-    v: E,
-}
-
-/// u and v, all tight. D = 1 + 2r² is not 0, as −1/2 is no square.
+/// u of [`map`] as N/D, of r tight. D = 1 + 2r² is not 0, as −1/2 is no square.
 #[cfg_attr(not(unoptimized), inline(always))]
-fn image<F: Field>(f: F, r: F::Element) -> Image<F::Element> {
+fn image<F: Field>(f: F, r: F::Element) -> ([F::Element; 1], F::Element) {
     let (one, a) = (f.splat(&ONE), f.splat(&A));
     let r_square = square(f, r);
     let twice = f.carry(f.add(r_square, r_square));
@@ -74,19 +55,10 @@ fn image<F: Field>(f: F, r: F::Element) -> Image<F::Element> {
     let d_square = square(f, d);
     let a_a = f.times(a, a);
     let inner = f.sub(d_square, f.times(a_a, twice));
-    let numerator = f.times(f.negate(a), inner);
-    let (first, root) = sqrt_ratio(f, numerator, f.times(d_square, d));
-    // u₂ = −A − u₁ = −2r²·A/D otherwise, and the cubic there is 2r² times that at u₁. Its root comes
-    // from that of √−1 times the value at u₁, which is what was found.
-    let other = f.times(f.times(root, r), f.splat(&SQRT_MINUS_TWO_ROOT));
-    let first_mask = mask(f, &first);
-    let v = f.select(first_mask, root, other);
-    // v is odd for u₁ and even for u₂.
-    let flip = zip(&is_odd(f, v), &first, |odd, first| odd ^ first);
-    let v = negate_where(f, &flip, v);
     let minus_a = f.negate(a);
-    let u = f.select(first_mask, minus_a, f.times(minus_a, twice));
-    Image { numerator: u, denominator: d, v }
+    let (first, _) = sqrt_ratio(f, f.times(minus_a, inner), f.times(d_square, d));
+    // u₂ = −A − u₁ = −2r²·A/D otherwise: the cubic there is 2r² times that at u₁.
+    ([f.select(mask(f, &first), minus_a, f.times(minus_a, twice))], d)
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -97,11 +69,7 @@ fn map_each<F: Field>(f: F, strings: &[[u8; 32]], out: &mut [[u8; 32]]) {
         n,
         inlined!(|start| {
             let r = batch::load(f, start, n, strings);
-            let image = f.outlined(
-                #[cfg_attr(not(unoptimized), inline(always))]
-                || image(f, r),
-            );
-            ([image.numerator], image.denominator)
+            f.outlined(inlined!(|| image(f, r)))
         }),
         inlined!(|start, [numerator], inverse| batch::store(
             f,
@@ -109,34 +77,6 @@ fn map_each<F: Field>(f: F, strings: &[[u8; 32]], out: &mut [[u8; 32]]) {
             start,
             out
         )),
-    );
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn points<F: Field>(f: F, strings: &[[u8; 32]], out: &mut [Point]) {
-    point::each(
-        f,
-        out,
-        inlined!(|start, n| {
-            let r = batch::load(f, start, n, strings);
-            let Image { numerator, denominator, v } = f.outlined(
-                #[cfg_attr(not(unoptimized), inline(always))]
-                || image(f, r),
-            );
-            // x = √(−A − 2)·u/v and y = (u − 1)/(u + 1).
-            let x = f.times(numerator, f.splat(&SQRT_MINUS_A_2));
-            let (below, above) = (f.sub(numerator, denominator), f.add(numerator, denominator));
-            let below_x = f.times(denominator, v);
-            let point = Extended {
-                x: f.times(x, above),
-                y: f.times(below, below_x),
-                z: f.times(below_x, above),
-                t: f.times(x, below),
-            };
-            // For v = 0 it is the identity, by convention.
-            let nowhere = mask(f, &is_zero(f, point.z));
-            Extended::select(f, nowhere, Extended::identity(f), point)
-        }),
     );
 }
 

@@ -90,6 +90,22 @@ impl Sixteen {
     }
 }
 
+/// The limbs, each changed. As below, without a loop: a method of arrays may stay out of line.
+#[cfg(target_arch = "x86_64")]
+#[cfg_attr(not(unoptimized), inline(always))]
+fn map5<T: Copy, U>(a: [T; 5], operation: impl Fn(T) -> U) -> [U; 5] {
+    let [a0, a1, a2, a3, a4] = a;
+    [operation(a0), operation(a1), operation(a2), operation(a3), operation(a4)]
+}
+
+/// Combines elements limb by limb.
+#[cfg(target_arch = "x86_64")]
+#[cfg_attr(not(unoptimized), inline(always))]
+fn zip5<T: Copy, U>(a: [T; 5], b: [T; 5], operation: impl Fn(T, T) -> U) -> [U; 5] {
+    let ([a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4]) = (a, b);
+    [operation(a0, b0), operation(a1, b1), operation(a2, b2), operation(a3, b3), operation(a4, b4)]
+}
+
 /// The low and the high half.
 #[cfg_attr(not(unoptimized), inline(always))]
 const fn halves(word: u64) -> [u32; 2] {

@@ -89,6 +89,12 @@ pub(super) fn each<F: Field>(
     }
 }
 
+/// Returns the number of lanes.
+#[inline(always)]
+fn lanes<F: Field>(_: F) -> usize {
+    F::LANES
+}
+
 /// a + b for points a and b, one for each of `out`, or one of them for all.
 ///
 /// # Panics
@@ -132,40 +138,20 @@ pub fn select(backend: Backend, choices: &[u8], zero: &[Point], one: &[Point], o
     batch::check(zero.len(), out.len());
     batch::check(one.len(), out.len());
     assert!(choices.len() >= out.len().div_ceil(8), "a bit for each");
-    dispatch!(
-        backend, f => selected(f, choices, zero, one, out));
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn selected<F: Field>(f: F, choices: &[u8], zero: &[Point], one: &[Point], out: &mut [Point]) {
-    each(
-        f,
-        out,
-        inlined!(|start, n| {
-            let second = super::field::mask(f, &batch::bits(f, start, n, choices));
-            Extended::select(f, second, load(f, start, n, one), load(f, start, n, zero))
-        }),
-    );
-}
-
-/// Doubles every point.
-pub fn double(backend: Backend, points: &mut [Point]) {
-    dispatch!(backend, f => double_times(f, points, 1));
+    dispatch!(backend, f => each(f, out, inlined!(|start, n| {
+        let second = super::field::mask(f, &batch::bits(f, start, n, choices));
+        Extended::select(f, second, load(f, start, n, one), load(f, start, n, zero))
+    })));
 }
 
 /// Multiplies every point by 8: the result is in the subgroup of prime order, and the identity for
 /// the eight points of small order.
 pub fn mul_by_cofactor(backend: Backend, points: &mut [Point]) {
-    dispatch!(backend, f => double_times(f, points, 3));
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn double_times<F: Field>(f: F, points: &mut [Point], times: usize) {
     let n = points.len();
-    for start in (0..n).step_by(F::LANES) {
-        let point = load(f, start, n, points).double_times(f, times);
+    dispatch!(backend, f => for start in (0..n).step_by(lanes(f)) {
+        let point = load(f, start, n, points).double_times(f, 3);
         store(f, point, start, points);
-    }
+    });
 }
 
 /// k·P for scalars k and points P, one for each of `out`, or one of them for all. Scalars are 256
@@ -176,20 +162,11 @@ fn double_times<F: Field>(f: F, points: &mut [Point], times: usize) {
 pub fn mul(backend: Backend, scalars: &[[u8; 32]], points: &[Point], out: &mut [Point]) {
     batch::check(scalars.len(), out.len());
     batch::check(points.len(), out.len());
-    dispatch!(backend, f => multiples(f, scalars, points, out));
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn multiples<F: Field>(f: F, scalars: &[[u8; 32]], points: &[Point], out: &mut [Point]) {
-    each(
-        f,
-        out,
-        inlined!(|start, n| {
-            let digits = batch::scalars(f, start, n, scalars, odd_digits);
-            let even = batch::even(f, start, n, scalars);
-            multiply(f, &digits, &even, load(f, start, n, points), &TWICE_D)
-        }),
-    );
+    dispatch!(backend, f => each(f, out, inlined!(|start, n| {
+        let digits = batch::scalars(f, start, n, scalars, odd_digits);
+        let even = batch::even(f, start, n, scalars);
+        multiply(f, &digits, &even, load(f, start, n, points), &TWICE_D)
+    })));
 }
 
 /// Sets bit i, packed least significant first, if point i is the identity, and clears it if not.
@@ -198,18 +175,13 @@ fn multiples<F: Field>(f: F, scalars: &[[u8; 32]], points: &[Point], out: &mut [
 /// If there is no room for the bits.
 pub fn is_identity(backend: Backend, points: &[Point], out: &mut [u8]) {
     assert!(out.len() >= points.len().div_ceil(8), "a bit for each");
-    dispatch!(backend, f => identities(f, points, out));
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn identities<F: Field>(f: F, points: &[Point], out: &mut [u8]) {
     let n = points.len();
-    for start in (0..n).step_by(F::LANES) {
+    dispatch!(backend, f => for start in (0..n).step_by(lanes(f)) {
         let Extended { x, y, z, .. } = load(f, start, n, points);
         // (0, 1): not (0, −1), which has order 2.
         let both = zip(&is_zero(f, x), &is_equal(f, y, z), |a, b| a & b);
         batch::store_bits(f, &both, start, n, out);
-    }
+    });
 }
 
 /// The encodings of RFC 8032, section 5.1.2: y below p, and the parity of x in bit 255.

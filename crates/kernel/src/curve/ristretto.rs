@@ -46,7 +46,11 @@ pub fn decode(backend: Backend, encodings: &[[u8; 32]], out: &mut [Point]) -> Re
 /// Unless there is a string for each.
 pub fn from_uniform(backend: Backend, strings: &[[u8; 64]], out: &mut [Point]) {
     batch::check_each(strings.len(), out.len());
-    dispatch!(backend, f => derive_each(f, strings, out));
+    dispatch!(backend, f => point::each(f, out, inlined!(|start, n| {
+        let first = mapped(f, half(f, start, n, strings, 0));
+        let second = mapped(f, half(f, start, n, strings, 1));
+        first.plus(f, second.cached(f, &TWICE_D))
+    })));
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -108,19 +112,6 @@ fn decode_each<F: Field>(f: F, encodings: &[[u8; 32]], out: &mut [Point]) -> Res
         point::store(f, Extended { x, y, z: one, t }, start, out);
     }
     Ok(())
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn derive_each<F: Field>(f: F, strings: &[[u8; 64]], out: &mut [Point]) {
-    point::each(
-        f,
-        out,
-        inlined!(|start, n| {
-            let first = mapped(f, half(f, start, n, strings, 0));
-            let second = mapped(f, half(f, start, n, strings, 1));
-            first.plus(f, second.cached(f, &TWICE_D))
-        }),
-    );
 }
 
 /// The first or the second half of each string.

@@ -13,7 +13,10 @@ use curve25519_dalek::{
 };
 
 use super::*;
-use crate::laws::{Stream, on_every_backend};
+use crate::{
+    Backend,
+    laws::{Stream, on_every_backend},
+};
 
 mod maps;
 mod points;
@@ -109,31 +112,6 @@ fn lengths(backend: Backend) {
         for ((scalar, point), out) in scalars.iter().zip(&points).zip(out) {
             assert_eq!(out, laddered(scalar, point, 255));
         }
-        if n > 0 {
-            let inputs = random_strings(&mut random, n);
-            let (mut inverses, mut back) = (vec![[0; 32]; n], vec![[0; 32]; n]);
-            invert(backend, &inputs, &mut inverses);
-            invert(backend, &inverses, &mut back);
-            for (input, back) in inputs.iter().zip(back) {
-                assert_eq!(field::to_bytes(&field::from_bytes(input)), back);
-            }
-        }
-    }
-}
-
-fn zeros(backend: Backend) {
-    let mut inputs = random_strings(&mut Stream(28), 40);
-    for i in [0, 7, 8, 9, 24, 39] {
-        inputs[i] = if i % 2 == 0 { small(0) } else { prime_plus(0) };
-    }
-    let mut together = vec![[0; 32]; inputs.len()];
-    invert(backend, &inputs, &mut together);
-    for (input, together) in inputs.iter().zip(together) {
-        let mut alone = [[0; 32]];
-        invert(backend, core::slice::from_ref(input), &mut alone);
-        assert_eq!(alone, [together]);
-        let zero = field::canonical(&field::from_bytes(input)) == [0; 5];
-        assert_eq!(together == [0; 32], zero);
     }
 }
 
@@ -175,7 +153,6 @@ fn generators(backend: Backend) {
 on_every_backend! {
     ladders_match_the_reference_crate => ladder;
     batches_of_every_length_end_where_they_end => lengths;
-    zeros_do_not_spoil_the_inverses_beside_them => zeros;
     a_bit_chooses_the_point => choice;
     generators_generate_everything => generators;
 }

@@ -8,6 +8,7 @@ use crate::{
     Block,
     aes::portable::{Cipher, encrypt},
     backend::Scalar,
+    blocks::{and, xor},
     erase,
 };
 
@@ -57,12 +58,4 @@ pub(super) fn next_level<const CORRELATED: bool>(
 fn sigma(s: &Block) -> Block {
     let s = u128::from_le_bytes(*s);
     (s.rotate_left(64) ^ s >> 64 << 64).to_le_bytes()
-}
-
-fn xor(a: &Block, b: &Block) -> Block {
-    (u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b)).to_ne_bytes()
-}
-
-fn and(a: &Block, b: &Block) -> Block {
-    (u128::from_ne_bytes(*a) & u128::from_ne_bytes(*b)).to_ne_bytes()
 }

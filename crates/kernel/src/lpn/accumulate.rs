@@ -26,7 +26,7 @@ pub(super) trait Source: Copy {
 impl Source for &[Block] {
     #[inline(always)]
     fn ask(&self, place: usize) {
-        prefetch::<false, _>(self, place + LINE);
+        prefetch(self, place + LINE);
     }
 
     #[inline(always)]
@@ -60,7 +60,7 @@ impl Target for ByTable<'_> {
 
     #[inline(always)]
     fn put<S: Blocks>(&mut self, s: S, (): &(), _: usize, sum: S::Vector) {
-        prefetch::<false, _>(self.to, self.ahead);
+        prefetch(self.to, self.ahead);
         self.ahead += 1;
         s.store(sum, &mut self.to[self.entries.place()]);
     }
@@ -83,7 +83,7 @@ impl Target for ByBucket<'_> {
     #[inline(always)]
     fn put<S: Blocks>(&mut self, s: S, chunk: &[u8; CHUNK], i: usize, sum: S::Vector) {
         let place = self.places.next(chunk[i]);
-        prefetch::<false, _>(self.to, place + LINE);
+        prefetch(self.to, place + LINE);
         s.store(sum, &mut self.to[place]);
     }
 }
@@ -108,7 +108,7 @@ impl Target for OfPart<'_> {
     #[inline(always)]
     fn put<S: Blocks>(&mut self, s: S, chunk: &[u8; CHUNK], i: usize, sum: S::Vector) {
         let cells = &mut self.cells[usize::from(chunk[i])];
-        prefetch::<false, _>(cells.as_slice(), LINE);
+        prefetch(cells.as_slice(), LINE);
         if let Some(cell) = cells.next() {
             s.store(sum, cell);
         }

@@ -36,7 +36,7 @@ pub(super) fn encode<C: Blocks>(
     for done in (0..n).step_by(HALF) {
         let next_bucket = 2 * (first + done) + permutation.n() / BUCKETS;
         for ahead in (0..WHOLE).step_by(LINE) {
-            prefetch::<false, _>(x, next_bucket + ahead);
+            prefetch(x, next_bucket + ahead);
         }
         entries.for_each(WHOLE, inlined!(|i, place| z[i] = x[place]));
         z.copy_within(HALF..WHOLE, WHOLE);

@@ -63,7 +63,7 @@ pub fn accumulate_noise(
 impl accumulate::Source for Noise<'_> {
     #[inline(always)]
     fn ask(&self, place: usize) {
-        super::prefetch::<false, _>(self.marks, place + 32);
+        super::prefetch(self.marks, place + 32);
     }
 
     #[inline(always)]

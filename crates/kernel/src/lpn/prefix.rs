@@ -64,7 +64,7 @@ impl Prefix {
         entries.for_each(
             leaves.len(),
             inlined!(|i, place| {
-                prefetch::<false, _>(x, ahead + i);
+                prefetch(x, ahead + i);
                 sum = s.xor(sum, s.splat(&leaves[i]));
                 s.store(sum, &mut x[place - first]);
             }),

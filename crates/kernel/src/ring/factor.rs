@@ -1,7 +1,5 @@
 //! Factors of products.
 
-use core::fmt;
-
 use zeroize::Zeroize;
 
 use super::{erase, ntt, sample, vectors};
@@ -44,8 +42,6 @@ impl<const N: usize, const Q: u16> Drop for Factor<N, Q> {
     }
 }
 
-impl<const N: usize, const Q: u16> fmt::Debug for Factor<N, Q> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Factor<{N}, {Q}>(<redacted>)")
-    }
+redacted! {
+    [const N: usize, const Q: u16] Factor<N, Q>;
 }

@@ -3,8 +3,6 @@
 //! with a room of their own are never inlined: it must not become part of the caller's stack frame.
 //! Nor are functions that only the portable code calls.
 
-use core::fmt;
-
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::vector;
 use super::{Factor, NttPoly, encode, erase, ntt, sample};
@@ -34,10 +32,8 @@ impl<const N: usize, const P: usize> Drop for Room<N, P> {
     }
 }
 
-impl<const N: usize, const P: usize> fmt::Debug for Room<N, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Room<{N}, {P}>(<redacted>)")
-    }
+redacted! {
+    [const N: usize, const P: usize] Room<N, P>;
 }
 
 /// A vector of noise by its values, as factors: centred binomial with η = 2, from N/2 bytes for

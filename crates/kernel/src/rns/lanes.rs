@@ -1,9 +1,9 @@
 //! Arithmetic modulo a prime in several lanes at once, behind one interface for all instruction sets.
 //!
-//! The implementation chooses what a vector holds: words, or doubles that are integers. *Narrow*
-//! and *lazy* are its bounds, in docs/rns.md; narrow vectors are lazy. A value of a type that
-//! implements [`Lanes`] proves that the instructions are there; generic code over it runs inside
-//! `Backend::run`, inlined. No operation's time depends on what is in the lanes.
+//! The implementation chooses what a vector holds: words, or doubles that are integers; what methods do
+//! unless it says otherwise is for words. *Narrow* and *lazy* are its bounds, in docs/rns.md; narrow vectors
+//! are lazy. A value of a type that implements [`Lanes`] proves that the instructions are there; generic code
+//! over it runs inside `Backend::run`, inlined. No operation's time depends on what is in the lanes.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -15,9 +15,6 @@ use super::{
     modulus::{Factor, Modulus},
     pack, sample,
 };
-
-/// The number of products that are reduced at once.
-pub(super) const MOST_PRODUCTS: usize = 4;
 
 /// The operations of an instruction set.
 pub(super) trait Lanes: Copy {
@@ -37,14 +34,23 @@ pub(super) trait Lanes: Copy {
     /// Makes a prime ready.
     fn prime(self, modulus: &Modulus) -> Self::Prime;
     /// The two words that stand for a multiplier in tables.
-    fn entry(self, modulus: &Modulus, factor: Factor) -> [u64; 2];
+    #[inline(always)]
+    fn entry(self, _: &Modulus, factor: Factor) -> [u64; 2] {
+        [factor.w, factor.quotient]
+    }
 
     /// The first words of `from`, integers below 2⁵²: narrow if they are canonical.
     fn load(self, from: &[u64]) -> Self::Vector;
     /// Writes canonical words to the front of `to`, from a narrow vector.
-    fn store(self, p: Self::Prime, x: Self::Vector, to: &mut [u64]);
+    #[inline(always)]
+    fn store(self, p: Self::Prime, x: Self::Vector, to: &mut [u64]) {
+        self.suspend(self.canonical(p, x), to);
+    }
     /// A vector that [`Lanes::suspend`] has written.
-    fn resume(self, from: &[u64]) -> Self::Vector;
+    #[inline(always)]
+    fn resume(self, from: &[u64]) -> Self::Vector {
+        self.load(from)
+    }
     /// Writes a lazy vector as it is.
     fn suspend(self, x: Self::Vector, to: &mut [u64]);
     /// Copies a word below 2⁵² to all lanes, as [`Lanes::load`] does.
@@ -63,13 +69,6 @@ pub(super) trait Lanes: Copy {
     fn mul_by(self, p: Self::Prime, x: Self::Vector, w: Self::Factor) -> Self::Vector;
     /// a·b, narrow, for canonical operands.
     fn mul(self, p: Self::Prime, a: Self::Vector, b: Self::Vector) -> Self::Vector;
-    /// Σ aₖ·bₖ, narrow, for at most [`MOST_PRODUCTS`] canonical operands.
-    fn products<const K: usize>(
-        self,
-        p: Self::Prime,
-        a: [Self::Vector; K],
-        b: [Self::Vector; K],
-    ) -> Self::Vector;
     /// a + b, narrow, for narrow operands.
     fn add(self, p: Self::Prime, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// a − b, narrow, for narrow operands.
@@ -81,7 +80,10 @@ pub(super) trait Lanes: Copy {
 
     /// Does what layers may leave undone, once per pass of a transform, for the operand that no
     /// layer of the pass multiplies.
-    fn settle(self, p: Self::Prime, x: Self::Vector) -> Self::Vector;
+    #[inline(always)]
+    fn settle(self, _: Self::Prime, x: Self::Vector) -> Self::Vector {
+        x
+    }
     /// A narrow vector from a lazy one.
     fn narrow(self, p: Self::Prime, x: Self::Vector) -> Self::Vector;
     /// x + y·w and x − y·w: lazy, from lazy.
@@ -126,11 +128,5 @@ pub(super) trait Lanes: Copy {
     #[inline(always)]
     fn accept(self, p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
         sample::plain::accept(p, threshold, words, out)
-    }
-
-    /// ⌊w·p/2¹²⁸⌋ for every two words w, the low one first.
-    #[inline(always)]
-    fn scale(self, p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
-        sample::plain::scale(p, words, out);
     }
 }

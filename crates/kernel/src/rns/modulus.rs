@@ -147,15 +147,6 @@ impl Modulus {
         self.reduce_wide(x as u128)
     }
 
-    /// x mod p for a signed x, such as noise.
-    #[must_use]
-    #[inline(always)]
-    pub const fn reduce_signed(&self, x: i64) -> u64 {
-        let r = self.reduce(x.unsigned_abs());
-        let negative = sign(x.cast_unsigned());
-        (r & !negative) | (self.neg(r) & negative)
-    }
-
     /// c mod p, for c < 2^(52+k).
     #[inline(always)]
     pub(super) const fn reduce_wide(&self, c: u128) -> u64 {

@@ -57,29 +57,6 @@ pub fn mul_add(backend: Backend, p: &Modulus, x: &mut [u64], a: &[u64], b: &[u64
     });
 }
 
-/// x = Σ aₖ·bₖ, for one to four products.
-///
-/// # Panics
-/// If the lengths do not fit.
-pub fn set_products<const K: usize>(
-    backend: Backend,
-    p: &Modulus,
-    x: &mut [u64],
-    a: [&[u64]; K],
-    b: [&[u64]; K],
-) {
-    check(x.len(), &a.map(<[u64]>::len));
-    check(x.len(), &b.map(<[u64]>::len));
-    dispatch!(backend, l => {
-        let p = l.prime(p);
-        for (i, x) in vectors(l, x).enumerate() {
-            let at = i * lanes(l);
-            let sum = l.products(p, loaded(l, at, a), loaded(l, at, b));
-            l.store(p, sum, x);
-        }
-    });
-}
-
 /// x ·= w, for w < p, which is public.
 ///
 /// # Panics
@@ -116,15 +93,6 @@ pub fn sub_mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w
     });
 }
 
-/// x = y mod p, for any words y.
-///
-/// # Panics
-/// If the lengths do not fit.
-pub fn set_reduced(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
-    check(x.len(), &[y.len()]);
-    backend.run(inlined!(|| x.iter_mut().zip(y).for_each(|(x, y)| *x = p.reduce(*y))));
-}
-
 /// x = y mod p, for small signed integers.
 ///
 /// # Panics
@@ -158,16 +126,6 @@ fn lanes<L: Lanes>(_: L) -> usize {
 #[cfg_attr(not(unoptimized), inline(always))]
 fn vectors<L: Lanes>(_: L, x: &mut [u64]) -> core::slice::ChunksExactMut<'_, u64> {
     x.chunks_exact_mut(L::LANES)
-}
-
-/// The vectors that begin there.
-#[cfg_attr(not(unoptimized), inline(always))]
-fn loaded<L: Lanes, const K: usize>(l: L, at: usize, slices: [&[u64]; K]) -> [L::Vector; K] {
-    let mut x = [l.splat(0); K];
-    for k in 0..K {
-        x[k] = l.load(&slices[k][at..]);
-    }
-    x
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]

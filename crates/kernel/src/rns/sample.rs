@@ -114,20 +114,6 @@ pub fn uniform_public(streams: &Streams, stream: u64, p: &Modulus, out: &mut [u6
     }
 }
 
-/// Uniform secret residues: ⌊w·p/2¹²⁸⌋ for numbers w of two words, the low one first. The statistical
-/// distance from uniform is at most p/2¹³⁰ per residue, below 2⁻⁸⁰.
-///
-/// # Panics
-/// If the length does not fit, or there is no such stream.
-pub fn uniform(streams: &Streams, stream: u64, p: &Modulus, out: &mut [u64]) {
-    check(out.len(), &[]);
-    let mut stream = Stream::new(streams, stream);
-    for out in out.chunks_mut(BUFFER / 2) {
-        let words = stream.words(2 * out.len());
-        dispatch!(streams.backend(), l => l.scale(p, words, out));
-    }
-}
-
 /// Uniform ternary coefficients, −1, 0 or 1.
 ///
 /// Each number w of two words, the low one first, gives 32 of them: the digits of ⌊w·3³²/2¹²⁸⌋ to base 3,

@@ -15,13 +15,13 @@ use super::{
     packing::{Packing, Unpacking, ZERO},
 };
 
-/// Proof that the processor has all features of `Isa::Avx2`.
-#[derive(Clone, Copy)]
+/// Proof that the processor has all features of `Vectors::Avx2`.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Avx2(());
 
 impl Avx2 {
     /// # Safety
-    /// The processor has all features of `Isa::Avx2`.
+    /// The processor has all features of `Vectors::Avx2`.
     #[inline(always)]
     pub(crate) const unsafe fn detected() -> Self {
         Self(())

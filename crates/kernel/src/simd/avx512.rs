@@ -12,13 +12,13 @@ use core::arch::x86_64::*;
 
 use super::{MAX_WORDS, Simd, TWO_MORE, instructions, moves};
 
-/// Proof that the processor has all features of `Isa::Avx512`.
-#[derive(Clone, Copy)]
+/// Proof that the processor has all features of `Vectors::Avx512`.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Avx512(());
 
 impl Avx512 {
     /// # Safety
-    /// The processor has all features of `Isa::Avx512`.
+    /// The processor has all features of `Vectors::Avx512`.
     #[inline(always)]
     pub(crate) const unsafe fn detected() -> Self {
         Self(())

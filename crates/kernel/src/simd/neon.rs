@@ -7,12 +7,12 @@ mod uniform;
 use core::arch::aarch64::*;
 
 use super::{
-    MAX_WORDS, Simd, TWO_MORE,
+    MAX_WORDS, Simd, TWO_MORE, instructions,
     packing::{Packing, Unpacking},
 };
 
 /// Proof that the processor has NEON.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Neon(());
 
 impl Neon {
@@ -61,16 +61,6 @@ impl Neon {
     }
 }
 
-/// Methods that are one instruction on vectors.
-macro_rules! instructions {
-    ($($method:ident($($x:ident),*): $vector:ty = $instruction:expr;)*) => {$(
-        #[inline(always)]
-        fn $method(self, $($x: $vector),*) -> $vector {
-            neon!($instruction($($x),*))
-        }
-    )*};
-}
-
 impl Simd for Neon {
     type Lanes = uint16x8_t;
     type Words = uint32x4_t;
@@ -79,14 +69,19 @@ impl Simd for Neon {
     const REGISTERS: usize = 32;
 
     instructions! {
-        add(a, b): uint16x8_t = vaddq_u16;
-        sub(a, b): uint16x8_t = vsubq_u16;
-        mul_low(a, b): uint16x8_t = vmulq_u16;
-        min(a, b): uint16x8_t = vminq_u16;
-        and(a, b): uint16x8_t = vandq_u16;
-        or(a, b): uint16x8_t = vorrq_u16;
-        add_words(a, b): uint32x4_t = vaddq_u32;
-        xor_words(a, b): uint32x4_t = veorq_u32;
+        neon, uint16x8_t:
+        add(a, b) = vaddq_u16;
+        sub(a, b) = vsubq_u16;
+        mul_low(a, b) = vmulq_u16;
+        min(a, b) = vminq_u16;
+        and(a, b) = vandq_u16;
+        or(a, b) = vorrq_u16;
+    }
+
+    instructions! {
+        neon, uint32x4_t:
+        add_words(a, b) = vaddq_u32;
+        xor_words(a, b) = veorq_u32;
     }
 
     #[inline(always)]

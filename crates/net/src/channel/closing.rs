@@ -4,9 +4,9 @@
 use std::sync::atomic::Ordering;
 
 use super::{
-    Channel, Lane, Phase, Shared, State, UNBOUNDED, lock, receive::Want, transcript::Transcript,
+    Channel, Lane, Outbox, Phase, State, UNBOUNDED, lock, receive::Want, transcript::Transcript,
 };
-use crate::{ChannelError, Error, FrameError, deadline::Deadline};
+use crate::{Error, FrameError};
 
 /// A statement of a side at the end, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +39,8 @@ impl Channel {
     /// [`FrameError::Surplus`], [`Error::Channel`].
     pub fn finish(&self) -> Result<Transcript, Error> {
         let (shared, deadline) = (&self.shared, self.deadline());
-        shared.drain_frames(deadline)?;
         let transcript = {
-            let mut state = shared.lock();
+            let mut state = shared.await_outbox(deadline, Outbox::is_written)?;
             if let Err(e) = state.receive_no_more() {
                 return Err(shared.fail(&mut state, e));
             }
@@ -107,24 +106,6 @@ impl Channel {
             frame if frame == expected => Ok(()),
             frame if frame[0] == expected[0] => Err(self.give_up(FrameError::Transcript)),
             frame => Err(self.give_up(FrameError::Step { got: frame[0] })),
-        }
-    }
-}
-
-impl Shared {
-    /// Waits until the writer has seen all frames.
-    fn drain_frames(&self, deadline: Deadline) -> Result<(), Error> {
-        let mut state = self.lock();
-        loop {
-            state.check()?;
-            if state.outbox.is_written() {
-                return Ok(());
-            }
-            let (guard, woken) = deadline.wait(&self.outbound, state);
-            state = guard;
-            if woken.is_err() {
-                return Err(self.fail(&mut state, ChannelError::NothingTaken(self.timeout)));
-            }
         }
     }
 }

@@ -11,27 +11,27 @@ use crate::{ChannelError, Error, FrameError, HelloError};
 #[non_exhaustive]
 pub enum Reason {
     /// The side could not decode a message of the other.
-    Undecodable,
+    Undecodable = 1,
     /// A check of what the other sent failed.
-    CheckFailed,
+    CheckFailed = 2,
     /// The side waited for the other in vain.
-    Timeout,
+    Timeout = 3,
     /// Something failed on its own side.
-    Other,
+    Other = 4,
     /// The side has as many sessions as it may have.
-    Busy,
+    Busy = 5,
     /// Its set has more keys than the other accepts.
-    TooManyKeys,
+    TooManyKeys = 6,
     /// The session would take more memory than it has for one.
-    TooLarge,
+    TooLarge = 7,
     /// Its set has fewer keys than the other accepts.
-    TooFewKeys,
+    TooFewKeys = 8,
     /// The limits of the day admit no more of the peer.
-    UsedUp,
+    UsedUp = 9,
     /// A policy of the side forbids the run.
-    Forbidden,
+    Forbidden = 10,
     /// The side has no set of the name that was asked for.
-    NoSuchSet,
+    NoSuchSet = 11,
 }
 
 impl Reason {
@@ -76,19 +76,7 @@ impl Reason {
     }
 
     pub(crate) fn byte(self) -> u8 {
-        match self {
-            Self::Undecodable => 1,
-            Self::CheckFailed => 2,
-            Self::Timeout => 3,
-            Self::Other => 4,
-            Self::Busy => 5,
-            Self::TooManyKeys => 6,
-            Self::TooLarge => 7,
-            Self::TooFewKeys => 8,
-            Self::UsedUp => 9,
-            Self::Forbidden => 10,
-            Self::NoSuchSet => 11,
-        }
+        self as u8
     }
 
     /// A later version may have more of them.

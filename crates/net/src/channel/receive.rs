@@ -25,10 +25,33 @@ pub(super) struct Inbox {
     closing: usize,
 }
 
-#[derive(Default)]
-struct Queue {
+/// Frames of a lane, and the bytes that count for them.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
     frames: VecDeque<Vec<u8>>,
-    held: usize,
+    pub(crate) held: usize,
+}
+
+impl Queue {
+    pub(crate) fn push(&mut self, frame: Vec<u8>) {
+        self.held += cost(frame.len());
+        self.frames.push_back(frame);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Vec<u8>> {
+        let frame = self.frames.pop_front()?;
+        self.held -= cost(frame.len());
+        Some(frame)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Returns true if there is room for a frame of this length among at most `most` bytes.
+    pub(crate) fn has_room(&self, most: usize, len: usize) -> bool {
+        fits(most, self.held, len)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -84,7 +107,7 @@ impl Inbox {
     pub(super) fn any_held(&self) -> Option<Lane> {
         let next = self.header.map(|header| header.lane).filter(|lane| *lane != Lane::HELLO);
         let held = |(index, queue): (u8, &Queue)| {
-            Lane::new(index).filter(|lane| *lane != Lane::HELLO && !queue.frames.is_empty())
+            Lane::new(index).filter(|lane| *lane != Lane::HELLO && !queue.is_empty())
         };
         next.or_else(|| (0..).zip(self.lanes.iter()).find_map(held))
     }
@@ -96,19 +119,6 @@ impl Inbox {
             _ => phase == Phase::Closing || self.closing > 0,
         };
         if surplus { Err(FrameError::Surplus { lane: header.lane.index() }) } else { Ok(()) }
-    }
-
-    fn pop(&mut self, lane: Lane) -> Option<Vec<u8>> {
-        let queue = &mut self.lanes[lane];
-        let frame = queue.frames.pop_front()?;
-        queue.held -= cost(frame.len());
-        Some(frame)
-    }
-
-    fn push(&mut self, lane: Lane, frame: Vec<u8>) {
-        let queue = &mut self.lanes[lane];
-        queue.held += cost(frame.len());
-        queue.frames.push_back(frame);
     }
 
     /// The turn of somebody who waits for one of these messages; a lane holds back at most so many bytes.
@@ -126,7 +136,7 @@ impl Inbox {
                 want.check(header.len)?;
             } else if matches!(wanted, [(_, Want::AtMost(_))]) && header.lane != Lane::HELLO {
                 return Err(FrameError::Lane { got: header.lane.index() });
-            } else if !fits(most, self.lanes[header.lane].held, header.len) {
+            } else if !self.lanes[header.lane].has_room(most, header.len) {
                 // Its receiver takes the frame, or makes room for it.
                 return Ok(Turn::Wait);
             }
@@ -162,9 +172,9 @@ impl Shared {
         let mut state = self.lock();
         loop {
             state.check()?;
-            let here = wanted
-                .iter()
-                .find_map(|(lane, want)| state.inbox.pop(*lane).map(|frame| (*lane, *want, frame)));
+            let here = wanted.iter().find_map(|(lane, want)| {
+                state.inbox.lanes[*lane].pop().map(|frame| (*lane, *want, frame))
+            });
             if let Some((lane, want, frame)) = here {
                 if let Err(e) = want.check(frame.len()) {
                     return Err(self.fail(&mut state, e));
@@ -243,7 +253,7 @@ impl Shared {
                         Ok(()) => {
                             state.inbox.closing +=
                                 usize::from(phase.is_session() && header.lane == Lane::HELLO);
-                            state.inbox.push(header.lane, frame);
+                            state.inbox.lanes[header.lane].push(frame);
                             Ok(())
                         }
                         Err(e) => Err(self.read_error(&e)),

@@ -5,10 +5,12 @@ use std::{
     io::{self, ErrorKind, Write},
     net::Shutdown,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::PoisonError,
+    sync::{MutexGuard, PoisonError},
 };
 
-use super::{Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, buffer::Writer, cost, fits, lock};
+use super::{
+    Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, State, buffer::Writer, cost, fits, lock,
+};
 use crate::{ChannelError, Error, TlsError, deadline::Deadline};
 
 /// Frames that are to be written.
@@ -48,24 +50,16 @@ impl Outbox {
 impl Shared {
     pub(super) fn send(&self, lane: Lane, message: Vec<u8>) -> Result<(), Error> {
         let (deadline, len) = (self.deadline(), message.len());
-        let mut state = self.lock();
-        loop {
+        if len > MAX_FRAME {
+            let mut state = self.lock();
             state.check()?;
-            if len > MAX_FRAME {
-                let error = ChannelError::TooLong { len, max: MAX_FRAME };
-                return Err(self.fail(&mut state, error));
-            }
-            let held = state.outbox.held[lane];
-            // A long message may go alone.
-            if held == 0 || fits(QUEUE_BYTES, held, len) {
-                break;
-            }
-            let (guard, woken) = deadline.wait(&self.outbound, state);
-            state = guard;
-            if woken.is_err() {
-                return Err(self.fail(&mut state, ChannelError::NothingTaken(self.timeout)));
-            }
+            return Err(self.fail(&mut state, ChannelError::TooLong { len, max: MAX_FRAME }));
         }
+        let mut state = self.await_outbox(deadline, |outbox| {
+            let held = outbox.held[lane];
+            // A long message may go alone.
+            held == 0 || fits(QUEUE_BYTES, held, len)
+        })?;
         if lane != Lane::HELLO || !state.phase.is_session() {
             state.meter.sent(len);
         }
@@ -75,6 +69,26 @@ impl Shared {
         drop(state);
         self.outbound.notify_all();
         Ok(())
+    }
+
+    /// Waits until the writer has taken enough of what is queued.
+    pub(super) fn await_outbox(
+        &self,
+        deadline: Deadline,
+        is_enough: impl Fn(&Outbox) -> bool,
+    ) -> Result<MutexGuard<'_, State>, Error> {
+        let mut state = self.lock();
+        loop {
+            state.check()?;
+            if is_enough(&state.outbox) {
+                return Ok(state);
+            }
+            let (guard, woken) = deadline.wait(&self.outbound, state);
+            state = guard;
+            if woken.is_err() {
+                return Err(self.fail(&mut state, ChannelError::NothingTaken(self.timeout)));
+            }
+        }
     }
 
     /// Lets the writer finish; says whether it has.
@@ -134,8 +148,7 @@ impl Shared {
 
     /// Waits for a frame; `None` if there will be none.
     fn next_frame(&self) -> Option<(Lane, Vec<u8>)> {
-        let idle =
-            |state: &mut super::State| state.outbox.frames.is_empty() && !state.outbox.closing;
+        let idle = |state: &mut State| state.outbox.frames.is_empty() && !state.outbox.closing;
         self.outbound
             .wait_while(self.lock(), idle)
             .unwrap_or_else(PoisonError::into_inner)

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::{
     io::{self, ErrorKind, IoSlice, Read, Write},
     net::{Shutdown, TcpStream},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Instant,
 };
 
@@ -14,7 +14,7 @@ use super::verify::NotExpected;
 use crate::{
     Channel, ChannelError, Error, TlsError,
     channel::ReadHalf,
-    deadline::Deadline,
+    deadline::{Deadline, lock},
     tcp::{ReadTimeout, Socket},
 };
 
@@ -166,20 +166,16 @@ struct Shared {
 }
 
 impl Shared {
-    fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Lets `fill` give the connection something to send, and sends it; the records go through `records`.
     fn send<T>(
         &self,
         records: &mut Vec<u8>,
         fill: impl FnOnce(&mut Connection) -> io::Result<T>,
     ) -> io::Result<T> {
-        let _in_order = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        let _in_order = lock(&self.sending);
         records.clear();
         let filled = {
-            let mut connection = self.connection();
+            let mut connection = lock(&self.connection);
             let filled = fill(&mut connection)?;
             while connection.wants_write() {
                 connection.write_tls(records)?;
@@ -241,7 +237,7 @@ pub(super) struct Reader {
 impl Read for Reader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let plain = self.shared.connection().reader().read(buffer);
+            let plain = lock(&self.shared.connection).reader().read(buffer);
             match plain {
                 Err(e) if e.kind() == ErrorKind::WouldBlock => self.receive()?,
                 done => return done,
@@ -265,7 +261,7 @@ impl Reader {
             ended = read == 0;
         }
         let processed = {
-            let mut connection = self.shared.connection();
+            let mut connection = lock(&self.shared.connection);
             if ended {
                 connection.read_tls(&mut io::empty())?;
             }

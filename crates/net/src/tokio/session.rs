@@ -172,7 +172,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     }
 
     /// Writes all that waits.
-    async fn flush_all(&mut self) -> Result<(), Error> {
+    pub(super) async fn flush_all(&mut self) -> Result<(), Error> {
         poll_fn(|waking| self.poll_write_below(waking, 1)).await?;
         poll_fn(|waking| self.poll_flush(waking)).await
     }
@@ -222,7 +222,7 @@ impl Inbox {
     /// A lane of protocols with a frame that nobody has asked for.
     fn surplus(&self) -> Option<u8> {
         let next = self.header().map(|(lane, _)| lane).filter(|lane| *lane != Lane::HELLO.index());
-        let held = |lane: &u8| !self.lanes[usize::from(*lane)].frames.is_empty();
+        let held = |lane: &u8| !self.lanes[usize::from(*lane)].is_empty();
         next.or_else(|| (FIRST..Lane::COUNT).find(held))
     }
 }

@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::{
     io::{self, Cursor, ErrorKind, IoSlice, Read, Write},
     net::{Shutdown, TcpStream},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Instant,
 };
 
@@ -15,7 +15,10 @@ use tungstenite::protocol::frame::{
 };
 
 use crate::{
-    Channel, ChannelError, Error, channel::ReadHalf, deadline::Deadline, tcp::ReadTimeout,
+    Channel, ChannelError, Error,
+    channel::ReadHalf,
+    deadline::{Deadline, lock},
+    tcp::ReadTimeout,
 };
 
 /// Bytes that are read at a time.
@@ -317,10 +320,6 @@ fn unmask(bytes: &mut [u8], mask: [u8; 4], first: usize) {
 
 fn wrong(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads frames that come in these pieces: all payload, the pings, and true if a closing frame was there.

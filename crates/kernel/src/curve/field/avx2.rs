@@ -17,7 +17,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{BITS, Columns, Field, LOW, Limbs, P, Sixteen, Words};
+use super::{BITS, Columns, Field, LOW, Limbs, P, Sixteen, Words, map5, zip5};
 use crate::simd::avx2::{
     Avx2, avx2,
     doubles::{add, from_words, set, sub, where_negative},
@@ -126,18 +126,6 @@ fn shift_right<const N: i32>(x: __m256i) -> __m256i {
     avx2!(_mm256_srli_epi64::<N>(x))
 }
 
-#[cfg_attr(not(unoptimized), inline(always))]
-fn map5<T: Copy, U>(a: [T; 5], operation: impl Fn(T) -> U) -> [U; 5] {
-    let [a0, a1, a2, a3, a4] = a;
-    [operation(a0), operation(a1), operation(a2), operation(a3), operation(a4)]
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn zip<T: Copy, U>(a: [T; 5], b: [T; 5], operation: impl Fn(T, T) -> U) -> [U; 5] {
-    let ([a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4]) = (a, b);
-    [operation(a0, b0), operation(a1, b1), operation(a2, b2), operation(a3, b3), operation(a4, b4)]
-}
-
 /// The greatest absolute value of a limb; for debug builds, out of line.
 #[inline(never)]
 fn greatest(x: &[__m256d; 5]) -> f64 {
@@ -210,7 +198,7 @@ impl Sums {
     #[cfg_attr(not(unoptimized), inline(always))]
     fn fold(self) -> [__m256i; 5] {
         let [a0, a1, a2, a3, a4, rest @ ..] = self.columns;
-        zip(
+        zip5(
             [a0, a1, a2, a3, a4],
             rest,
             inlined!(|a, b| {
@@ -283,7 +271,7 @@ impl Avx2 {
         let [c0, c1, c2, c3, c4] =
             map5(x, inlined!(|limb| sub(fused(limb, down, set(UNIT)), set(UNIT))));
         let [x0, x1, x2, x3, x4] =
-            zip([c0, c1, c2, c3, c4], x, inlined!(|c, limb| fused(c, up, limb)));
+            zip5([c0, c1, c2, c3, c4], x, inlined!(|c, limb| fused(c, up, limb)));
         [fused(c4, set(19.0), x0), add(x1, c0), add(x2, c1), add(x3, c2), add(x4, c3)]
     }
 
@@ -319,7 +307,7 @@ impl Field for Avx2 {
         // Tight limbs and those of 4p are positive.
         let four_p = map5(P, inlined!(|limb| integer((4 * limb).wrapping_sub(UNIT.to_bits()))));
         let x = map5(self.carry_doubles(x), inlined!(|limb| bits(add(limb, set(UNIT)))));
-        let x = zip(x, four_p, add_integers);
+        let x = zip5(x, four_p, add_integers);
         let [c0, c1, c2, c3, c4] = map5(x, shift_right::<51>);
         let [x0, x1, x2, x3, x4] =
             map5(x, inlined!(|limb| avx2!(_mm256_and_si256(limb, integer(LOW)))));
@@ -327,7 +315,7 @@ impl Field for Avx2 {
         let carries = [c4, c0, c1, c2, c3];
         let mut columns = Columns::ZERO;
         for (column, limb) in
-            columns.0.iter_mut().zip(zip([x0, x1, x2, x3, x4], carries, add_integers))
+            columns.0.iter_mut().zip(zip5([x0, x1, x2, x3, x4], carries, add_integers))
         {
             let first: &mut [u64; 4] = &mut column.as_chunks_mut().0[0];
             avx2!(_mm256_storeu_si256(first.as_mut_ptr().cast(), limb));
@@ -342,12 +330,12 @@ impl Field for Avx2 {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn add(self, a: [__m256d; 5], b: [__m256d; 5]) -> [__m256d; 5] {
-        zip(a, b, add)
+        zip5(a, b, add)
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn sub(self, a: [__m256d; 5], b: [__m256d; 5]) -> [__m256d; 5] {
-        zip(a, b, sub)
+        zip5(a, b, sub)
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -406,12 +394,12 @@ impl Field for Avx2 {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn add_wide(self, a: [__m256i; 5], b: [__m256i; 5]) -> [__m256i; 5] {
-        zip(a, b, add_integers)
+        zip5(a, b, add_integers)
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn sub_wide(self, a: [__m256i; 5], b: [__m256i; 5]) -> [__m256i; 5] {
-        zip(a, b, sub_integers)
+        zip5(a, b, sub_integers)
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -424,8 +412,8 @@ impl Field for Avx2 {
         // Without what the bias added, as the bits of a double.
         let offset = UNIT.to_bits() - (1 << 50);
         let (first, other) = (integer(offset - 19 * CARRIED), integer(offset - CARRIED));
-        let x = zip([x0, x1, x2, x3, x4], [c4, c0, c1, c2, c3], add_integers);
-        let reduced = zip(
+        let x = zip5([x0, x1, x2, x3, x4], [c4, c0, c1, c2, c3], add_integers);
+        let reduced = zip5(
             x,
             [first, other, other, other, other],
             inlined!(|x, offset| sub(double(add_integers(x, offset)), set(UNIT))),
@@ -436,7 +424,7 @@ impl Field for Avx2 {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn select(self, mask: __m256d, a: [__m256d; 5], b: [__m256d; 5]) -> [__m256d; 5] {
-        zip(a, b, inlined!(|a, b| double(avx2!(opaque(bits(where_negative(mask, a, b)))))))
+        zip5(a, b, inlined!(|a, b| double(avx2!(opaque(bits(where_negative(mask, a, b)))))))
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -480,7 +468,7 @@ impl Field for Avx2 {
         let (first, second) = (place.of_all(first), place.of_all(second));
         let mut found = [[set(0.0); 5]; 3];
         for (k, found) in found.iter_mut().enumerate() {
-            let limbs = zip(
+            let limbs = zip5(
                 first[k],
                 second[k],
                 inlined!(|a, b| bits(where_negative(in_second, double(b), double(a)))),

@@ -12,7 +12,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{BITS, Columns, Field, LOW, Limbs, P, Sixteen, Words};
+use super::{BITS, Columns, Field, LOW, Limbs, P, Sixteen, Words, map5, zip5};
 use crate::simd::avx512::{
     Avx512, avx512,
     words::{add, high, load, low, set, sub},
@@ -63,22 +63,6 @@ fn double(a: __m512i) -> __m512i {
     avx512!(_mm512_slli_epi64::<1>(a))
 }
 
-#[cfg_attr(not(unoptimized), inline(always))]
-fn map5<T: Copy, U>(a: [T; 5], operation: impl Fn(T) -> U) -> [U; 5] {
-    let [a0, a1, a2, a3, a4] = a;
-    [operation(a0), operation(a1), operation(a2), operation(a3), operation(a4)]
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn zip(
-    a: [__m512i; 5],
-    b: [__m512i; 5],
-    operation: impl Fn(__m512i, __m512i) -> __m512i,
-) -> [__m512i; 5] {
-    let ([a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4]) = (a, b);
-    [operation(a0, b0), operation(a1, b1), operation(a2, b2), operation(a3, b3), operation(a4, b4)]
-}
-
 /// Asserts in debug builds that all words are below the bound.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn assert_below(x: [__m512i; 5], bound: u64) {
@@ -117,7 +101,7 @@ fn double_all(columns: [__m512i; 10]) -> [__m512i; 10] {
 fn fold(columns: [__m512i; 10]) -> [__m512i; 5] {
     let [a0, a1, a2, a3, a4, rest @ ..] = columns;
     let b = map5(rest, inlined!(|x| avx512!(_mm512_mullo_epi64(x, set(19)))));
-    zip([a0, a1, a2, a3, a4], b, add)
+    zip5([a0, a1, a2, a3, a4], b, add)
 }
 
 /// Returns the places of the halves of the lanes' entries in a row.
@@ -173,7 +157,7 @@ impl Field for Avx512 {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn add(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
-        carry(zip(a, b, add))
+        carry(zip5(a, b, add))
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -181,7 +165,7 @@ impl Field for Avx512 {
         assert_below(b, TIGHT);
         // Limbs of 2p are above all tight ones: no difference of limbs is negative.
         let twice_p = map5(P, inlined!(|limb| set(2 * limb)));
-        carry(zip(zip(a, twice_p, add), b, sub))
+        carry(zip5(zip5(a, twice_p, add), b, sub))
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -241,17 +225,17 @@ impl Field for Avx512 {
         let (zero, k) = (set(0), set(k.into()));
         let lows = map5(a, inlined!(|limb| low(zero, limb, k)));
         let [h0, h1, h2, h3, h4] = map5(a, inlined!(|limb| double(high(zero, limb, k))));
-        zip(lows, [low(zero, h4, set(19)), h0, h1, h2, h3], add)
+        zip5(lows, [low(zero, h4, set(19)), h0, h1, h2, h3], add)
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn add_wide(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
-        zip(a, b, add)
+        zip5(a, b, add)
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn sub_wide(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
-        zip(zip(a, map5(ABOVE, set), add), b, sub)
+        zip5(zip5(a, map5(ABOVE, set), add), b, sub)
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -261,7 +245,7 @@ impl Field for Avx512 {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn select(self, mask: __mmask8, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
-        zip(a, b, inlined!(|a, b| avx512!(opaque(_mm512_mask_blend_epi64(mask, b, a)))))
+        zip5(a, b, inlined!(|a, b| avx512!(opaque(_mm512_mask_blend_epi64(mask, b, a)))))
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]

@@ -1,6 +1,6 @@
 //! Elligator 2 and Ristretto.
 
-use super::{points::encodings, *};
+use super::*;
 
 fn strings() -> Vec<[u8; 32]> {
     let mut all = vec![small(0), small(1), small(2), prime_minus(1), prime_plus(0), prime_plus(18)];
@@ -13,13 +13,7 @@ fn elligator(backend: Backend) {
     let strings = strings();
     let mut images = vec![[0; 32]; strings.len()];
     elligator::map(backend, &strings, &mut images);
-    let mut points = vec![Point::IDENTITY; strings.len()];
-    elligator::map_to_points(backend, &strings, &mut points);
-    for (u, encoding) in images.iter().zip(encodings(backend, &points)) {
-        assert!(MontgomeryPoint(*u).to_edwards(0).is_some());
-        let theirs = CompressedEdwardsY(encoding).decompress().unwrap();
-        assert_eq!(theirs.to_montgomery().0, *u);
-    }
+    assert!(images.iter().all(|u| MontgomeryPoint(*u).to_edwards(0).is_some()));
     // r and −r, and bit 255, make no difference.
     let mut negative = [[0; 32]];
     let r = field::from_bytes(&strings[20]);

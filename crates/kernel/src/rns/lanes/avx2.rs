@@ -13,7 +13,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{Lanes, MOST_PRODUCTS};
+use super::Lanes;
 use crate::{
     rns::modulus::{Factor, Modulus},
     simd::avx2::{
@@ -203,17 +203,6 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn mul(self, p: Prime, a: __m256d, b: __m256d) -> __m256d {
         remainder(p, a, b, round(product(product(a, b), p.inverse)))
-    }
-
-    #[inline(always)]
-    fn products<const K: usize>(self, p: Prime, a: [__m256d; K], b: [__m256d; K]) -> __m256d {
-        const { assert!(K <= MOST_PRODUCTS) };
-        let mut sum = set(0.0);
-        for k in 0..K {
-            let (a, b) = (a[k], b[k]);
-            sum = add(sum, self.mul(p, a, b));
-        }
-        self.settle(p, sum)
     }
 
     #[inline(always)]

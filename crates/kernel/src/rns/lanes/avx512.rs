@@ -12,9 +12,9 @@ mod words;
 
 use core::arch::x86_64::*;
 
-use super::{Lanes, MOST_PRODUCTS, sample};
+use super::{Lanes, sample};
 use crate::{
-    rns::modulus::{Factor, Modulus},
+    rns::modulus::Modulus,
     simd::avx512::{
         Avx512, avx512,
         words::{self as lanes, add, high, low, set, sub},
@@ -131,22 +131,7 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn entry(self, _: &Modulus, factor: Factor) -> [u64; 2] {
-        [factor.w, factor.quotient]
-    }
-
-    #[inline(always)]
     fn load(self, from: &[u64]) -> __m512i {
-        load(from)
-    }
-
-    #[inline(always)]
-    fn store(self, p: Prime, x: __m512i, to: &mut [u64]) {
-        self.suspend(self.canonical(p, x), to);
-    }
-
-    #[inline(always)]
-    fn resume(self, from: &[u64]) -> __m512i {
         load(from)
     }
 
@@ -194,20 +179,10 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn mul(self, p: Prime, a: __m512i, b: __m512i) -> __m512i {
-        self.products(p, [a], [b])
-    }
-
-    #[inline(always)]
-    fn products<const K: usize>(self, p: Prime, a: [__m512i; K], b: [__m512i; K]) -> __m512i {
-        const { assert!(K <= MOST_PRODUCTS) };
-        let (mut lows, mut highs) = (set(0), set(0));
-        for k in 0..K {
-            let (a, b) = (a[k], b[k]);
-            assert_below(a, p.p);
-            assert_below(b, p.p);
-            (lows, highs) = (low(lows, a, b), high(highs, a, b));
-        }
-        // c = 2⁵²·highs + lows, so ⌊c/2ᵏ⌋ = 2^(52 − k)·highs + ⌊lows/2ᵏ⌋: `top`, below 2⁵².
+        assert_below(a, p.p);
+        assert_below(b, p.p);
+        let (lows, highs) = (low(set(0), a, b), high(set(0), a, b));
+        // c = a·b = 2⁵²·highs + lows, so ⌊c/2ᵏ⌋ = 2^(52 − k)·highs + ⌊lows/2ᵏ⌋: `top`, below 2⁵².
         // Barrett's constant is 2⁵² + `barrett`, so its product by top, over 2⁵², is
         // top + ⌊top·barrett/2⁵²⌋.
         let top = avx512!(add(_mm512_sllv_epi64(highs, p.shift), _mm512_srlv_epi64(lows, p.bits)));
@@ -237,11 +212,6 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn plain_sub(self, a: __m512i, b: __m512i) -> __m512i {
         sub(a, b)
-    }
-
-    #[inline(always)]
-    fn settle(self, _: Prime, x: __m512i) -> __m512i {
-        x
     }
 
     #[inline(always)]
@@ -304,10 +274,5 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn accept(self, p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
         words::accept(self, p, threshold, words, out)
-    }
-
-    #[inline(always)]
-    fn scale(self, p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
-        words::scale(self, p, words, out);
     }
 }

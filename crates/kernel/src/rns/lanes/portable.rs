@@ -1,6 +1,6 @@
 //! Plain Rust: one lane, an unsigned integer. Narrow is below 2p, lazy below 4p.
 
-use super::{Lanes, MOST_PRODUCTS};
+use super::Lanes;
 use crate::{
     backend::Scalar,
     halves,
@@ -21,22 +21,7 @@ impl Lanes for Scalar {
     }
 
     #[inline(always)]
-    fn entry(self, _: &Modulus, factor: Factor) -> [u64; 2] {
-        [factor.w, factor.quotient]
-    }
-
-    #[inline(always)]
     fn load(self, from: &[u64]) -> u64 {
-        from[0]
-    }
-
-    #[inline(always)]
-    fn store(self, p: Modulus, x: u64, to: &mut [u64]) {
-        to[0] = self.canonical(p, x);
-    }
-
-    #[inline(always)]
-    fn resume(self, from: &[u64]) -> u64 {
         from[0]
     }
 
@@ -83,20 +68,8 @@ impl Lanes for Scalar {
 
     #[inline(always)]
     fn mul(self, p: Modulus, a: u64, b: u64) -> u64 {
-        self.products(p, [a], [b])
-    }
-
-    #[inline(always)]
-    fn products<const K: usize>(self, p: Modulus, a: [u64; K], b: [u64; K]) -> u64 {
-        const { assert!(K <= MOST_PRODUCTS) };
-        let mut sum = 0;
-        for k in 0..K {
-            let (a, b) = (a[k], b[k]);
-            debug_assert!(a < p.value() && b < p.value());
-            sum += u128::from(a) * u128::from(b);
-        }
-        // Four products are below 4p² < 2^(2k + 2) ≤ 2^(52 + k), as p has k ≤ 50 bits.
-        p.reduce_wide(sum)
+        debug_assert!(a < p.value() && b < p.value());
+        p.mul(a, b)
     }
 
     #[inline(always)]
@@ -117,11 +90,6 @@ impl Lanes for Scalar {
     #[inline(always)]
     fn plain_sub(self, a: u64, b: u64) -> u64 {
         a - b
-    }
-
-    #[inline(always)]
-    fn settle(self, _: Modulus, x: u64) -> u64 {
-        x
     }
 
     #[inline(always)]

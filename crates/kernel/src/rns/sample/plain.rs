@@ -42,16 +42,3 @@ fn accept_some(p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) 
     }
     filled
 }
-
-/// [`Lanes::scale`](super::super::lanes::Lanes::scale).
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(in crate::rns) fn scale(p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
-    for (out, [low, high]) in out.iter_mut().zip(words.as_chunks().0) {
-        let [low, high] = [*low, *high].map(u64::from_le_bytes);
-        let p = u128::from(p.value());
-        // (2⁶⁴·high + low)·p: of the low product only the high half counts.
-        let [_, carry] = halves(u128::from(low) * p);
-        let [_, top] = halves(u128::from(high) * p + u128::from(carry));
-        *out = top;
-    }
-}

@@ -63,21 +63,6 @@ fn rejected_words_are_replaced(backend: Backend) {
     assert!(met > 0, "the test meets a rejection");
 }
 
-fn secret_residues(backend: Backend) {
-    for (number, value) in PRIMES.into_iter().enumerate() {
-        let (p, n) = (prime(value), 8192);
-        let mut out = vec![value; n];
-        sample::uniform(&key(backend), number as u64, &p, &mut out);
-        for (x, word) in out.iter().zip(stream(number as u64, 2 * n).chunks(2)) {
-            // ⌊(high·2⁶⁴ + low)·p/2¹²⁸⌋, by halves.
-            let low = (u128::from(word[0]) * u128::from(value)) >> 64;
-            let expected = (u128::from(word[1]) * u128::from(value) + low) >> 64;
-            assert_eq!(u128::from(*x), expected, "{value}");
-        }
-        assert!((20.0..130.0).contains(&chi_square(value, &out)), "{value}");
-    }
-}
-
 fn trits(backend: Backend) {
     for n in [8, 32, 40, 4096, 8192 + 8, 16384] {
         let mut out = vec![9; n];
@@ -122,7 +107,6 @@ fn noise(backend: Backend) {
 on_every_backend! {
     public_residues_are_the_documented_ones => public_residues;
     the_next_word_replaces_a_rejected_one => rejected_words_are_replaced;
-    secret_residues_are_the_documented_ones => secret_residues;
     trits_are_digits_of_a_wide_number => trits;
     noise_is_a_difference_of_counts => noise;
 }

@@ -113,6 +113,7 @@ fn a_peer_that_writes_while_this_side_gives_up_learns_why() {
 #[test]
 fn a_drip_does_not_outlast_the_limit_of_the_connection() {
     let (a, b) = memory::pair(LONG);
+    let start = Instant::now();
     a.end_after(SHORT);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -120,7 +121,6 @@ fn a_drip_does_not_outlast_the_limit_of_the_connection() {
                 thread::sleep(SHORT / 10);
             }
         });
-        let start = Instant::now();
         let error = loop {
             if let Err(e) = a.recv(ONE, 1) {
                 break e;

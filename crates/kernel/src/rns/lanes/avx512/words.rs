@@ -143,20 +143,3 @@ pub(super) fn accept(
     }
     filled + sample::plain::accept(p, threshold, eights.remainder(), &mut out[filled..])
 }
-
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn scale(l: Avx512, p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
-    let prime = set(p.value());
-    for (words, out) in words.chunks_exact(16).zip(out.chunks_exact_mut(8)) {
-        let (first, second) = words.split_at(8);
-        let [low, high] = l.deinterleave(load_words(l, first), load_words(l, second));
-        let [_, carry] = product(low, prime);
-        let [low, high] = product(high, prime);
-        let sum = add(low, carry);
-        let top = avx512!({
-            let carry = _mm512_cmplt_epu64_mask(sum, carry);
-            _mm512_mask_add_epi64(high, carry, high, set(1))
-        });
-        l.suspend(top, out);
-    }
-}
