@@ -6,6 +6,7 @@ use std::{
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
 };
 
 use serde_json::Value;
@@ -57,11 +58,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
     installed.check_symbols()?;
     let programs = Programs { folder: folder.join("programs"), installed };
     programs.plain()?;
-    programs.by_pkg_config()?;
-    programs.by_cmake()?;
-    programs.with_sanitizer()?;
-    programs.in_valgrind()?;
-    programs.against_the_command()
+    // Valgrind takes one processor for as long as all others need.
+    thread::scope(|scope| {
+        let in_valgrind = scope.spawn(|| programs.in_valgrind());
+        programs.by_pkg_config()?;
+        programs.by_cmake()?;
+        programs.with_sanitizer()?;
+        programs.against_the_command()?;
+        in_valgrind.join().unwrap_or_else(|_| tools::failed("valgrind was not run"))
+    })
 }
 
 /// The header that the sources have.

@@ -110,9 +110,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
     if arguments.all {
         pytest.env("FOXTROT_ALL", "1");
     }
-    tools::run(pytest.env("FOXTROT_FRESH", interpreter(&fresh)))?;
-    tools::run(&mut python(&tests, "-m mypy"))?;
-    tools::run(python(&tests, "-m pyright --pythonpath").arg(interpreter(&tests)))
+    pytest.env("FOXTROT_FRESH", interpreter(&fresh));
+    // The tests often wait for each other's parties.
+    thread::scope(|scope| {
+        let types = scope.spawn(|| {
+            tools::run(&mut python(&tests, "-m mypy"))?;
+            tools::run(python(&tests, "-m pyright --pythonpath").arg(interpreter(&tests)))
+        });
+        tools::run(&mut pytest)?;
+        types.join().unwrap_or_else(|_| tools::failed("mypy was not run"))
+    })
 }
 
 /// The versions of Python that can make environments here, the newest first, and their interpreters.
