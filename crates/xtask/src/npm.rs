@@ -33,7 +33,8 @@ pub(crate) fn run(release: bool) -> Result {
             let build = format!("build --profile {profile} --target {TARGET}");
             let mut build = without_paths(tools::cargo(&build), flags)?;
             build.args(["--package", "foxtrot-wasm"]);
-            build.envs([("CARGO_PROFILE_DEV_DEBUG", "false"), ("CARGO_PROFILE_DEV_OPT_LEVEL", "1")]);
+            build
+                .envs([("CARGO_PROFILE_DEV_DEBUG", "false"), ("CARGO_PROFILE_DEV_OPT_LEVEL", "1")]);
             build.env("CARGO_TARGET_DIR", folder(name)).spawn().map_err(failed)
         })
         .collect();
