@@ -1,4 +1,4 @@
-//! What follows from the sizes of two sets in either intersection: buckets, stores and tags.
+//! Consequences of the sizes of two sets in either intersection: buckets, stores and tags.
 
 use foxtrot_ot::Usage;
 
