@@ -1,5 +1,5 @@
 //! Either protocol between two parties, as their [`Parameters`] say: base OTs, bucket after bucket, then the tags, and what follows
-//! them in a [join](crate::join).
+//! them in a [join].
 //!
 //! ```
 //! use foxtrot_ot::{
