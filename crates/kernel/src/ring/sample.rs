@@ -255,12 +255,14 @@ fn move_left(all: &mut Candidates, n: usize, distance: usize) {
     for start in (0..n).step_by(STRIDE) {
         let comers = *stride(&mut all.values, start + distance);
         let their_shifts = *stride(&mut all.shifts, start + distance);
-        let here = stride(&mut all.values, start).iter_mut().zip(stride(&mut all.shifts, start));
-        for ((value, shift), (comer, its_shift)) in here.zip(comers.iter().zip(their_shifts)) {
-            let comes = mask(its_shift >> bit & 1);
-            let goes = mask(*shift >> bit & 1);
-            *value ^= (*value ^ comer) & comes;
-            *shift = its_shift & comes | *shift & !comes & !goes;
+        let (values, shifts) = (stride(&mut all.values, start), stride(&mut all.shifts, start));
+        // With an iterator that is not inlined, as without link-time optimisation, it would not be vectors all the way, and
+        // a branch on a shift in the rest.
+        for i in 0..STRIDE {
+            let comes = mask(their_shifts[i] >> bit & 1);
+            let goes = mask(shifts[i] >> bit & 1);
+            values[i] ^= (values[i] ^ comers[i]) & comes;
+            shifts[i] = their_shifts[i] & comes | shifts[i] & !comes & !goes;
         }
     }
 }
