@@ -51,10 +51,9 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
             let session = Session::new(agreement.sid);
             let (mut cx, plan) = (drive::context(&session)?, plan(parameters, short, agreement));
             let items = ours.clone();
-            drive::play(
-                channel,
-                |io| async move { receive(&io, &mut cx, plan, items, &mut |_| ()).await },
-            )
+            drive::play(channel, |io| async move {
+                receive(&io, &mut cx, plan, items, &mut |_| ()).await
+            })
         },
     );
     let tampered = ended.tampered;

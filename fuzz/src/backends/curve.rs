@@ -3,8 +3,9 @@
 use foxtrot_kernel::{
     Backend,
     curve::{
-        Point, Sixteen, Table, TwinTable, add, compress, decompress, elligator as maps, is_identity, ladder as x_only, mul, mul_base, mul_by_cofactor, mul_generators,
-        on_curve, ristretto as classes, select, sub,
+        Point, Sixteen, Table, TwinTable, add, compress, decompress, elligator as maps,
+        is_identity, ladder as x_only, mul, mul_base, mul_by_cofactor, mul_generators, on_curve,
+        ristretto as classes, select, sub,
     },
 };
 
