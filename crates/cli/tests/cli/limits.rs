@@ -196,8 +196,9 @@ fn a_replayed_hello_takes_little_memory_and_no_base_ots() {
     thread::sleep(Duration::from_millis(500));
     let each = (status(&server, "VmRSS:") - before) / 200;
     println!("{each} KiB for each of 200 connections that were not admitted");
-    // Frames are larger without optimisation, as tests are built; optimised it was below 64.
-    assert!(each < 96, "{each} KiB");
+    // Frames are larger without optimisation.
+    let most = if cfg!(debug_assertions) { 96 } else { 64 };
+    assert!(each < most, "{each} KiB");
     // Their end comes; what they said was of another session.
     for mut socket in waiting {
         let _ = socket.write_all(&hello[hello.len() - 1..]);

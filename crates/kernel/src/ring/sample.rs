@@ -256,8 +256,8 @@ fn move_left(all: &mut Candidates, n: usize, distance: usize) {
         let comers = *stride(&mut all.values, start + distance);
         let their_shifts = *stride(&mut all.shifts, start + distance);
         let (values, shifts) = (stride(&mut all.values, start), stride(&mut all.shifts, start));
-        // With an iterator that is not inlined, as without link-time optimisation, it would not be vectors all the way, and
-        // a branch on a shift in the rest.
+        // By indices: where an iterator was not inlined, as without link-time optimisation, the loop had a rest without
+        // vectors, in which the compiler made a branch of a mask.
         for i in 0..STRIDE {
             let comes = mask(their_shifts[i] >> bit & 1);
             let goes = mask(shifts[i] >> bit & 1);
