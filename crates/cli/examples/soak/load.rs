@@ -22,11 +22,10 @@ const WAVES: usize = 3;
 const LOOKS: usize = 10;
 
 /// The largest growth of memory in KiB from the first look on, beside what a session takes.
-const MOST_GROWTH: u64 = 8 << 10;
+const MOST_GROWTH: u64 = 2 << 10;
 
-/// KiB that the system's allocator may keep of sessions at once, beside what these take: by how much they overlap in
-/// which of its parts is chance.
-const KEPT: u64 = 128 << 10;
+/// KiB that the system's allocator may keep of sessions at once, beside what these take.
+const KEPT: u64 = 16 << 10;
 
 /// Figures of a number of sessions.
 struct Phase {
