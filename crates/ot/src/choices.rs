@@ -129,7 +129,8 @@ pub(crate) fn verdict(check: Choice) -> bool {
 }
 
 /// Copies `one` or `zero`, all of the same length, as the choice says, reading both.
-pub(crate) fn select(choice: Choice, zero: &[u8], one: &[u8], chosen: &mut [u8]) {
+#[inline]
+pub fn select(choice: Choice, zero: &[u8], one: &[u8], chosen: &mut [u8]) {
     let mask = choice.unwrap_u8().wrapping_neg();
     let (words, rest) = chosen.as_chunks_mut::<4>();
     let wide = u32::from_ne_bytes([mask; 4]);

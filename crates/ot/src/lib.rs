@@ -59,7 +59,7 @@ mod error;
 mod seed;
 mod session;
 
-pub use choices::Bits;
+pub use choices::{Bits, select};
 pub use coins::Coins;
 pub use context::Context;
 pub use error::{Decode, Error, Misbehaved, Usage, expect_count, expect_len};

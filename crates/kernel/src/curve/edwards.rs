@@ -183,27 +183,22 @@ impl<E: Copy> Running<E> {
     }
 
     /// A point alone, or its negative where the mask is set, with coordinates that are four times as
-    /// large, for T: that is (y + x)² − (y − x)². Out of line.
+    /// large, for T: that is (y + x)² − (y − x)².
     #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn from_niels<F: Field<Element = E>>(
         f: F,
         point: Niels<E>,
         negative: F::Mask,
     ) -> Self {
-        f.outlined(
-            #[inline(always)]
-            || {
-                let (sum, difference) = f.swap(negative, point.sum, point.difference);
-                let (sum, difference) = (f.carry(sum), f.carry(difference));
-                let t = f.sub_wide(f.square_product(sum), f.square_product(difference));
-                Self {
-                    sum: f.reduce(f.small_product(sum, 4)),
-                    difference: f.reduce(f.small_product(difference, 4)),
-                    z: f.splat(&[4, 0, 0, 0, 0]),
-                    t: f.reduce(t),
-                }
-            },
-        )
+        let (sum, difference) = f.swap(negative, point.sum, point.difference);
+        let (sum, difference) = (f.carry(sum), f.carry(difference));
+        let t = f.sub_wide(f.square_product(sum), f.square_product(difference));
+        Self {
+            sum: f.reduce(f.small_product(sum, 4)),
+            difference: f.reduce(f.small_product(difference, 4)),
+            z: f.splat(&[4, 0, 0, 0, 0]),
+            t: f.reduce(t),
+        }
     }
 
     /// The point, with coordinates that are twice as large.

@@ -5,7 +5,10 @@ use zeroize::Zeroize;
 use super::{erase, ntt, sample, vectors};
 use crate::Backend;
 
-/// A polynomial by its values times 2¹⁶ mod Q: what a product takes as one of its factors.
+/// A polynomial by its values times 2¹⁶ mod Q: what a product takes as one of its factors. No vector of it lies in two
+/// cache lines.
+#[cfg_attr(not(small), repr(C, align(64)))]
+#[cfg_attr(small, repr(C, align(4)))]
 pub struct Factor<const N: usize, const Q: u16>(pub(super) [u16; N]);
 
 impl<const N: usize, const Q: u16> Factor<N, Q> {

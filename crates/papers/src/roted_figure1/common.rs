@@ -6,7 +6,6 @@ use foxtrot_kernel::{
     ring::paper512::{BITS, Factor, NttPoly, Poly, UNIFORM_BYTES, USUAL_BYTES},
 };
 use foxtrot_ot::{Session, base::Block, oracle::Keyed};
-use subtle::{Choice, ConditionallySelectable};
 
 /// Bytes of one packed polynomial.
 pub(super) const POLY_LEN: usize = 512 * BITS / 8;
@@ -148,14 +147,9 @@ pub(super) fn split_mut<const K: usize>(
     })
 }
 
-/// Copies `one` or `zero` as the choice says, reading both.
-pub(super) fn select(choice: Choice, zero: &[u8], one: &[u8], chosen: &mut [u8]) {
-    for ((chosen, zero), one) in chosen.iter_mut().zip(zero).zip(one) {
-        *chosen = u8::conditional_select(zero, one, choice);
-    }
-}
-
 /// The bytes as an array of their length.
 pub(super) fn array<const L: usize>(bytes: &[u8]) -> [u8; L] {
-    std::array::from_fn(|k| bytes[k])
+    let mut array = [0; L];
+    array.copy_from_slice(bytes);
+    array
 }

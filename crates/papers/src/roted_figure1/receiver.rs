@@ -8,7 +8,7 @@ use foxtrot_ot::{
     Bits, Coins, Seed, Session, Usage,
     base::{ReceiverKeys, check_batch},
     erase::SecretBytes,
-    expect_count,
+    expect_count, select,
 };
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
@@ -16,8 +16,7 @@ use zeroize::Zeroizing;
 use super::{
     Blinded, Opening, Reply,
     common::{
-        ANSWERS_LEN, BITS_LEN, Common, GROUP, NOISE_LEN, Nonce, array, decode, select, split,
-        split_mut,
+        ANSWERS_LEN, BITS_LEN, Common, GROUP, NOISE_LEN, Nonce, array, decode, split, split_mut,
     },
 };
 

@@ -5,7 +5,7 @@ use foxtrot_ot::{
     Bits, Coins, Error, Misbehaved, Seed, Session,
     base::SenderKeys,
     erase::{SecretBytes, erase},
-    expect_count,
+    expect_count, select,
 };
 use subtle::Choice;
 use zeroize::Zeroizing;
@@ -13,8 +13,8 @@ use zeroize::Zeroizing;
 use super::{
     Blinded, Opening, Reply,
     common::{
-        ANSWERS_LEN, BITS_LEN, Commitment, Common, GROUP, NOISE_LEN, Nonce, array, decode, select,
-        split, split_mut, total,
+        ANSWERS_LEN, BITS_LEN, Commitment, Common, GROUP, NOISE_LEN, Nonce, array, decode, split,
+        split_mut, total,
     },
 };
 
