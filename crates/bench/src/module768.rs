@@ -35,10 +35,6 @@ type Vector = [NttPoly; RANK];
 
 const ZERO: Vector = [NttPoly::ZERO; RANK];
 
-/// Factors, where no vector lies in two cache lines.
-#[repr(align(64))]
-struct Secret([Factor; RANK]);
-
 /// An operation to be measured.
 #[derive(Clone, Copy)]
 pub(super) enum Operation {
@@ -92,9 +88,9 @@ impl Operation {
         let mut vectors = vec![ZERO; n];
         NttPoly::uniform_all::<BITS, RANK>(backend, strings.as_flattened(), &mut vectors);
         let a: [Vector; RANK] = std::array::from_fn(|row| vectors[row % n].clone());
-        let mut secrets: Vec<_> = (0..n).map(|_| Secret([Factor::ZERO; RANK])).collect();
+        let mut secrets: Vec<_> = (0..n).map(|_| [Factor::ZERO; RANK]).collect();
         for (secret, noise) in secrets.iter_mut().zip(&noise) {
-            vectors::set_noise(backend, noise, &mut secret.0);
+            vectors::set_noise(backend, noise, secret);
         }
         let mut room = Box::new(Room::<256, RANK>::empty());
         let mut blinded = vec![[0; EACH_BIT * BITS]; n];
@@ -103,14 +99,14 @@ impl Operation {
         match self {
             Self::Noise => Box::new(move || {
                 for (secret, noise) in secrets.iter_mut().zip(&noise) {
-                    vectors::set_noise(backend, noise, black_box(&mut secret.0));
+                    vectors::set_noise(backend, noise, black_box(secret));
                 }
             }),
             Self::Blinded => Box::new(move || {
                 let inputs = secrets.iter().zip(&noise).zip(&vectors);
                 for (((s, e), h), to) in inputs.zip(&mut blinded) {
                     vectors::pack_blinded::<_, _, BITS, RANK>(
-                        backend, &mut room, &a, &s.0, e, h, to,
+                        backend, &mut room, &a, s, e, h, to,
                     );
                 }
                 black_box(&mut blinded);
@@ -118,7 +114,7 @@ impl Operation {
             Self::Rounded => Box::new(move || {
                 for ((s, e), to) in secrets.iter().zip(&noise).zip(&mut rounded) {
                     vectors::round_transposed::<_, _, U_BITS, RANK>(
-                        backend, &mut room, &a, &s.0, e, to,
+                        backend, &mut room, &a, s, e, to,
                     );
                 }
                 black_box(&mut rounded);
@@ -126,7 +122,7 @@ impl Operation {
             Self::Reconcile => Box::new(move || {
                 let inputs = secrets.iter().zip(&vectors).zip(&noise);
                 for (((s, p), e), (hints, key)) in inputs.zip(hints.iter_mut().zip(&mut keys)) {
-                    vectors::reconcile(backend, &mut room, &s.0, p, &e[..128], hints, key);
+                    vectors::reconcile(backend, &mut room, s, p, &e[..128], hints, key);
                 }
                 black_box(&mut keys);
             }),
@@ -135,7 +131,7 @@ impl Operation {
                     secrets.iter().zip(&rounded).zip(&hints).zip(&mut keys)
                 {
                     vectors::key_bits::<_, _, U_BITS, RANK>(
-                        backend, &mut room, &s.0, u, hints, key,
+                        backend, &mut room, s, u, hints, key,
                     );
                 }
                 black_box(&mut keys);

@@ -128,9 +128,13 @@ pub(crate) fn verdict(check: Choice) -> bool {
     memcheck::decided(check.into())
 }
 
-/// Copies `one` or `zero`, all of the same length, as the choice says, reading both.
+/// Copies `one` or `zero` as the choice says, reading both.
+///
+/// # Panics
+/// If the three have not the same length.
 #[inline]
 pub fn select(choice: Choice, zero: &[u8], one: &[u8], chosen: &mut [u8]) {
+    assert!(zero.len() == chosen.len() && one.len() == chosen.len(), "strings of one length");
     let mask = choice.unwrap_u8().wrapping_neg();
     let (words, rest) = chosen.as_chunks_mut::<4>();
     let wide = u32::from_ne_bytes([mask; 4]);
@@ -157,6 +161,18 @@ foxtrot_kernel::redacted! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn select_copies_strings_of_every_length() {
+        for len in 0..10 {
+            let [zero, one] = [1, 101].map(|first| (first..).take(len).collect::<Vec<u8>>());
+            for (choice, expected) in [(0, &zero), (1, &one)] {
+                let mut chosen = alloc::vec![0; len];
+                select(Choice::from(choice), &zero, &one, &mut chosen);
+                assert_eq!(chosen, *expected);
+            }
+        }
+    }
 
     #[test]
     fn bits_are_packed_least_significant_first() {

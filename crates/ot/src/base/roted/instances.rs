@@ -62,17 +62,13 @@ type Secret = [Factor; RANK];
 const ZERO: Vector = [NttPoly::ZERO; RANK];
 const NO_SECRET: Secret = [Factor::ZERO; RANK];
 
-/// A secret on the heap, where no vector of it lies in two cache lines.
-#[repr(C, align(64))]
-struct Aligned(Secret);
-
 /// Working memory of the instances, which are computed one after another; erased when dropped. On the
 /// heap, and only where A is kept: a single instance does with less.
 #[derive(Default)]
 pub(in crate::base) struct Scratch(Option<Box<Rooms>>);
 
 /// A secret, room for polynomials, and coins.
-type Rooms = (Aligned, vectors::Room<256, RANK>, Zeroizing<[u8; SENDER_COINS_LEN]>);
+type Rooms = (Secret, vectors::Room<256, RANK>, Zeroizing<[u8; SENDER_COINS_LEN]>);
 
 /// The reply that the receiver chose, and what it is opened in; erased when dropped.
 pub(in crate::base) struct Chosen {
@@ -91,8 +87,7 @@ impl Scratch {
     #[inline(never)]
     fn in_use(&mut self) -> &mut Rooms {
         let coins = || Zeroizing::new([0; SENDER_COINS_LEN]);
-        self.0
-            .get_or_insert_with(|| Box::new((Aligned(NO_SECRET), vectors::Room::empty(), coins())))
+        self.0.get_or_insert_with(|| Box::new((NO_SECRET, vectors::Room::empty(), coins())))
     }
 }
 
@@ -165,7 +160,7 @@ enum Matrix {
 pub(in crate::base) struct Blinding {
     batch: Batch,
     choices: Bits,
-    secrets: Vec<Aligned>,
+    secrets: Vec<Secret>,
 }
 
 impl Matrix {
@@ -221,7 +216,7 @@ impl Batch {
             }
             let difference = |k: usize, h: Hashed<'_, Module>, t: &mut [u8]| {
                 let block = (first + k) * RECEIVER_COINS_LEN / 16;
-                let Aligned(s_r) = &mut secrets[k];
+                let s_r = &mut secrets[k];
                 match &self.a {
                     Matrix::Kept(a) => {
                         let ((_, room, coins), h) = (scratch.in_use(), h.element);
@@ -265,7 +260,7 @@ impl Batch {
                     let sk = &mut strings[2 * k + j];
                     match &self.a {
                         Matrix::Kept(a) => {
-                            let (Aligned(s_s), room, coins) = scratch.in_use();
+                            let (s_s, room, coins) = scratch.in_use();
                             coins_of.fill(block, coins.as_mut_slice());
                             let p = &*p.element;
                             answer(self.backend, a, p, &coins[..], (reply, sk), (s_s, room));
@@ -309,7 +304,7 @@ impl Batch {
         scratch: &mut Scratch,
     ) {
         let Matrix::Kept(a) = &self.a else { unreachable!("it answers by rows") };
-        let (Aligned(s_s), room, _) = scratch.in_use();
+        let (s_s, room, _) = scratch.in_use();
         answer(self.backend, a, p, coins, (reply, sk), (s_s, room));
     }
 }
@@ -342,7 +337,7 @@ fn cut(coins: &[u8]) -> (&[u8], [&[u8]; 2]) {
 /// Consecutive instances of the receiver.
 struct BlindingPiece<'a> {
     first: usize,
-    secrets: &'a mut [Aligned],
+    secrets: &'a mut [Secret],
     phis: &'a mut [u8],
     digests: &'a mut [u8],
 }
@@ -374,7 +369,7 @@ pub(in crate::base) fn blind(
     let n = choices.len();
     let batch = Batch::new(session, contexts, n);
     let coins = Coins::new(session, contexts.receiver_coins, seed);
-    let mut secrets: Vec<Aligned> = (0..n).map(|_| Aligned(NO_SECRET)).collect();
+    let mut secrets: Vec<Secret> = (0..n).map(|_| NO_SECRET).collect();
     let mut digests = vec![0; n * DIGEST_LEN];
     let len = piece_len(session, n);
     let pieces = secrets.chunks_mut(len).zip(phis.chunks_mut(len * PHI_LEN));
@@ -466,7 +461,7 @@ impl Blinding {
     ) {
         select(self.choices.get(i), zero, one, &mut **reply);
         let (u, hints) = reply.split_at(U_LEN);
-        let (backend, Aligned(s_r)) = (self.batch.backend, &self.secrets[i]);
+        let (backend, s_r) = (self.batch.backend, &self.secrets[i]);
         vectors::key_bits::<_, _, U_BITS, RANK>(backend, room, s_r, u, hints, sk);
     }
 }

@@ -142,7 +142,7 @@ fn an_instance_is_the_same_whether_a_is_kept_or_made_by_rows() {
             let (mut phis, mut digests) = (vec![0; PHI_LEN], vec![0; DIGEST_LEN]);
             let piece = BlindingPiece {
                 first: 0,
-                secrets: &mut [Aligned(NO_SECRET)],
+                secrets: &mut [NO_SECRET],
                 phis: &mut phis,
                 digests: &mut digests,
             };
