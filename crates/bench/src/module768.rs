@@ -105,9 +105,7 @@ impl Operation {
             Self::Blinded => Box::new(move || {
                 let inputs = secrets.iter().zip(&noise).zip(&vectors);
                 for (((s, e), h), to) in inputs.zip(&mut blinded) {
-                    vectors::pack_blinded::<_, _, BITS, RANK>(
-                        backend, &mut room, &a, s, e, h, to,
-                    );
+                    vectors::pack_blinded::<_, _, BITS, RANK>(backend, &mut room, &a, s, e, h, to);
                 }
                 black_box(&mut blinded);
             }),
@@ -130,9 +128,7 @@ impl Operation {
                 for (((s, u), hints), key) in
                     secrets.iter().zip(&rounded).zip(&hints).zip(&mut keys)
                 {
-                    vectors::key_bits::<_, _, U_BITS, RANK>(
-                        backend, &mut room, s, u, hints, key,
-                    );
+                    vectors::key_bits::<_, _, U_BITS, RANK>(backend, &mut room, s, u, hints, key);
                 }
                 black_box(&mut keys);
             }),
