@@ -140,13 +140,12 @@ fn more_batches_than_may_be_on_their_way_arrive_in_order() {
 }
 
 #[test]
-fn parties_may_have_any_two_numbers_of_threads() {
+fn parties_may_have_different_numbers_of_threads() {
     let choice = Choice::Random((2 * WINDOW + 3) * BATCH + 5);
     for adversary in [Adversary::Malicious, Adversary::SemiHonest] {
         let plan = plan("softspoken-2", adversary, "roted-endemic");
-        for (ours, theirs) in (0..25).map(|k| ([1, 2, 3, 8, 100][k / 5], [1, 2, 3, 8, 100][k % 5]))
-        {
-            let mut parties = set_up(plan, [ours, theirs]).run().unwrap();
+        for threads in [[1, 100], [2, 3], [3, 1], [8, 8], [100, 2]] {
+            let mut parties = set_up(plan, threads).run().unwrap();
             let mut outputs = Outputs::default();
             let [sender, receiver] = engines(&mut parties, &choice, &mut outputs);
             // A window of batches is on its way with no more room than the limits.

@@ -51,9 +51,10 @@ fn parties_in(session: impl Fn() -> Session, set: &'static Set) -> (P0, P1) {
     (p0, P1::new(session(), set, &public_key, seed(2)).unwrap())
 }
 
+/// Those of the other sets: `traces`.
 #[test]
-fn triples_of_every_set_are_right_and_the_same_on_every_backend() {
-    for set in params::registry().chain([&TOY, &TOY_LIFT]) {
+fn triples_of_the_smallest_sets_are_right_and_the_same_on_every_backend() {
+    for set in [&TOY, &TOY_LIFT] {
         let mut made = Backend::all().map(|backend| {
             let (mut p0, mut p1) = parties(set, backend);
             let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));

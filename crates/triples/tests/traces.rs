@@ -14,8 +14,8 @@ use foxtrot_triples::{
     wrong_in_batch,
 };
 
-/// The key and two batches.
-fn trace(set: &'static Set, backend: Backend) -> String {
+/// The key and two batches as a line, and both parties' last shares.
+fn trace(set: &'static Set, backend: Backend) -> (String, [Shares; 2]) {
     let session = || {
         let whole = Session::new(Sid::from_bytes([1; 32])).with_backend(backend);
         whole.sub("trace", 0, Direction::InitiatorSends)
@@ -29,9 +29,14 @@ fn trace(set: &'static Set, backend: Backend) -> String {
     for batch in 0..2 {
         let (pairs, keys) = ots(set, batch);
         let requested = p0.request(&mut request);
+        assert_eq!(request.len(), set.request_len());
         let responded =
             p1.respond(&request, chosen(set, &keys), &mut theirs, &mut response).unwrap();
+        assert_eq!(response.len(), set.response_len());
         p0.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut correction).unwrap();
+        assert_eq!(correction.len(), set.correction_len());
+        // A part of all sums wraps around, and not before the correction is all well.
+        assert!(set.fix().is_none() || wrong_in_batch(&ours, &theirs) * 10 > set.n());
         p1.finish(responded, &correction, &mut theirs).unwrap();
         assert_eq!(wrong_in_batch(&ours, &theirs), 0);
         hashers[0].update(&request);
@@ -39,16 +44,21 @@ fn trace(set: &'static Set, backend: Backend) -> String {
         hashers[1].update(&response);
     }
     let [p0, p1] = hashers.map(|hasher| hasher.finalize().to_hex());
-    format!("{} p0={p0} p1={p1}\n", set.name())
+    (format!("{} p0={p0} p1={p1}\n", set.name()), [ours, theirs])
 }
 
 #[test]
-fn the_bytes_on_the_wire_match_the_baseline_on_every_backend() {
+fn triples_are_right_and_their_bytes_on_the_wire_those_of_the_baseline_on_every_backend() {
+    let mut shares = Vec::new();
     for backend in Backend::all() {
-        let traces: String = params::registry().map(|set| trace(set, backend)).collect();
+        let (traces, made): (String, Vec<_>) =
+            params::registry().map(|set| trace(set, backend)).unzip();
         if std::env::var_os("FOXTROT_TRACES").is_some() {
             println!("{traces}");
         }
         assert_eq!(traces, include_str!("traces.baseline"), "{}", backend.name());
+        let flat = |shares: &Shares| [shares.a(), shares.b(), shares.c()].concat();
+        shares.push(made.iter().flatten().map(flat).collect::<Vec<_>>());
     }
+    assert!(shares.iter().all(|it| *it == shares[0]));
 }

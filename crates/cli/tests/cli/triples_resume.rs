@@ -136,10 +136,10 @@ fn a_run_in_one_process_resumes() {
 #[test]
 fn a_run_of_bit_triples_resumes() {
     // A batch has 2^20 triples, of three bits each.
-    let kind = ["-n", "64000000", "--bits", "1"];
-    let [before, made] = resumed(kind, "foxtrot: agreed: 64000000 triples ", 3 << 17);
-    assert!((1..61).contains(&before), "{before}");
-    assert_eq!(made, 64_000_000 - (before << 20));
+    let kind = ["-n", "32000000", "--bits", "1"];
+    let [before, made] = resumed(kind, "foxtrot: agreed: 32000000 triples ", 3 << 17);
+    assert!((1..30).contains(&before), "{before}");
+    assert_eq!(made, 32_000_000 - (before << 20));
 }
 
 #[test]
