@@ -118,7 +118,7 @@ impl P0 {
             scaled.chunks_exact_mut(n).zip(negated.chunks_exact(n)).enumerate()
         {
             let p = ring.modulus(i);
-            let scale = p.neg(p.inv(p.pow(2, ring.set.t()[1].into())));
+            let scale = p.neg(p.inv(p.pow(2, ring.set.t[1].into())));
             scaled.copy_from_slice(negated);
             residues::mul_scalar(ring.backend, p, scaled, scale);
         }
@@ -337,7 +337,7 @@ pub(super) fn decrypt<'s>(
     scratch: &'s mut Scratch,
 ) -> Result<Decrypted<'s>, Error> {
     let (n, backend) = (ring.n(), ring.backend);
-    let [t0, t1] = ring.set.t();
+    let [t0, t1] = ring.set.t;
     let (low, others) = scratch.words.split_at_mut(n);
     let (words, others) = others.split_at_mut(n);
     let (d, slots) = others.split_at_mut(n);
@@ -375,7 +375,7 @@ pub(super) fn low_bits(
     words: &mut [u64],
 ) {
     let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
-    let [t0, t1] = ring.set.t();
+    let [t0, t1] = ring.set.t;
     let low_len = |bits| pack::packed_len(n, bits);
     let place = low_len(t0) + (0..k).map(|i| ring.packed_len(i)).sum::<usize>();
     pack::unpack(backend, t1, &message.bytes[place..][..low_len(t1)], words);

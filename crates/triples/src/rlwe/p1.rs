@@ -6,14 +6,14 @@ use foxtrot_kernel::rns::{
     pack, residues,
     sample::{self, Streams},
 };
-use foxtrot_ot::{Error, Seed, Session, Sid, Usage};
+use foxtrot_ot::{Error, Seed, Session, Sid, Usage, tasks::only};
 
 use super::{
     coins::{self, answering},
     fix::{self, Chosen},
     p0::check_shares,
     ring::{Message, Ring, combine},
-    side_by_side::{only, side_by_side},
+    side_by_side::side_by_side,
 };
 use crate::{Shares, erase::Secret, params::Set};
 
@@ -381,7 +381,7 @@ pub(super) fn mask<'s, 'm>(
 ) -> Masked<'s, 'm> {
     let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
     let Scratch { c: [c0, c1], digits: [rho, _], words: [low, upper, _], .. } = scratch;
-    let [t0, t1] = ring.set.t();
+    let [t0, t1] = ring.set.t;
     let (plain, rest) = c0.split_at_mut(k * n);
     ring.dividers[0].divide(backend, plain, rest, low);
     let mut message = ring.pack_bits(t0, low, response);
