@@ -89,6 +89,8 @@ pub use output::{Kind, Places};
 pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Sender, Sent, Unverified};
 
+use alloc::vec::Vec;
+
 use crate::{
     Session, Sid, Usage,
     base::{Adversary, Choice},
@@ -260,6 +262,18 @@ impl Extension {
 
 foxtrot_kernel::redacted! {
     Extension, extension => "{}", extension.name;
+}
+
+/// χ of a batch. Parties that do not agree whether choices are given do not agree on these.
+fn coefficients(
+    session: &Session,
+    batch: u64,
+    shape: Shape,
+    challenge: &Challenge,
+    columns: usize,
+) -> Vec<u64> {
+    let query = session.oracle("foxtrot v1 extension check").query(batch, u8::from(shape.given));
+    check::coefficients(query.field(challenge), columns)
 }
 
 /// Checks that a batch belongs to this state, and that both have a check or neither.

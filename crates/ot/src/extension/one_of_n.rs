@@ -57,12 +57,13 @@
 
 pub mod protocol;
 
-mod check;
 mod info;
 mod output;
 mod receiver;
 mod sender;
 mod sums;
+
+use alloc::vec::Vec;
 
 use zeroize::Zeroizing;
 
@@ -71,7 +72,7 @@ pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Opened, Places, Sender, Sent, Unverified};
 
 use super::{
-    Challenge, MASK_COLUMNS,
+    Challenge, MASK_COLUMNS, check,
     code::{Family, Parameters},
     streams::Nonces,
 };
@@ -175,6 +176,18 @@ impl Extension {
 
 foxtrot_kernel::redacted! {
     Extension, extension => "{}", extension.name;
+}
+
+/// χ of a batch of n OTs.
+fn coefficients(
+    session: &Session,
+    batch: u64,
+    n: usize,
+    challenge: &Challenge,
+    columns: usize,
+) -> Vec<u64> {
+    let query = session.oracle("foxtrot v1 one-of-n check").query(batch, 0);
+    check::coefficients(query.field(&(n as u64).to_le_bytes()).field(challenge), columns)
 }
 
 /// The key of the stream of a row and a key of its base OT.

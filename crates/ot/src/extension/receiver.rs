@@ -2,13 +2,13 @@
 
 use alloc::{vec, vec::Vec};
 
-use foxtrot_kernel::{bits::xor, vole};
+use foxtrot_kernel::{bits::xor, gf::gf64, vole};
 use zeroize::Zeroizing;
 
 use super::{
     Challenge, Extension, PROOF_LEN, ROWS, Shape,
-    check::{Hashes, coefficients, hash_choices, hash_rows},
-    check_owner,
+    check::hash_rows,
+    check_owner, coefficients,
     matrix::{Matrix, Pool},
     output::{Coins, Kind, Output, flips},
     streams::{Keys, Nonces},
@@ -302,15 +302,14 @@ impl Receiver {
         challenge: Challenge,
     ) -> Answered {
         let (backend, session) = (self.session.backend(), &self.session);
-        let columns = 8 * batch.choices.len();
-        let coefficients = coefficients(session, batch.number, batch.shape, &challenge, columns);
-        let hashes = Hashes::new(
-            hash_choices(backend, &batch.choices, &coefficients),
-            hash_rows(backend, executor, &batch.matrix, &coefficients),
-        );
+        let len = batch.choices.len();
+        let coefficients = coefficients(session, batch.number, batch.shape, &challenge, 8 * len);
+        let mut of_choices = [0];
+        gf64::inner_products(backend, &batch.choices, len, &coefficients, &mut of_choices);
+        let of_rows = hash_rows(backend, executor, &batch.matrix, ROWS, &coefficients);
         let mut proof = Vec::with_capacity(PROOF_LEN);
         proof.extend_from_slice(coin);
-        hashes.encode(&mut proof);
+        proof.extend(of_choices.iter().chain(of_rows.iter()).flat_map(|hash| hash.to_le_bytes()));
         let flips = match batch.shape.given {
             true => None,
             false => Some(flips(session, batch.number, &challenge, batch.shape.n)),
