@@ -414,11 +414,10 @@ impl ChosenMessageOt for Bdgm {
     ) -> Result<Sent, Error> {
         let n = messages.pairs().len();
         check_batch(n)?;
-        let blinded = Blinded::decode(&io.recv(Blinded::encoded_len(n)).await, n)?;
+        let blinded = Blinded::receive(io, n).await?;
         let (sender, challenge) = Sender::challenge(session, &blinded, messages, seed)?;
         io.send(challenge.into_bytes()).await;
-        let response = io.recv(Response::encoded_len(n)).await;
-        let (ciphertexts, sent) = sender.finish(&Response::decode(&response, n)?)?;
+        let (ciphertexts, sent) = sender.finish(&Response::receive(io, n).await?)?;
         io.send(ciphertexts.into_bytes()).await;
         Ok(sent)
     }
@@ -433,11 +432,9 @@ impl ChosenMessageOt for Bdgm {
         check_batch(n)?;
         let (receiver, blinded) = Receiver::start(session, choices, seed)?;
         io.send(blinded.into_bytes()).await;
-        let challenge = io.recv(Challenge::encoded_len(n)).await;
-        let (receiver, response) = receiver.respond(&Challenge::decode(&challenge, n)?)?;
+        let (receiver, response) = receiver.respond(&Challenge::receive(io, n).await?)?;
         io.send(response.into_bytes()).await;
-        let ciphertexts = io.recv(Ciphertexts::encoded_len(n)).await;
-        Ok(receiver.finish(&Ciphertexts::decode(&ciphertexts, n)?)?)
+        Ok(receiver.finish(&Ciphertexts::receive(io, n).await?)?)
     }
 }
 

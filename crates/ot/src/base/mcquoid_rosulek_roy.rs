@@ -208,8 +208,7 @@ impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
         Ok(Engine::new(move |io| async move {
             let (sender, share) = Sender::<P>::start(session, n, seed)?;
             io.send(share.into_bytes()).await;
-            let blinded = io.recv(Blinded::<P>::encoded_len(n)).await;
-            Ok(sender.finish(&Blinded::decode(&blinded, n)?)?)
+            Ok(sender.finish(&Blinded::receive(&io, n).await?)?)
         }))
     }
 
@@ -220,8 +219,7 @@ impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
         Ok(Engine::new(move |io| async move {
             let (receiver, blinded) = Receiver::<P>::start(session, choices, seed)?;
             io.send(blinded.into_bytes()).await;
-            let share = io.recv(KeyShare::<P>::encoded_len(n)).await;
-            Ok(receiver.finish(&KeyShare::decode(&share, n)?)?)
+            Ok(receiver.finish(&KeyShare::receive(&io, n).await?)?)
         }))
     }
 }

@@ -279,15 +279,14 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
-            let commitment = Commitment::decode(&io.recv(Commitment::encoded_len(n)).await, n)?;
+            let commitment = Commitment::receive(&io, n).await?;
             let ot_session = ot_session::<O>(&session);
             let messages = drawn_messages(&ot_session, n, &seed);
             let sender = Sender::start(session, &commitment, &seed);
             let sent = O::send(&io, ot_session, messages, seed).await?;
             let (sender, swap) = sender.swap(sent)?;
             io.send(swap.into_bytes()).await;
-            let opening = io.recv(Opening::encoded_len(n)).await;
-            Ok(sender.finish(&Opening::decode(&opening, n)?)?)
+            Ok(sender.finish(&Opening::receive(&io, n).await?)?)
         }))
     }
 
@@ -299,8 +298,7 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
             let (receiver, commitment, choices) = Receiver::start(session, n, &seed)?;
             io.send(commitment.into_bytes()).await;
             let received = O::receive(&io, ot_session, choices, seed).await?;
-            let swap = io.recv(Swap::encoded_len(n)).await;
-            let (keys, opening) = receiver.finish(received, &Swap::decode(&swap, n)?)?;
+            let (keys, opening) = receiver.finish(received, &Swap::receive(&io, n).await?)?;
             io.send(opening.into_bytes()).await;
             Ok(keys)
         }))
