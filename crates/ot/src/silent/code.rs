@@ -288,15 +288,15 @@ pub struct Scratch {
     /// True if there will be later batches.
     pub(super) keeps: bool,
     /// True if there will be later protocols.
-    pub(super) lent: bool,
+    lent: bool,
 }
 
 impl Scratch {
-    /// Empty memory, whose strings will have so many elements at least: for batches of as many [leaves](super::Size::leaves), or for [other
-    /// uses](Self::lend).
+    /// Empty memory for protocols one after another, whose strings will have so many elements at least: for batches of as many
+    /// [leaves](super::Size::leaves), or for [other uses](Self::lend).
     #[must_use]
     pub fn of(elements: usize) -> Self {
-        Self { least: elements, ..Self::default() }
+        Self { least: elements, lent: true, ..Self::default() }
     }
 
     /// A string of so many bytes, and up to 15 more, for another use between two protocols. Its values are arbitrary, and may be secret.

@@ -17,10 +17,7 @@ use crate::{
 };
 
 /// A field whose elements are the receiver's U, below GF(2^128). It is sealed: the code is one of these.
-pub trait Field: sealed::Field + Copy + Send + Sync + 'static {
-    /// U of a batch.
-    type Values: Default + Send;
-}
+pub trait Field: sealed::Field + Copy + Send + Sync + 'static {}
 
 /// GF(2^128).
 #[derive(Clone, Copy, Debug)]
@@ -38,27 +35,19 @@ pub struct Gf2;
 #[derive(Clone, Copy, Debug)]
 pub struct Gf16;
 
-impl Field for Gf128 {
-    type Values = Secret<u128>;
-}
-
-impl Field for Gf64 {
-    type Values = Secret<u64>;
-}
-
-impl Field for Gf2 {
-    type Values = Bits;
-}
-
-impl Field for Gf16 {
-    type Values = Secret<u8>;
-}
+impl Field for Gf128 {}
+impl Field for Gf64 {}
+impl Field for Gf2 {}
+impl Field for Gf16 {}
 
 /// The part of a field that is not for callers.
 pub(super) mod sealed {
     use super::*;
 
     pub trait Field: Sized {
+        /// U of a batch.
+        type Values: Default + Send;
+
         /// Bits of an element.
         const BITS: usize;
 
@@ -102,9 +91,7 @@ pub(super) mod sealed {
         fn factors(d: &Aes128) -> Factors<'_>;
 
         /// U of a batch without noise.
-        fn values(elements: &[u128]) -> <Self as super::Field>::Values
-        where
-            Self: super::Field;
+        fn values(elements: &[u128]) -> Self::Values;
 
         /// U from noise, and what the check wants; the cells are overwritten. Not for a U that is a part of V.
         fn encode(
@@ -113,22 +100,12 @@ pub(super) mod sealed {
             _check: Option<Check<'_>>,
             _cells: &mut Cells,
             _m: usize,
-        ) -> (<Self as super::Field>::Values, Sums)
-        where
-            Self: super::Field,
-        {
+        ) -> (Self::Values, Sums) {
             unreachable!("U is a part of V")
         }
 
         /// U beside all rows of V: `u` as it is, or if it is a part of V and nobody has given it, this part, exchanged where a flip is 1.
-        fn beside(
-            u: <Self as super::Field>::Values,
-            _rows: &[u128],
-            _flips: &Bits,
-        ) -> <Self as super::Field>::Values
-        where
-            Self: super::Field,
-        {
+        fn beside(u: Self::Values, _rows: &[u128], _flips: &Bits) -> Self::Values {
             u
         }
     }
@@ -156,6 +133,7 @@ const fn low(a: u128) -> u64 {
 }
 
 impl Arithmetic for Gf128 {
+    type Values = Secret<u128>;
     const BITS: usize = 128;
     const NOISE_BITS: usize = 128;
 
@@ -183,6 +161,7 @@ impl Arithmetic for Gf128 {
 }
 
 impl Arithmetic for Gf64 {
+    type Values = Secret<u64>;
     const BITS: usize = 64;
     const NOISE_BITS: usize = 64;
 
@@ -210,6 +189,7 @@ impl Arithmetic for Gf64 {
 }
 
 impl Arithmetic for Gf2 {
+    type Values = Bits;
     const BITS: usize = 1;
     const NOISE_BITS: usize = 0;
     const CHOICE: u128 = 1;
@@ -240,6 +220,7 @@ impl Arithmetic for Gf2 {
 }
 
 impl Arithmetic for Gf16 {
+    type Values = Secret<u8>;
     const BITS: usize = 4;
     const NOISE_BITS: usize = 4;
     const CHOICE: u128 = 0xf;

@@ -41,7 +41,6 @@
 //! ```
 
 use alloc::vec::Vec;
-use core::mem;
 
 use zeroize::Zeroizing;
 
@@ -49,13 +48,13 @@ pub use crate::extension::protocol::Plan;
 
 use super::{Field, Gf2, Gf16, Received, Scratch, Sent, Silent};
 use crate::{
-    Bits, Context, Error, Usage,
+    Bits, Context, Decode, Error, Usage,
     base::{Block, Choice},
     engine::{
         Abandoned, Io, Limits,
         batches::{Runs, WINDOW},
     },
-    erase::Secret,
+    erase::{Secret, Zero},
     extension::{Kind, Shape, protocol as ots},
 };
 
@@ -111,24 +110,9 @@ impl<F: Field> Sender<F> {
         self.state.delta()
     }
 
-    /// Takes the memory that another protocol has [left](Self::into_scratch), and keeps its own for the next one, whatever
-    /// [`keep_memory`](Self::keep_memory) says.
-    #[must_use]
-    pub fn with_scratch(mut self, mut scratch: Scratch) -> Self {
-        scratch.lent = true;
-        *self.state.scratch() = scratch;
-        self
-    }
-
-    /// The memory, for the [next protocol](Self::with_scratch).
-    #[must_use]
-    pub fn into_scratch(mut self) -> Scratch {
-        mem::take(self.state.scratch())
-    }
-
-    /// Keeps the memory of a batch of VOLE for the next one, or no longer.
-    pub fn keep_memory(&mut self, keep: bool) {
-        self.state.keep_memory(keep);
+    /// The memory, whose place that of [another protocol](Scratch::of) may take, and that a later one may take.
+    pub fn scratch(&mut self) -> &mut Scratch {
+        self.state.scratch()
     }
 
     /// A batch of m outputs: W, of which the receiver's V is W ⊕ U·Δ.
@@ -161,6 +145,35 @@ impl<F: Field> Sender<F> {
         io.send_any(answer).await;
         Ok(sent)
     }
+
+    /// Batches of OTs, each of which `read` makes pieces of for the sink; `flip` takes the flips of given choices.
+    async fn pieces<T: Zero>(
+        &mut self,
+        io: &Io,
+        shape: Shape,
+        flip: fn(&mut Sent<F>, &[u8]) -> Result<(), Decode>,
+        read: fn(&super::Sender<F>, &Sent<F>, usize, &mut [T]) -> Result<(), Usage>,
+        mut sink: impl FnMut(&[T]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.runs.begin()?;
+        let mut room = Secret::zeroed(PIECE.min(shape.n()));
+        let mut batches = self.silent.batches(shape.n()).peekable();
+        while let Some(m) = batches.next() {
+            self.state.scratch().keeps = batches.peek().is_some();
+            let mut sent = self.batch(io, m).await?;
+            if shape.is_given() {
+                flip(&mut sent, &io.recv(m.div_ceil(8)).await)?;
+            }
+            for first in (0..m).step_by(PIECE) {
+                let piece = &mut room[..PIECE.min(m - first)];
+                read(&self.state, &sent, first, piece)?;
+                sink(piece)?;
+            }
+            self.state.put(sent);
+        }
+        self.runs.end();
+        Ok(())
+    }
 }
 
 impl<F: Field> Receiver<F> {
@@ -182,24 +195,9 @@ impl<F: Field> Receiver<F> {
         Ok(Self { silent, state, runs: Runs::default() })
     }
 
-    /// Takes the memory that another protocol has [left](Self::into_scratch), and keeps its own for the next one, whatever
-    /// [`keep_memory`](Self::keep_memory) says.
-    #[must_use]
-    pub fn with_scratch(mut self, mut scratch: Scratch) -> Self {
-        scratch.lent = true;
-        *self.state.scratch() = scratch;
-        self
-    }
-
-    /// The memory, for the [next protocol](Self::with_scratch).
-    #[must_use]
-    pub fn into_scratch(mut self) -> Scratch {
-        mem::take(self.state.scratch())
-    }
-
-    /// Keeps the memory of a batch of VOLE for the next one, or no longer.
-    pub fn keep_memory(&mut self, keep: bool) {
-        self.state.keep_memory(keep);
+    /// The memory, whose place that of [another protocol](Scratch::of) may take, and that a later one may take.
+    pub fn scratch(&mut self) -> &mut Scratch {
+        self.state.scratch()
     }
 
     /// A batch of m outputs: U and V, which is the sender's W ⊕ U·Δ.
@@ -270,6 +268,38 @@ impl<F: Field> Receiver<F> {
         let answer = io.recv_any(self.silent.answer_len()).await;
         Ok((self.state.verify(unverified, &answer)?, result))
     }
+
+    /// Batches of OTs, each of which `read` makes pieces of for the sink; `choose` makes the flips of given choices.
+    async fn pieces<T: Zero, R>(
+        &mut self,
+        io: &Io,
+        choice: &Choice,
+        choose: fn(&mut Received<F>, Bits) -> Result<Vec<u8>, Usage>,
+        read: fn(&super::Receiver<F>, &Received<F>, usize, &mut [T]) -> Result<R, Usage>,
+        mut sink: impl FnMut(&R, &[T]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.runs.begin()?;
+        let n = Shape::of(choice).n();
+        let mut room = Secret::zeroed(PIECE.min(n));
+        let mut start = 0;
+        let mut batches = self.silent.batches(n).peekable();
+        while let Some(m) = batches.next() {
+            self.state.scratch().keeps = batches.peek().is_some();
+            let (mut received, ()) = self.batch(io, m, || (), |()| ()).await?;
+            if let Choice::Given(bits) = choice {
+                io.send(choose(&mut received, bits.slice(start..start + m))?).await;
+            }
+            start += m;
+            for first in (0..m).step_by(PIECE) {
+                let piece = &mut room[..PIECE.min(m - first)];
+                let of_piece = read(&self.state, &received, first, piece)?;
+                sink(&of_piece, piece)?;
+            }
+            self.state.put(received);
+        }
+        self.runs.end();
+        Ok(())
+    }
 }
 
 impl Sender<Gf2> {
@@ -281,26 +311,9 @@ impl Sender<Gf2> {
         &mut self,
         io: &Io,
         shape: Shape,
-        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned>,
+        sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.runs.begin()?;
-        let mut keys = Secret::zeroed(PIECE.min(shape.n()));
-        let mut batches = self.silent.batches(shape.n()).peekable();
-        while let Some(m) = batches.next() {
-            self.state.keep_memory(batches.peek().is_some());
-            let mut sent = self.batch(io, m).await?;
-            if shape.is_given() {
-                sent.flip(&io.recv(m.div_ceil(8)).await)?;
-            }
-            for first in (0..m).step_by(PIECE) {
-                let keys = &mut keys[..PIECE.min(m - first)];
-                self.state.pairs(&sent, first, keys)?;
-                sink(keys)?;
-            }
-            self.state.put(sent);
-        }
-        self.runs.end();
-        Ok(())
+        self.pieces(io, shape, Sent::flip, super::Sender::pairs, sink).await
     }
 }
 
@@ -314,29 +327,9 @@ impl Receiver<Gf2> {
         &mut self,
         io: &Io,
         choice: &Choice,
-        mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
+        sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.runs.begin()?;
-        let n = Shape::of(choice).n();
-        let mut keys = Secret::zeroed(PIECE.min(n));
-        let mut start = 0;
-        let mut batches = self.silent.batches(n).peekable();
-        while let Some(m) = batches.next() {
-            self.state.keep_memory(batches.peek().is_some());
-            let (mut received, ()) = self.batch(io, m, || (), |()| ()).await?;
-            if let Choice::Given(bits) = choice {
-                io.send(received.choose(bits.slice(start..start + m))?).await;
-            }
-            start += m;
-            for first in (0..m).step_by(PIECE) {
-                let keys = &mut keys[..PIECE.min(m - first)];
-                let choices = self.state.keys(&received, first, keys)?;
-                sink(&choices, keys)?;
-            }
-            self.state.put(received);
-        }
-        self.runs.end();
-        Ok(())
+        self.pieces(io, choice, Received::choose, super::Receiver::keys, sink).await
     }
 }
 
@@ -349,23 +342,9 @@ impl Sender<Gf16> {
         &mut self,
         io: &Io,
         n: usize,
-        mut sink: impl FnMut(&[[u8; 2]]) -> Result<(), Abandoned>,
+        sink: impl FnMut(&[[u8; 2]]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.runs.begin()?;
-        let mut tables = Secret::zeroed(PIECE.min(n));
-        let mut batches = self.silent.batches(n).peekable();
-        while let Some(m) = batches.next() {
-            self.state.keep_memory(batches.peek().is_some());
-            let sent = self.batch(io, m).await?;
-            for first in (0..m).step_by(PIECE) {
-                let tables = &mut tables[..PIECE.min(m - first)];
-                self.state.tables(&sent, first, tables)?;
-                sink(tables)?;
-            }
-            self.state.put(sent);
-        }
-        self.runs.end();
-        Ok(())
+        self.pieces(io, Shape::random(n), |_, _| Ok(()), super::Sender::tables, sink).await
     }
 }
 
@@ -380,21 +359,8 @@ impl Receiver<Gf16> {
         n: usize,
         mut sink: impl FnMut(&[u8]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.runs.begin()?;
-        let mut choices = Secret::zeroed(PIECE.min(n));
-        let mut batches = self.silent.batches(n).peekable();
-        while let Some(m) = batches.next() {
-            self.state.keep_memory(batches.peek().is_some());
-            let (received, ()) = self.batch(io, m, || (), |()| ()).await?;
-            for first in (0..m).step_by(PIECE) {
-                let choices = &mut choices[..PIECE.min(m - first)];
-                self.state.choices(&received, first, choices)?;
-                sink(choices)?;
-            }
-            self.state.put(received);
-        }
-        self.runs.end();
-        Ok(())
+        let (choice, sink) = (Choice::Random(n), |(): &(), some: &[u8]| sink(some));
+        self.pieces(io, &choice, |_, _| Ok(Vec::new()), super::Receiver::choices, sink).await
     }
 }
 

@@ -123,11 +123,6 @@ impl<F: Field> Receiver<F> {
         &mut self.scratch
     }
 
-    /// Keeps the memory of a batch for the next one, or no longer.
-    pub fn keep_memory(&mut self, keep: bool) {
-        self.scratch.keeps = keep;
-    }
-
     /// The extension, for the OTs of the next batch.
     ///
     /// # Errors

@@ -119,11 +119,6 @@ impl<F: Field> Sender<F> {
         self.ots.as_mut().ok_or(Usage::SessionEnded)
     }
 
-    /// Keeps the memory of a batch for the next one, or no longer.
-    pub fn keep_memory(&mut self, keep: bool) {
-        self.scratch.keeps = keep;
-    }
-
     pub(super) fn scratch(&mut self) -> &mut Scratch {
         &mut self.scratch
     }
