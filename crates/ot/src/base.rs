@@ -65,16 +65,10 @@ pub struct ReceiverKeys {
 }
 
 impl SenderKeys {
-    /// The keys that a protocol gives.
+    /// The keys that a protocol gives, or messages of the sender's choice for a [`chosen::ChosenMessageOt`].
     #[must_use]
     pub fn new(keys: Vec<[Block; 2]>) -> Self {
         Self(keys)
-    }
-
-    /// Messages of the sender's choice, for a [`chosen::ChosenMessageOt`], or both keys of an extension's OTs.
-    #[must_use]
-    pub fn of_messages(messages: Vec<[Block; 2]>) -> Self {
-        Self(messages)
     }
 
     /// One pair per instance.
@@ -93,16 +87,6 @@ impl ReceiverKeys {
     pub fn new(choices: Bits, keys: Vec<Block>) -> Self {
         assert_eq!(choices.len(), keys.len());
         Self { choices, keys }
-    }
-
-    /// Makes base OTs of the random OTs of an extension, to start another one that runs the other
-    /// way.
-    ///
-    /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many keys as choices.
-    pub fn of_extension(choices: Bits, keys: Vec<Block>) -> Result<Self, Usage> {
-        expect_count("keys", choices.len(), keys.len())?;
-        Ok(Self { choices, keys })
     }
 
     /// The choice bit of each instance.
