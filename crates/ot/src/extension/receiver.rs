@@ -127,7 +127,7 @@ impl Receiver {
     fn expand<'m>(&self, executor: &dyn Executor, begun: Begun<'m>) -> (Batch, &'m mut Vec<u8>) {
         let Begun { number, choice, columns, mut matrix, message } = begun;
         let (backend, shape) = (self.session.backend(), Shape::of(&choice));
-        let (n, first) = (shape.n, self.extension.first_tree(shape));
+        let first = self.extension.first_tree(shape);
 
         let mut choices = Zeroizing::new(vec![0; columns / 8]);
         if first == 0 {
@@ -135,12 +135,7 @@ impl Receiver {
             oracle.query(number, 0).field(self.seed.as_bytes()).fill(&mut choices);
         }
         if let Choice::Given(given) = choice {
-            let (whole, rest) = given.as_bytes().split_at(n / 8);
-            choices[..n / 8].copy_from_slice(whole);
-            if let [rest] = rest {
-                let kept = u8::MAX << (n % 8);
-                choices[n / 8] = choices[n / 8] & kept | rest;
-            }
+            given.copy_to(&mut choices);
         }
 
         let (k, nonce) = (self.extension.k, self.nonces.of_batch(number));

@@ -348,16 +348,10 @@ fn matrix_of_sender(
 
 /// X: the given choices, and random ones for the columns after them.
 fn choices_of_columns(session: &Session, seed: &Seed, choices: &Bits) -> Zeroizing<Vec<u8>> {
-    let n = choices.len();
-    let mut all = Zeroizing::new(vec![0; columns(n) / 8]);
+    let mut all = Zeroizing::new(vec![0; columns(choices.len()) / 8]);
     let oracle = session.oracle("foxtrot v1 two-round choices");
     oracle.query(0, 0).field(seed.as_bytes()).fill(&mut all);
-    let (whole, rest) = choices.as_bytes().split_at(n / 8);
-    all[..n / 8].copy_from_slice(whole);
-    if let [rest] = rest {
-        let kept = u8::MAX << (n % 8);
-        all[n / 8] = all[n / 8] & kept | rest;
-    }
+    choices.copy_to(&mut all);
     all
 }
 
