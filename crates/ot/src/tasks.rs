@@ -99,6 +99,7 @@ pub(crate) fn map<T: Send, R: Send>(
 ///
 /// # Panics
 /// If there is none.
+#[must_use]
 pub fn only<R>(results: Vec<R>) -> R {
     results.into_iter().next().expect("one result for one item")
 }

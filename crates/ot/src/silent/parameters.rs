@@ -77,7 +77,7 @@ pub const fn ot_16_semi_honest() -> Silent<Gf16> {
 }
 
 /// The sizes of a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     /// Outputs m.
     pub outputs: usize,
@@ -211,15 +211,7 @@ impl<F: Field> Silent<F> {
             return Err(Usage::CountMismatch { what: "outputs", expected: 1, got: 0 });
         }
         if !self.has_noise() {
-            let ots = MASK * m;
-            return Ok(Size {
-                outputs: m,
-                trees: 0,
-                height: 0,
-                accumulators: 0,
-                ots,
-                trees_len: 0,
-            });
+            return Ok(Size { outputs: m, ots: MASK * m, ..Size::default() });
         }
         let sizes = HEIGHTS.map(|height| self.of_height(m, height));
         let most = (5 * m / 2).max(1 << 14);

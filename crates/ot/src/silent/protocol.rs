@@ -64,7 +64,6 @@ const PIECE: usize = 1 << 13;
 /// The sender, set up.
 #[derive(Debug)]
 pub struct Sender<F> {
-    silent: Silent<F>,
     state: super::Sender<F>,
     runs: Runs,
 }
@@ -72,7 +71,6 @@ pub struct Sender<F> {
 /// The receiver, set up.
 #[derive(Debug)]
 pub struct Receiver<F: Field> {
-    silent: Silent<F>,
     state: super::Receiver<F>,
     runs: Runs,
 }
@@ -99,7 +97,7 @@ impl<F: Field> Sender<F> {
         let ots =
             ots::Sender::set_up(io, &mut Context::new(&session, of_ots), below(&plan)).await?;
         let state = super::Sender::of_ots(session, silent, ots, seed);
-        Ok(Self { silent, state, runs: Runs::default() })
+        Ok(Self { state, runs: Runs::default() })
     }
 
     /// Δ of every batch. For OTs bit 0 is 1, for one-of-sixteen OTs nibble 0.
@@ -127,20 +125,20 @@ impl<F: Field> Sender<F> {
     }
 
     async fn batch(&mut self, io: &Io, m: usize) -> Result<Sent<F>, Error> {
-        let size = self.silent.size(m)?;
+        let size = self.state.silent.size(m)?;
         let mut rows = Secret(Vec::with_capacity(size.ots));
         let sink = |some: &[Block]| {
             rows.0.extend_from_slice(some);
             Ok(())
         };
         self.state.ots()?.correlated(io, Shape::random(size.ots), sink).await?;
-        io.limit(limits(&self.silent));
+        io.limit(limits(&self.state.silent));
         let (planted, trees) = self.state.plant_rows(m, &rows)?;
         drop(rows);
         io.send_any(trees).await;
-        let challenge = io.recv_any(self.silent.check_len()).await;
+        let challenge = io.recv_any(self.state.silent.check_len()).await;
         let encoded = self.state.encode(planted, &challenge)?;
-        let check = io.recv_any(self.silent.check_len()).await;
+        let check = io.recv_any(self.state.silent.check_len()).await;
         let (sent, answer) = self.state.answer(encoded, &check)?;
         io.send_any(answer).await;
         Ok(sent)
@@ -152,12 +150,12 @@ impl<F: Field> Sender<F> {
         io: &Io,
         shape: Shape,
         flip: fn(&mut Sent<F>, &[u8]) -> Result<(), Decode>,
-        read: fn(&super::Sender<F>, &Sent<F>, usize, &mut [T]) -> Result<(), Usage>,
+        read: impl Fn(&super::Sender<F>, &Sent<F>, usize, &mut [T]) -> Result<(), Usage>,
         mut sink: impl FnMut(&[T]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
         let mut room = Secret::zeroed(PIECE.min(shape.n()));
-        let mut batches = self.silent.batches(shape.n()).peekable();
+        let mut batches = self.state.silent.batches(shape.n()).peekable();
         while let Some(m) = batches.next() {
             self.state.scratch().keeps = batches.peek().is_some();
             let mut sent = self.batch(io, m).await?;
@@ -192,7 +190,7 @@ impl<F: Field> Receiver<F> {
         let ots =
             ots::Receiver::set_up(io, &mut Context::new(&session, of_ots), below(&plan)).await?;
         let state = super::Receiver::of_ots(session, silent, ots, seed);
-        Ok(Self { silent, state, runs: Runs::default() })
+        Ok(Self { state, runs: Runs::default() })
     }
 
     /// The memory, whose place that of [another protocol](Scratch::of) may take, and that a later one may take.
@@ -205,10 +203,8 @@ impl<F: Field> Receiver<F> {
     /// # Errors
     /// Errors of the steps, and [`Usage::SessionEnded`] after any of them.
     pub async fn vole(&mut self, io: &Io, m: usize) -> Result<(F::Values, Secret<u128>), Error> {
-        self.runs.begin()?;
-        let (received, ()) = self.batch(io, m, || (), |()| ()).await?;
-        self.runs.end();
-        Ok(received.into_parts())
+        let (u, v, ()) = self.vole_beside(io, m, || (), |()| ()).await?;
+        Ok((u, v))
     }
 
     /// Makes a batch as [`vole`](Self::vole) does, and meanwhile runs `prepare`, and `work` of what this returns: before the sender's answer is
@@ -237,7 +233,7 @@ impl<F: Field> Receiver<F> {
         prepare: impl FnOnce() -> P,
         work: impl FnOnce(P) -> R + Send,
     ) -> Result<(Received<F>, R), Error> {
-        let size = self.silent.size(m)?;
+        let size = self.state.silent.size(m)?;
         let mut rows = Secret(Vec::with_capacity(size.ots));
         let mut choices = Secret(Vec::with_capacity(size.ots));
         let sink = |bits: &Bits, some: &[Block]| {
@@ -247,7 +243,7 @@ impl<F: Field> Receiver<F> {
         };
         let choice = Choice::Random(size.ots);
         self.state.ots()?.run(io, &choice, Kind::Correlated, sink).await?;
-        io.limit(limits(&self.silent));
+        io.limit(limits(&self.state.silent));
         let choices = Bits::from_bools(choices.iter().map(|&bit| bit == 1));
         let trees = io.recv_any(size.trees_len).await;
         let (grown, challenge) = self.state.grow_rows(m, &choices, &rows, &trees)?;
@@ -265,7 +261,7 @@ impl<F: Field> Receiver<F> {
             io.send_any(check).await;
             (unverified, work(prepared))
         };
-        let answer = io.recv_any(self.silent.answer_len()).await;
+        let answer = io.recv_any(self.state.silent.answer_len()).await;
         Ok((self.state.verify(unverified, &answer)?, result))
     }
 
@@ -275,14 +271,14 @@ impl<F: Field> Receiver<F> {
         io: &Io,
         choice: &Choice,
         choose: fn(&mut Received<F>, Bits) -> Result<Vec<u8>, Usage>,
-        read: fn(&super::Receiver<F>, &Received<F>, usize, &mut [T]) -> Result<R, Usage>,
+        read: impl Fn(&super::Receiver<F>, &Received<F>, usize, &mut [T]) -> Result<R, Usage>,
         mut sink: impl FnMut(&R, &[T]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
         let n = Shape::of(choice).n();
         let mut room = Secret::zeroed(PIECE.min(n));
         let mut start = 0;
-        let mut batches = self.silent.batches(n).peekable();
+        let mut batches = self.state.silent.batches(n).peekable();
         while let Some(m) = batches.next() {
             self.state.scratch().keeps = batches.peek().is_some();
             let (mut received, ()) = self.batch(io, m, || (), |()| ()).await?;

@@ -31,7 +31,7 @@ use crate::{
 
 /// The receiver of a silent protocol, which makes batch after batch from one extension.
 pub struct Receiver<F: Field> {
-    silent: Silent<F>,
+    pub(super) silent: Silent<F>,
     session: Session,
     seed: Seed,
     /// `None` when an error has ended the session.
