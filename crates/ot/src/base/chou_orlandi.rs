@@ -83,14 +83,11 @@ const GROUP: usize = 256;
 /// It answers one:
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Seed, Session, Sid, base::chou_orlandi::{Sender, choose}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = |byte| Seed::from_bytes([byte; 32]);
-/// let (sender, share) = Sender::start(session(), 2, 5, seed(1))?;
-/// let (chosen, points) = choose(session(), 5, &[4, 0], &share, seed(2))?;
-/// let keys = sender.finish(&points)?;
-/// let again = sender.finish(&points)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::chou_orlandi::{Points, Sender};
+/// # fn twice(sender: Sender, points: &Points) {
+/// let _ = sender.finish(points);
+/// let _ = sender.finish(points);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender {

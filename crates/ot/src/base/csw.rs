@@ -77,14 +77,11 @@ pub struct Csw;
 /// It answers one challenge; with more a sender could guess again:
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::csw::{Receiver, Sender}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let (receiver, points) = Receiver::start(session(), choices, seed())?;
-/// let (sender, challenge) = Sender::challenge(session(), &points, seed());
-/// receiver.respond(&challenge)?;
-/// receiver.respond(&challenge)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::csw::{Challenge, Receiver};
+/// # fn twice(receiver: Receiver, challenge: &Challenge) {
+/// let _ = receiver.respond(challenge);
+/// let _ = receiver.respond(challenge);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {

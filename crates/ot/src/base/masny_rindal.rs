@@ -93,14 +93,11 @@ message! {
 /// It takes one answer:
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::masny_rindal::{self, Receiver}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
-/// let (keys, shares) = masny_rindal::respond(session(), &blinded, seed());
-/// receiver.finish(&shares)?;
-/// receiver.finish(&shares)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::masny_rindal::{Receiver, Shares};
+/// # fn twice(receiver: Receiver, shares: &Shares) {
+/// let _ = receiver.finish(shares);
+/// let _ = receiver.finish(shares);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {

@@ -85,15 +85,11 @@ impl<P: Pair> McQuoidRosulekRoy<P> {
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid};
-/// # use foxtrot_ot::base::mcquoid_rosulek_roy::{FeistelMoeller, Receiver, Sender};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let (sender, share) = Sender::<FeistelMoeller>::start(session(), 1, seed())?;
-/// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
-/// let keys = sender.finish(&blinded)?;
-/// let again = sender.finish(&blinded)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::mcquoid_rosulek_roy::{Blinded, FeistelMoeller, Sender};
+/// # fn twice(sender: Sender<FeistelMoeller>, blinded: &Blinded<FeistelMoeller>) {
+/// let _ = sender.finish(blinded);
+/// let _ = sender.finish(blinded);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender<P: Pair> {

@@ -85,14 +85,11 @@ message! {
 /// It answers one:
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::naor_pinkas::{Sender, choose}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let (sender, setup) = Sender::start(session(), 1, seed())?;
-/// let (received, public_keys) = choose(session(), choices, &setup, seed())?;
-/// sender.finish(&public_keys)?;
-/// sender.finish(&public_keys)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::naor_pinkas::{PublicKeys, Sender};
+/// # fn twice(sender: Sender, public_keys: &PublicKeys) {
+/// let _ = sender.finish(public_keys);
+/// let _ = sender.finish(public_keys);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender {

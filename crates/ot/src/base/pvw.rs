@@ -60,15 +60,11 @@ pub struct Pvw;
 /// It takes one answer only: with a second one a sender could try ciphertexts on the same r.
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::{chosen::drawn_messages, pvw::{self, Receiver}}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let messages = drawn_messages(&session(), 1, &seed());
-/// let (receiver, keys) = Receiver::start(session(), choices, seed())?;
-/// let (ciphertexts, sent) = pvw::send(session(), &keys, messages, seed())?;
-/// receiver.finish(&ciphertexts)?;
-/// receiver.finish(&ciphertexts)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::pvw::{Ciphertexts, Receiver};
+/// # fn twice(receiver: Receiver, ciphertexts: &Ciphertexts) {
+/// let _ = receiver.finish(ciphertexts);
+/// let _ = receiver.finish(ciphertexts);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {

@@ -29,26 +29,20 @@ use crate::{
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted::{Endemic, Reply, endemic::Receiver}};
-/// # let session = Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), Seed::from_bytes([0; 32]));
-/// let (receiver, _blinded) = Receiver::start(session, choices, seed)?;
-/// let reply = Reply::<Endemic>::decode(&[0; 2176], 1)?;
-/// receiver.finish(&reply)?;
-/// receiver.finish(&reply)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::roted::{Endemic, Reply, endemic::Receiver};
+/// # fn twice(receiver: Receiver, reply: &Reply<Endemic>) {
+/// let _ = receiver.finish(reply);
+/// let _ = receiver.finish(reply);
+/// # }
 /// ```
 ///
 /// Nor does a message of the other mode fit:
 ///
 /// ```compile_fail,E0308
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted::{Reply, Rot, endemic::Receiver}};
-/// # let session = Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), Seed::from_bytes([0; 32]));
-/// let (receiver, _blinded) = Receiver::start(session, choices, seed)?;
-/// let reply = Reply::<Rot>::decode(&[0; 2209], 1)?;
-/// receiver.finish(&reply)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::roted::{Reply, Rot, endemic::Receiver};
+/// # fn of_other_mode(receiver: Receiver, reply: &Reply<Rot>) {
+/// let _ = receiver.finish(reply);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {

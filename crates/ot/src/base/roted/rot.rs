@@ -35,14 +35,11 @@ use crate::{
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Seed, Session, Sid, base::roted::{Reply, Rot, rot::Receiver}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = Seed::from_bytes([0; 32]);
-/// let (receiver, _blinded) = Receiver::start(session(), 1, seed)?;
-/// let reply = Reply::<Rot>::decode(&[0; 2209], 1)?;
-/// receiver.finish(&reply)?;
-/// receiver.finish(&reply)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::roted::{Reply, Rot, rot::Receiver};
+/// # fn twice(receiver: Receiver, reply: &Reply<Rot>) {
+/// let _ = receiver.finish(reply);
+/// let _ = receiver.finish(reply);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {
@@ -66,14 +63,10 @@ pub struct Receiver {
 /// ```
 ///
 /// ```compile_fail,E0599
-/// # use foxtrot_ot::{Seed, Session, Sid, base::roted::rot::{Receiver, Sender}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = || Seed::from_bytes([0; 32]);
-/// # let (receiver, blinded) = Receiver::start(session(), 1, seed())?;
-/// let (sender, reply) = Sender::respond(session(), &blinded, seed());
-/// let (_, opening) = receiver.finish(&reply)?;
+/// # use foxtrot_ot::base::roted::rot::Sender;
+/// # fn unchecked(sender: &Sender) {
 /// sender.pairs();
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender {
