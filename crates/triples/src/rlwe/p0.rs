@@ -38,18 +38,15 @@ pub struct P0 {
 /// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P0, Requested}};
 /// # fn once(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p0.receive(requested, response, None, shares, &mut Vec::new())?;
-/// # Ok(())
+/// p0.receive(requested, response, None, shares, &mut Vec::new())
 /// # }
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P0, Requested}};
-/// # fn twice(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p0.receive(requested, response, None, shares, &mut Vec::new())?;
-/// p0.receive(requested, response, None, shares, &mut Vec::new())?;
-/// # Ok(())
+/// # fn twice(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) {
+/// let _ = p0.receive(requested, response, None, shares, &mut Vec::new());
+/// let _ = p0.receive(requested, response, None, shares, &mut Vec::new());
 /// # }
 /// ```
 #[must_use = "the batch has no output yet"]

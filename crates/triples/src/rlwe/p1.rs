@@ -32,12 +32,10 @@ pub struct P1 {
 /// A batch that is answered. Its shares are not those of triples before P₀'s `Correction` has come.
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P1, Responded}};
-/// # fn twice(p1: &mut P1, responded: Responded, correction: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p1.finish(responded, correction, shares)?;
-/// p1.finish(responded, correction, shares)?;
-/// # Ok(())
+/// # fn twice(p1: &mut P1, responded: Responded, correction: &[u8], shares: &mut Shares) {
+/// let _ = p1.finish(responded, correction, shares);
+/// let _ = p1.finish(responded, correction, shares);
 /// # }
 /// ```
 ///
@@ -45,8 +43,7 @@ pub struct P1 {
 /// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P1, Responded}};
 /// # fn once(p1: &mut P1, responded: Responded, correction: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p1.finish(responded, correction, shares)?;
-/// # Ok(())
+/// p1.finish(responded, correction, shares)
 /// # }
 /// ```
 #[must_use = "the shares are not yet those of triples"]
@@ -134,10 +131,8 @@ impl P1 {
         Ok(Self { ring, session, seed, public_key, batch: 0, scratches })
     }
 
-    /// Gives the next batch a later number; P₀ must agree.
-    ///
-    /// Only for a seed and a session that are new: a batch that was made before under the same two, in
-    /// another state say, would be made again with the same coins, which gives both runs away.
+    /// Gives the next batch a later number; P₀ must agree. Only for a seed and a session that are new, as in
+    /// [`P0::starting_at`](super::P0::starting_at).
     ///
     /// # Errors
     /// [`Usage::ForeignBatch`] if that number is behind.
