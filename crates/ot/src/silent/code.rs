@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 use super::{field::sealed::Field, parameters::Size};
 use crate::{
     base::Block,
-    erase::Secret,
+    erase::{Secret, Zero},
     tasks::{Executor, for_each},
 };
 
@@ -171,18 +171,20 @@ impl Code {
         })
     }
 
-    /// The first outputs, from what the accumulators have made.
-    pub(super) fn encode<T: Element + Send>(
+    /// The first n outputs, from what the accumulators have made.
+    pub(super) fn encode<T: Element + Zero + Send>(
         &self,
         Machine { backend, executor }: Machine<'_>,
         cells: &Cells,
-        outputs: &mut [T],
-    ) {
+        n: usize,
+    ) -> Secret<T> {
         /// Outputs that are encoded together.
         const PART: usize = 1 << 14;
+        let mut outputs = Secret::zeroed(n);
         for_each(executor, outputs.chunks_mut(PART).enumerate(), |(part, outputs)| {
             encode(backend, self.last(), cells.get(), part * PART, outputs);
         });
+        outputs
     }
 }
 

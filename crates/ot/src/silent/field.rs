@@ -5,16 +5,12 @@ use foxtrot_kernel::{
     aes::Aes128,
     gf::{gf128, tower},
     ggm::Kind,
-    lpn::{Check, Element, Factors, Noise},
+    lpn::Factors,
 };
 use zeroize::Zeroizing;
 
-use super::code::{Cells, Code, Machine, Sums};
-use crate::{
-    Bits,
-    base::Block,
-    erase::{Secret, Zero},
-};
+use super::code::{Cells, Code, Machine};
+use crate::{Bits, base::Block, erase::Secret};
 
 /// A field whose elements are the receiver's U, below GF(2^128). It is sealed: the code is one of these.
 pub trait Field: sealed::Field + Copy + Send + Sync + 'static {}
@@ -93,14 +89,8 @@ pub(super) mod sealed {
         /// U of a batch without noise.
         fn values(elements: &[u128]) -> Self::Values;
 
-        /// U from noise, and what the check wants; the cells are overwritten. Not for a U that is a part of V.
-        fn encode(
-            _code: (&Code, Machine<'_>),
-            _noise: Noise<'_>,
-            _check: Option<Check<'_>>,
-            _cells: &mut Cells,
-            _m: usize,
-        ) -> (Self::Values, Sums) {
+        /// U from what the accumulators have made of noise. Not for a U that is a part of V.
+        fn encode(_: &Code, _: Machine<'_>, _cells: &Cells, _m: usize) -> Self::Values {
             unreachable!("U is a part of V")
         }
 
@@ -112,20 +102,6 @@ pub(super) mod sealed {
 }
 
 use sealed::Field as Arithmetic;
-
-/// U of a large field.
-fn encode_noise<F: Arithmetic, T: Element + Zero + Send>(
-    (code, machine): (&Code, Machine<'_>),
-    noise: Noise<'_>,
-    check: Option<Check<'_>>,
-    cells: &mut Cells,
-    m: usize,
-) -> (Secret<T>, Sums) {
-    let sums = code.accumulate_noise::<F>(machine, noise, cells, check);
-    let mut u = Secret::zeroed(m);
-    code.encode(machine, cells, &mut u);
-    (u, sums)
-}
 
 #[expect(clippy::cast_possible_truncation, reason = "the low half is wanted")]
 const fn low(a: u128) -> u64 {
@@ -149,14 +125,8 @@ impl Arithmetic for Gf128 {
         Secret(elements.to_vec())
     }
 
-    fn encode(
-        code: (&Code, Machine<'_>),
-        noise: Noise<'_>,
-        check: Option<Check<'_>>,
-        cells: &mut Cells,
-        m: usize,
-    ) -> (Secret<u128>, Sums) {
-        encode_noise::<Self, _>(code, noise, check, cells, m)
+    fn encode(code: &Code, machine: Machine<'_>, cells: &Cells, m: usize) -> Secret<u128> {
+        code.encode(machine, cells, m)
     }
 }
 
@@ -177,14 +147,8 @@ impl Arithmetic for Gf64 {
         Secret(elements.iter().map(|&it| low(it)).collect())
     }
 
-    fn encode(
-        code: (&Code, Machine<'_>),
-        noise: Noise<'_>,
-        check: Option<Check<'_>>,
-        cells: &mut Cells,
-        m: usize,
-    ) -> (Secret<u64>, Sums) {
-        encode_noise::<Self, _>(code, noise, check, cells, m)
+    fn encode(code: &Code, machine: Machine<'_>, cells: &Cells, m: usize) -> Secret<u64> {
+        code.encode(machine, cells, m)
     }
 }
 

@@ -402,10 +402,10 @@ impl<F: Field> Source<F> {
         }
         // Before there is memory for V.
         scratch.put_early(other);
-        let mut v = Secret::zeroed(n);
-        code.encode(machine, &cells, &mut v);
+        let v = code.encode(machine, &cells, n);
         let noise = Noise { marks: &marks, sums: &sums };
-        let (u, of_noise) = F::encode((&code, machine), noise, check(false), &mut cells, n);
+        let of_noise = code.accumulate_noise::<F>(machine, noise, &mut cells, check(false));
+        let u = F::encode(&code, machine, &cells, n);
         scratch.put(cells);
         (u, Rows::List(v), Zeroizing::new([of_noise[0], of_cells[0]]))
     }
