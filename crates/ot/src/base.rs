@@ -47,7 +47,10 @@ mod message;
 use alloc::vec::Vec;
 
 pub use crate::protocol::{Adversary, Functionality, Protocol};
-use crate::{Bits, Seed, Session, Usage, engine::Engine, erase::erase, expect_count, protocol};
+use crate::{
+    Bits, Seed, Session, Usage, engine::Engine, erase::erase, expect_at_most, expect_count,
+    protocol,
+};
 
 /// A 128-bit output of an oblivious transfer.
 pub type Block = [u8; 16];
@@ -181,7 +184,7 @@ pub const MAX_BATCH: usize = 1 << 16;
 /// # Errors
 /// [`Usage::BatchTooLarge`].
 pub fn check_batch(n: usize) -> Result<(), Usage> {
-    if n > MAX_BATCH { Err(Usage::BatchTooLarge { n, max: MAX_BATCH }) } else { Ok(()) }
+    expect_at_most(MAX_BATCH, n)
 }
 
 /// Every base OT, the default of each functionality first, and the default of each family.

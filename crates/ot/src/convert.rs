@@ -19,7 +19,7 @@ use crate::{
     Bits, Error, Misbehaved, Session, Usage,
     base::Block,
     choices::select,
-    expect_count, expect_len,
+    expect_at_most, expect_count, expect_len,
     oracle::{Oracle, Purpose},
 };
 
@@ -84,7 +84,7 @@ impl Sender {
         messages: &[[M; 2]],
     ) -> Result<Vec<u8>, Usage> {
         expect_count("pairs of messages", keys.len(), messages.len())?;
-        fits_a_frame(keys.len(), transfers_per_frame(self.message_len))?;
+        expect_at_most(transfers_per_frame(self.message_len), keys.len())?;
         let flat = keys.as_flattened();
         let frame = seal_all(self.message_len, messages.as_flattened(), |k| {
             let (transfer, branch) = (self.next + k as u64 / 2, u8::from(k % 2 == 1));
@@ -111,7 +111,7 @@ impl Receiver {
     /// [`Decode::Length`](crate::Decode::Length); [`Usage::CountMismatch`].
     pub fn take(&mut self, choices: &Bits, keys: &[Block], frame: &[u8]) -> Result<(), Error> {
         expect_count("choices", keys.len(), choices.len())?;
-        fits_a_frame(keys.len(), transfers_per_frame(self.message_len))?;
+        expect_at_most(transfers_per_frame(self.message_len), keys.len())?;
         expect_len("Sealed", frame, frame_len(keys.len(), self.message_len))?;
         let pairs = frame.chunks_exact(2 * (self.message_len + OVERHEAD));
         for ((i, key), pair) in keys.iter().enumerate().zip(pairs) {
@@ -187,10 +187,6 @@ fn unpad(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (len, padded) = text.split_first_chunk::<4>()?;
     let (message, padding) = padded.split_at_checked(u32::from_le_bytes(*len) as usize)?;
     padding.iter().all(|&byte| byte == 0).then(|| Zeroizing::new(message.to_vec()))
-}
-
-fn fits_a_frame(n: usize, max: usize) -> Result<(), Usage> {
-    if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
 }
 
 /// The oracle of that purpose, if messages may have that length.

@@ -54,6 +54,7 @@ use crate::{
     agreement::{draw, memory_for},
     choices::verdict,
     erase::{SecretBytes, Secrets},
+    expect_at_most,
     oracle::{Oracle, Wide},
 };
 
@@ -338,8 +339,7 @@ fn check_size(n: usize, m: usize) -> Result<(), Usage> {
         return Err(Usage::Choices { choices: m });
     }
     check_batch(n)?;
-    let max = MAX_BATCH.min(MAX_KEYS / m);
-    if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
+    expect_at_most(MAX_BATCH.min(MAX_KEYS / m), n)
 }
 
 /// j < 256.

@@ -7,9 +7,10 @@ use foxtrot_kernel::{Backend, bits::xor_masked};
 use subtle::{Choice, ConstantTimeEq, ConstantTimeLess};
 use zeroize::Zeroizing;
 
-use super::{OVERHEAD, Taken, fits_a_frame, open_all, oracle, seal_all};
+use super::{OVERHEAD, Taken, open_all, oracle, seal_all};
 use crate::{
-    Error, Session, Usage, base::Block, choices::verdict, expect_count, expect_len, oracle::Oracle,
+    Error, Session, Usage, base::Block, choices::verdict, expect_at_most, expect_count, expect_len,
+    oracle::Oracle,
 };
 
 /// Bytes of sealed messages in a frame, about.
@@ -70,7 +71,7 @@ impl Sender {
         messages: &[M],
     ) -> Result<Vec<u8>, Usage> {
         expect_count("messages", keys.len(), messages.len())?;
-        fits_a_frame(keys.len(), messages_per_frame(self.message_len))?;
+        expect_at_most(messages_per_frame(self.message_len), keys.len())?;
         let frame = seal_all(self.message_len, messages, |k| {
             let number = self.next + k as u64;
             let (transfer, choice) = (number / self.choices, number % self.choices);

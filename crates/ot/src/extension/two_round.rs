@@ -54,17 +54,17 @@ use zeroize::Zeroizing;
 pub use info::{FAMILY, PROTOCOL, VARIANTS, carriers, find, registry};
 
 use super::{
-    COLUMNS, ROWS,
+    ROWS,
     matrix::{Matrix, Pool},
     output::Output,
     trees::{grow, nonces, regrow},
 };
 use crate::{
-    Bits, Error, Misbehaved, Seed, Session, Usage,
+    Bits, Error, Misbehaved, Seed, Session,
     base::{BaseOt, Block, Choice, Protocol, ReceiverKeys, Run, SenderKeys},
     choices::verdict,
     engine::{Engine, Progress},
-    expect_len,
+    expect_at_most, expect_len,
     tasks::InPlace,
 };
 use check::{Coefficients, Proof};
@@ -131,14 +131,14 @@ impl TwoRound {
     /// Step 1: begins a run of n OTs; with the `Invitation`.
     ///
     /// # Errors
-    /// [`Usage::BatchTooLarge`].
+    /// [`Usage::BatchTooLarge`](crate::Usage::BatchTooLarge).
     pub fn start(
         &self,
         session: Session,
         n: usize,
         seed: Seed,
     ) -> Result<(Sender, Vec<u8>), Error> {
-        check_batch(n)?;
+        expect_at_most(MAX_BATCH, n)?;
         let mut delta = Zeroizing::new([0; ROWS / 8]);
         let oracle = session.oracle("foxtrot v1 two-round delta");
         oracle.query(0, 0).field(seed.as_bytes()).fill(delta.as_mut_slice());
@@ -154,7 +154,7 @@ impl TwoRound {
     /// Steps 2 to 4: answers an `Invitation`, and is then finished; with the `Response`.
     ///
     /// # Errors
-    /// [`Decode`](crate::Decode) if the invitation is none; [`Usage::BatchTooLarge`].
+    /// [`Decode`](crate::Decode) if the invitation is none; [`Usage::BatchTooLarge`](crate::Usage::BatchTooLarge).
     pub fn respond(
         &self,
         session: Session,
@@ -163,7 +163,7 @@ impl TwoRound {
         seed: Seed,
     ) -> Result<(Received, Vec<u8>), Error> {
         let n = choices.len();
-        check_batch(n)?;
+        expect_at_most(MAX_BATCH, n)?;
         let (backend, columns) = (session.backend(), columns(n));
 
         // Step 2.
@@ -356,16 +356,12 @@ fn choices_of_columns(session: &Session, seed: &Seed, choices: &Bits) -> Zeroizi
 }
 
 fn columns(n: usize) -> usize {
-    n.saturating_add(MASK_COLUMNS).div_ceil(COLUMNS).saturating_mul(COLUMNS)
+    super::columns(n, MASK_COLUMNS)
 }
 
 /// Bytes of corrections and proof.
 fn own_bytes(n: usize) -> usize {
     ROWS.saturating_mul(columns(n) / 8).saturating_add(Proof::ENCODED_LEN)
-}
-
-fn check_batch(n: usize) -> Result<(), Usage> {
-    if n > MAX_BATCH { Err(Usage::BatchTooLarge { n, max: MAX_BATCH }) } else { Ok(()) }
 }
 
 impl BaseOt for TwoRound {
@@ -374,7 +370,7 @@ impl BaseOt for TwoRound {
     }
 
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
-        check_batch(n)?;
+        expect_at_most(MAX_BATCH, n)?;
         let this = *self;
         Ok(Engine::new(move |io| async move {
             let (sender, invitation) = this.start(session, n, seed)?;
@@ -385,7 +381,7 @@ impl BaseOt for TwoRound {
 
     fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let choices = choice.given(self.info.name)?;
-        check_batch(choices.len())?;
+        expect_at_most(MAX_BATCH, choices.len())?;
         let this = *self;
         Ok(Engine::new(move |io| async move {
             let invitation = io.recv(this.invitation_len()).await;

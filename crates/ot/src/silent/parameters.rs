@@ -6,6 +6,7 @@ use super::field::{Field, Gf2, Gf16, Gf64, Gf128};
 use crate::{
     Usage,
     base::Adversary,
+    expect_at_most,
     extension::{self, softspoken},
 };
 
@@ -204,9 +205,7 @@ impl<F: Field> Silent<F> {
     /// [`Usage::BatchTooLarge`]; [`Usage::CountMismatch`] if there are none.
     pub fn size(&self, m: usize) -> Result<Size, Usage> {
         let max = self.max_batch();
-        if m > max {
-            return Err(Usage::BatchTooLarge { n: m, max });
-        }
+        expect_at_most(max, m)?;
         if m == 0 {
             return Err(Usage::CountMismatch { what: "outputs", expected: 1, got: 0 });
         }
