@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::{
     Extension, GROUP, coefficients, nonces,
-    output::{Output, oracle},
+    output::{Batch, oracle},
     stream,
 };
 use crate::{
@@ -38,14 +38,6 @@ pub struct Receiver {
     nonces: Nonces,
     rows: Pool,
     words: Pool,
-}
-
-/// A batch whose corrections are on their way.
-struct Batch {
-    session: Sid,
-    number: u64,
-    n: usize,
-    rows: Matrix,
 }
 
 /// A batch that waits for the sender's [`Challenge`], which is empty where there is no check.
@@ -169,11 +161,6 @@ impl Receiver {
         turned
     }
 
-    fn output<'a>(&'a self, matrix: &'a Matrix) -> Output<'a> {
-        let parameters = self.extension.parameters();
-        Output { session: &self.session, executor: self.session.executor(), parameters, matrix }
-    }
-
     /// Step 7: the key of every word, to where the caller wants them.
     ///
     /// # Errors
@@ -184,7 +171,7 @@ impl Receiver {
         self.check_owner(&batch.session, challenge.is_some())?;
         expect_count("places for keys", batch.n, keys.len())?;
         let oracle = oracle(&self.session, batch.number, challenge.as_ref());
-        self.output(&batch.rows).keys(&oracle, keys);
+        self.extension.output(&self.session, &batch.rows).keys(&oracle, keys);
         self.rows.put(batch.rows);
         Ok(())
     }
@@ -202,7 +189,7 @@ impl Receiver {
         self.check_owner(&batch.session, challenge.is_some())?;
         let row_len = self.extension.parameters().row_len();
         expect_count("bytes for rows", batch.n * row_len, rows.len())?;
-        self.output(&batch.rows).rows(rows);
+        self.extension.output(&self.session, &batch.rows).rows(rows);
         self.rows.put(batch.rows);
         Ok(())
     }

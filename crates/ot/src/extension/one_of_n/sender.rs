@@ -11,11 +11,11 @@ use zeroize::Zeroizing;
 
 use super::{
     Extension, GROUP, coefficients, nonces,
-    output::{Output, oracle},
+    output::{Batch, oracle},
     stream,
 };
 use crate::{
-    Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
+    Bits, Error, Misbehaved, Seed, Session, Usage,
     base::{Block, ReceiverKeys},
     choices::verdict,
     erase::SecretBytes,
@@ -50,14 +50,6 @@ pub struct Sender {
     words: Pool,
     /// C(v)·Δ of the first words, as many as [`Sender::all`] was asked for last.
     differences: SecretBytes,
-}
-
-/// A batch whose corrections have come.
-struct Batch {
-    session: Sid,
-    number: u64,
-    n: usize,
-    rows: Matrix,
 }
 
 /// A batch that waits for the receiver's proof, which is empty where there is no check; there is no way to its output
@@ -202,11 +194,6 @@ impl Sender {
         Batch { session: *self.session.id(), number, n, rows }
     }
 
-    fn output<'a>(&'a self, matrix: &'a Matrix) -> Output<'a> {
-        let parameters = self.extension.parameters();
-        Output { session: &self.session, executor: self.session.executor(), parameters, matrix }
-    }
-
     fn oracle(&self, sent: &Sent) -> Oracle {
         oracle(&self.session, sent.batch.number, sent.challenge.as_ref())
     }
@@ -223,7 +210,7 @@ impl Sender {
         self.extension.check_words(n, words)?;
         expect_count("places for keys", n, keys.len())?;
         self.shift(&mut rows, words, n);
-        self.output(&rows).keys(&oracle, keys);
+        self.extension.output(&self.session, &rows).keys(&oracle, keys);
         self.rows.put(rows);
         Ok(())
     }
@@ -273,7 +260,8 @@ impl Sender {
         expect_count("places for keys", n.saturating_mul(choices), keys.len())?;
         if n > 0 {
             self.set_differences(choices);
-            let (oracle, output) = (self.oracle(&sent), self.output(&sent.batch.rows));
+            let (oracle, output) =
+                (self.oracle(&sent), self.extension.output(&self.session, &sent.batch.rows));
             output.all(&oracle, &self.differences, n, keys);
         }
         self.rows.put(sent.batch.rows);
@@ -312,7 +300,7 @@ impl Sender {
             sent.batch.n * self.extension.parameters().row_len(),
             rows.len(),
         )?;
-        self.output(&sent.batch.rows).rows(rows);
+        self.extension.output(&self.session, &sent.batch.rows).rows(rows);
         self.rows.put(sent.batch.rows);
         Ok(())
     }
@@ -324,7 +312,7 @@ impl Sender {
     pub fn open(&mut self, sent: Sent) -> Result<Opened<'_>, Usage> {
         self.check_owner(&sent.batch, sent.challenge.is_some())?;
         let mut rows = SecretBytes::zeroed(sent.batch.n * self.extension.parameters().row_len());
-        self.output(&sent.batch.rows).rows(&mut rows);
+        self.extension.output(&self.session, &sent.batch.rows).rows(&mut rows);
         let oracle = self.oracle(&sent);
         self.rows.put(sent.batch.rows);
         Ok(Opened { sender: self, oracle, delta: self.packed_delta(), rows })
