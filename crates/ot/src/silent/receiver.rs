@@ -140,7 +140,7 @@ impl<F: Field> Receiver<F> {
     ///
     /// # Errors
     /// Errors of [`Silent::size`]; [`Usage::CountMismatch`] if there are not as many OTs; [`Usage::ForeignBatch`];
-    /// [`Usage::SessionEnded`]; [`Decode`](crate::Decode) if `trees` has another length, or a bit that must be 0: this ends the session.
+    /// [`Usage::SessionEnded`]; [`Decode`] if `trees` has another length, or a bit that must be 0: this ends the session.
     pub fn grow(
         &mut self,
         m: usize,
@@ -294,7 +294,7 @@ impl<F: Field> Receiver<F> {
     /// Section 20.4: takes the sender's `Answer`, which is empty where there is none, and returns the output.
     ///
     /// # Errors
-    /// [`Misbehaved::ConsistencyCheck`] and [`Decode`](crate::Decode): both end the session, and the extension's also.
+    /// [`Misbehaved::ConsistencyCheck`] and [`Decode`]: both end the session, and the extension's also.
     /// [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
     pub fn verify(
         &mut self,

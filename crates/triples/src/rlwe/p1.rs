@@ -156,7 +156,7 @@ impl P1 {
     ///
     /// # Errors
     /// [`Decode`](foxtrot_ot::Decode) if the message is malformed; there are then no shares, and the response is empty.
-    /// [`Usage::CountMismatch`](foxtrot_ot::Usage::CountMismatch) if the shares are for another set or there are not
+    /// [`Usage::CountMismatch`] if the shares are for another set or there are not
     /// [`Set::ots`] OTs.
     pub fn respond(
         &mut self,
@@ -204,7 +204,7 @@ impl P1 {
     /// # Errors
     /// [`Decode`](foxtrot_ot::Decode) if the message is malformed; there are then no shares.
     /// [`Usage::ForeignBatch`] if the batch is another state's,
-    /// [`Usage::CountMismatch`](foxtrot_ot::Usage::CountMismatch) if the shares are for another set.
+    /// [`Usage::CountMismatch`] if the shares are for another set.
     pub fn finish(
         &mut self,
         responded: Responded,
