@@ -11,10 +11,14 @@ use foxtrot_ot::{
 };
 use zeroize::Zeroizing;
 
-use crate::{Channel, ChannelError, Error, HelloError, Lane, channel::held_back, deadline::lock};
+use crate::{
+    Channel, ChannelError, Error, HelloError, Lane,
+    channel::{held_back, inbox::Want},
+    deadline::lock,
+};
 
 /// The lane of a protocol's stream 0.
-const FIRST: Lane = Lane::PROTOCOL;
+pub(crate) const FIRST: Lane = Lane::PROTOCOL;
 
 /// Time without a frame after which more batches are sent ahead. A batch of an extension takes about as long, and a longer way to the peer would leave
 /// both parties waiting.
@@ -50,11 +54,8 @@ where
             Progress::Sending => {}
             Progress::Done(out) => return Ok(out),
             Progress::Waiting { .. } => {
-                let awaited = engine.awaited().into_iter();
-                let awaited: Vec<_> =
-                    awaited.map(|(stream, len)| (FIRST.offset(stream), len)).collect();
                 let patience = engine.is_narrow().then_some(PATIENCE);
-                match channel.recv_first_within(&awaited, patience)? {
+                match channel.recv_first_within(&awaited(&engine), patience)? {
                     Some((lane, message)) => {
                         engine.deliver(lane.index() - FIRST.index(), message);
                     }
@@ -63,6 +64,12 @@ where
             }
         }
     }
+}
+
+/// The messages that the engine waits for.
+pub(crate) fn awaited<Out, E: From<Usage>>(engine: &Engine<'_, Out, E>) -> Vec<(Lane, Want)> {
+    let wanted = |(stream, len)| (FIRST.offset(stream), Want::Exactly(len));
+    engine.awaited().into_iter().map(wanted).collect()
 }
 
 /// Runs a protocol that is an async function; see [`run`].

@@ -222,6 +222,20 @@ pub enum ChannelError {
 }
 
 impl ChannelError {
+    /// The error of an I/O error: `late` for the end of a wait, `gone` for that of the connection, or the action that failed.
+    pub(crate) fn of(error: &io::Error, late: Self, gone: Self, action: &str) -> Self {
+        use io::ErrorKind as Kind;
+        match error.kind() {
+            Kind::TimedOut | Kind::WouldBlock => late,
+            Kind::UnexpectedEof
+            | Kind::ConnectionReset
+            | Kind::ConnectionAborted
+            | Kind::NotConnected
+            | Kind::BrokenPipe => gone,
+            _ => Self::io(action, error),
+        }
+    }
+
     pub(crate) fn io(action: impl Into<String>, error: &io::Error) -> Self {
         Self::io_within(action, None, error)
     }

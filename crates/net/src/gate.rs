@@ -1,6 +1,6 @@
 //! Admission: how many sessions are answered at once, of one peer and in all, and in how much memory.
 //!
-//! A server admits a peer when [`Greeted::confirm`](crate::hello::Greeted::confirm) has its proof that it is there, and
+//! A server admits a peer within [`exchange_by`](crate::hello::exchange_by): when it has the peer's proof that it is there, and
 //! before it says anything of its own data.
 
 use std::{

@@ -75,7 +75,7 @@ struct Shared {
     silent: Mutex<Waiting>,
 }
 
-/// Ends the listening from another thread.
+/// Ends the listening from another thread: a handle on [`Connections`], or on a server of `foxtrot-mpc`.
 #[derive(Clone, Debug)]
 pub struct Stopper(Arc<Shared>);
 
@@ -218,7 +218,8 @@ impl<T> Connections<T> {
 }
 
 impl Stopper {
-    /// Ends the listening, and closes the connections that have not been admitted. Handlers of admitted ones run on.
+    /// Ends the listening, and closes the connections that have not been admitted: of a server, those that have not begun a job.
+    /// Handlers of admitted ones run on to their end.
     pub fn stop(&self) {
         self.0.stop.store(true, Ordering::SeqCst);
         for silent in &self.0.silent().sockets {

@@ -16,7 +16,7 @@ mod tests;
 use std::{
     borrow::Cow,
     fmt,
-    io::{self, ErrorKind, Read},
+    io::{self, Read},
     net::{SocketAddr, TcpStream},
     sync::Arc,
 };
@@ -190,15 +190,8 @@ fn refuse(stream: &TcpStream, status: u16, why: &str) -> Error {
 }
 
 fn failed(error: &io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::TimedOut | ErrorKind::WouldBlock => {
-            ChannelError::NothingReceived(core::time::Duration::ZERO).into()
-        }
-        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => {
-            ChannelError::ClosedReceiving.into()
-        }
-        _ => ChannelError::io("answer a browser", error).into(),
-    }
+    let late = ChannelError::NothingReceived(core::time::Duration::ZERO);
+    ChannelError::of(error, late, ChannelError::ClosedReceiving, "answer a browser").into()
 }
 
 impl fmt::Debug for Site {
