@@ -245,10 +245,12 @@ impl Options {
         direction: Direction,
         senders: usize,
         items: Vec<Digest>,
-        progress: impl FnMut(Steps) + Send,
+        mut progress: impl FnMut(Steps) + Send,
     ) -> Result<Received, PsiError> {
+        let mut items = Zeroizing::new(items);
         let plan = self.plan(direction, [items.len(), senders], self.method.base)?;
-        receive_by(io, cx, plan, items, progress).await
+        let receiver = Receiver::set_up(io, cx, plan).await?;
+        receiver.run(io, mem::take(&mut *items), &mut progress).await
     }
 
     /// The protocols, for programs that negotiate by themselves.
@@ -266,18 +268,6 @@ impl Options {
         let parameters = self.method.parameters(receivers, senders)?;
         Ok(Plan { parameters, base, direction, counter: 0 })
     }
-}
-
-async fn receive_by(
-    io: &Io,
-    cx: &mut Context<'_>,
-    plan: Plan<'_>,
-    items: Vec<Digest>,
-    mut progress: impl FnMut(Steps) + Send,
-) -> Result<Received, PsiError> {
-    let mut items = Zeroizing::new(items);
-    let receiver = Receiver::set_up(io, cx, plan).await?;
-    receiver.run(io, mem::take(&mut *items), &mut progress).await
 }
 
 impl Default for Options {

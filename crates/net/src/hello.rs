@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use foxtrot_ot::{Direction, Session, Sid};
 
-use crate::{Channel, Error, HelloError, Lane};
+use crate::{Channel, Error, HelloError, Lane, error::texts};
 pub use codec::Heard;
 use meeting::Opening;
 
@@ -345,11 +345,7 @@ foxtrot_ot::erase::redacted! {
     Binding;
 }
 
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sender => "sender",
-            Self::Receiver => "receiver",
-        })
-    }
+texts! { Role:
+    Self::Sender => "sender";
+    Self::Receiver => "receiver";
 }

@@ -98,44 +98,39 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     /// # Errors
     /// Errors of the protocol; [`Error::Frame`] if the peer's message has another length than the protocol expects, or
     /// comes on a lane that is not in use; [`Error::Channel`]. The stream is of no further use then.
-    pub async fn run<Out, E>(&mut self, engine: Engine<'_, Out, E>) -> Result<Out, Error>
+    pub async fn run<Out, E>(&mut self, mut engine: Engine<'_, Out, E>) -> Result<Out, Error>
     where
         E: From<Usage>,
         Error: From<E>,
     {
-        let out = self.drive(engine).await;
+        let run = async {
+            loop {
+                let progress = engine.advance()?;
+                let Limits { streams, messages, len } = engine.limits();
+                self.inbox.in_use = FIRST.index().saturating_add(streams.max(1));
+                self.inbox.most = held_back(messages.max(1), len.max(READ));
+                while let Some((stream, message)) = engine.outgoing() {
+                    self.push(FIRST.offset(stream), &message)?;
+                }
+                match progress {
+                    Progress::Sending => {
+                        poll_fn(|waking| self.poll_write_below(waking, OUTBOUND)).await?;
+                    }
+                    Progress::Done(out) => {
+                        self.flush_all().await?;
+                        return Ok(out);
+                    }
+                    Progress::Waiting { .. } => {
+                        let awaited = awaited(&engine);
+                        let (lane, message) =
+                            poll_fn(|waking| self.poll_message(waking, &awaited)).await?;
+                        engine.deliver(lane.index() - FIRST.index(), message);
+                    }
+                }
+            }
+        };
+        let out: Result<Out, Error> = run.await;
         out.map_err(|e| if self.session.is_some() { self.give_up(e) } else { e })
-    }
-
-    async fn drive<Out, E>(&mut self, mut engine: Engine<'_, Out, E>) -> Result<Out, Error>
-    where
-        E: From<Usage>,
-        Error: From<E>,
-    {
-        loop {
-            let progress = engine.advance()?;
-            let Limits { streams, messages, len } = engine.limits();
-            self.inbox.in_use = FIRST.index().saturating_add(streams.max(1));
-            self.inbox.most = held_back(messages.max(1), len.max(READ));
-            while let Some((stream, message)) = engine.outgoing() {
-                self.push(FIRST.offset(stream), &message)?;
-            }
-            match progress {
-                Progress::Sending => {
-                    poll_fn(|waking| self.poll_write_below(waking, OUTBOUND)).await?;
-                }
-                Progress::Done(out) => {
-                    self.flush_all().await?;
-                    return Ok(out);
-                }
-                Progress::Waiting { .. } => {
-                    let awaited = awaited(&engine);
-                    let (lane, message) =
-                        poll_fn(|waking| self.poll_message(waking, &awaited)).await?;
-                    engine.deliver(lane.index() - FIRST.index(), message);
-                }
-            }
-        }
     }
 
     /// Puts a frame behind those that wait to be written.

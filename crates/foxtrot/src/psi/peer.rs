@@ -9,12 +9,14 @@ use foxtrot_net::{
     jobs::{self, SET, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
 };
 use foxtrot_ot::erase::Secret;
-use foxtrot_psi::{join::Terms, method::protocol::Sender};
+use foxtrot_psi::{
+    join::Terms,
+    method::protocol::{Receiver, Sender},
+};
 
 use super::{
     Digest, Options, Steps,
     keys::{Keys, Told},
-    receive_by,
 };
 use crate::{
     Error, Peer,
@@ -64,9 +66,10 @@ impl Options {
         let sizes = [items.len(), told.keys];
         let base = self.base_of(&mut job, sizes)?;
         let plan = self.plan(job.direction(), sizes, base.ot())?;
-        let (mut cx, tell) = (job.context()?, steps(job.teller("steps")));
+        let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
         let received = job.play(|io| async move {
-            receive_by(&io, &mut cx, plan, mem::take(&mut items.0), tell).await
+            let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+            receiver.run(&io, mem::take(&mut items.0), &mut tell).await
         })?;
         // The session ends before the sets are compared: how long that takes depends on them.
         job.finish_keeping(base)?;
