@@ -42,6 +42,9 @@ use crate::{
 /// The term of the bytes of a payload.
 const PAYLOAD: &str = "payload";
 
+/// Payloads, each with the number of its item.
+type Payloads = Vec<(usize, Vec<u8>)>;
+
 impl Options {
     /// Lets the peer find out which of its items are among these, and read the payload of each match: `len` bytes, agreed on
     /// by both. Of items that repeat, the first one's payload goes. The peer calls [`receive_with`](Self::receive_with).
@@ -223,7 +226,7 @@ impl Options {
         senders: usize,
         mut items: Secret<Digest>,
         terms: Terms,
-    ) -> Result<(Vec<usize>, Vec<(usize, Vec<u8>)>), Error> {
+    ) -> Result<(Vec<usize>, Payloads), Error> {
         let sizes = [items.len(), senders];
         let base = self.base_of(&mut job, sizes)?;
         let plan = self.plan(job.direction(), sizes, base.ot())?;
