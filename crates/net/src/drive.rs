@@ -11,11 +11,7 @@ use foxtrot_ot::{
 };
 use zeroize::Zeroizing;
 
-use crate::{
-    Channel, ChannelError, Error, HelloError, Lane,
-    channel::{held_back, inbox::Want},
-    deadline::lock,
-};
+use crate::{Channel, ChannelError, Error, HelloError, Lane, channel::inbox::Want, deadline::lock};
 
 /// The lane of a protocol's stream 0.
 pub(crate) const FIRST: Lane = Lane::PROTOCOL;
@@ -112,13 +108,6 @@ pub fn fresh_seed() -> Result<Seed, Error> {
 /// [`HelloError::Randomness`].
 pub fn fill(bytes: &mut [u8]) -> Result<(), Error> {
     getrandom::fill(bytes).map_err(|e| HelloError::Randomness(e.to_string()).into())
-}
-
-/// The most bytes that wait for a party of a protocol with these limits, sent by a peer that does not wait for it, on the
-/// two busiest of its lanes.
-#[must_use]
-pub fn most_ahead(limits: &Limits) -> u64 {
-    2 * held_back(limits.messages, limits.len) as u64
 }
 
 /// Ends the use of the channel; the peer is told why as far as it may know.

@@ -4,6 +4,7 @@ use core::ops::RangeInclusive;
 
 use foxtrot_ot::{
     convert::MAX_MESSAGE,
+    engine::Limits,
     extension::{one_of_n, protocol as of_two},
     silent,
     transfers::{Extension, Method},
@@ -18,8 +19,7 @@ use foxtrot_triples::{DEFAULT_SIGMA, Kind};
 
 use crate::{
     HelloError,
-    channel::QUEUE_BYTES,
-    drive::most_ahead,
+    channel::{QUEUE_BYTES, held_back},
     hello::{Hello, JOB, KEYS, Role, Table, numbered},
 };
 
@@ -332,6 +332,12 @@ pub fn memory_of_ot_sender(
     let messages = (n * choices) as u64;
     let sealed = messages * (message_len as u64 + 64);
     ALWAYS + extension + 32 * messages + sealed.min(QUEUE_BYTES as u64)
+}
+
+/// The most bytes that wait for a party of a protocol with these limits, sent by a peer that does not wait for it, on the
+/// two busiest of its lanes.
+fn most_ahead(limits: &Limits) -> u64 {
+    2 * held_back(limits.messages, limits.len) as u64
 }
 
 #[cfg(test)]
