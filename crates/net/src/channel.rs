@@ -179,7 +179,7 @@ impl Channel {
     /// [`FrameError::Length`](crate::FrameError::Length) if the peer's message has another length,
     /// before any of it is read; [`ChannelError`].
     pub fn recv(&self, lane: Lane, expected: usize) -> Result<Vec<u8>, Error> {
-        self.shared.recv(lane, Want::Exactly(expected), self.deadline())
+        self.shared.recv(lane, Want::Exactly(expected))
     }
 
     /// The first of these messages that comes, with its lane. `None` if after so long there is none of them, and no frame is
@@ -189,7 +189,7 @@ impl Channel {
         wanted: &[(Lane, Want)],
         patience: Option<Duration>,
     ) -> Result<Option<(Lane, Vec<u8>)>, Error> {
-        self.shared.recv_first(wanted, self.deadline(), patience.map(Deadline::after))
+        self.shared.recv_first(wanted, patience)
     }
 
     /// Returns the number of batches that protocols send ahead: few, until waiting shows that the peer is far.
@@ -208,7 +208,7 @@ impl Channel {
     /// # Errors
     /// [`FrameError`](crate::FrameError), [`ChannelError`].
     pub fn recv_at_most(&self, lane: Lane, max: usize) -> Result<Vec<u8>, Error> {
-        self.shared.recv(lane, Want::AtMost(max), self.deadline())
+        self.shared.recv(lane, Want::AtMost(max))
     }
 
     /// Returns the buffers for messages.
@@ -219,11 +219,6 @@ impl Channel {
     /// Ends the connection after this time: then the wait that is under way, or the next one, fails.
     pub fn end_after(&self, limit: Duration) {
         *lock(&self.shared.limit) = Some((limit, Deadline::after(limit).instant()));
-    }
-
-    /// Returns the end of a wait that begins now.
-    fn deadline(&self) -> Deadline {
-        self.shared.deadline()
     }
 
     /// Counts of what has been sent and received so far.
@@ -297,7 +292,7 @@ impl Channel {
     /// [`ChannelError`] if a message could not be handed over in time; the error of an earlier
     /// failure.
     pub fn close(mut self) -> Result<(), Error> {
-        self.end(self.deadline(), self.shared.timeout)
+        self.end(self.shared.deadline(), self.shared.timeout)
     }
 
     /// Ends the writer, and then the connection; does nothing when called again.

@@ -227,14 +227,6 @@ impl Hello {
     pub fn details(&self) -> &Table {
         &self.details
     }
-
-    /// Fails unless the peer's offers accept as many keys as this hello tells.
-    ///
-    /// # Errors
-    /// [`HelloError::TooManyKeys`], [`HelloError::TooFewKeys`], [`HelloError::Offer`].
-    pub fn check_offers(&self, offers: &Table) -> Result<(), HelloError> {
-        details::check_keys(self, offers)
-    }
 }
 
 impl Role {

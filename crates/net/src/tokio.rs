@@ -177,7 +177,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         if self.outbox.len() - self.written < most {
             return Poll::Ready(Ok(()));
         }
-        while self.poll_frame(waking, &[])?.is_ready() {}
+        let _ = self.poll_frames(waking, &[])?;
         Poll::Pending
     }
 
@@ -201,24 +201,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         if let Poll::Ready(flushed) = self.poll_flush(waking) {
             flushed?;
         }
-        loop {
-            // What follows may be of the next protocol, which has other limits.
-            if let Some(message) = self.inbox.take(wanted)? {
-                return Poll::Ready(Ok(message));
-            }
-            ready!(self.poll_frame(waking, wanted)?);
-        }
+        self.poll_frames(waking, wanted)
     }
 
-    /// Reads until the next frame is in its lane.
-    fn poll_frame(
+    /// Reads until one of these messages is here: what follows may be of the next protocol, which has other limits.
+    fn poll_frames(
         &mut self,
         waking: &mut Waking<'_>,
         wanted: &[(Lane, Want)],
-    ) -> Poll<Result<(), Error>> {
+    ) -> Poll<Result<(Lane, Vec<u8>), Error>> {
         loop {
             let here = &self.bytes[self.parsed..];
             match self.inbox.next(wanted)? {
+                Next::Here(lane, frame) => return Poll::Ready(Ok((lane, frame))),
                 // The frame is for a lane that is full: the peer does not follow the protocol. This ends when the program's
                 // time limit does.
                 Next::Wait => return Poll::Pending,
@@ -236,7 +231,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
                             heard.frame(header.lane, &frame);
                         }
                         self.pass(header.len);
-                        return Poll::Ready(self.inbox.put(header, frame));
+                        self.inbox.put(header, frame)?;
+                        continue;
                     }
                 }
             }

@@ -45,7 +45,7 @@ impl Channel {
     /// [`FrameError::Transcript`] if the sides have not received what the other sent, on both sides;
     /// [`FrameError::Surplus`], [`Error::Channel`].
     pub fn finish(&self) -> Result<Transcript, Error> {
-        let (shared, deadline) = (&self.shared, self.deadline());
+        let (shared, deadline) = (&self.shared, self.shared.deadline());
         let transcript = {
             let mut state = shared.await_outbox(deadline, Outbox::is_written)?;
             if let Err(e) = state.inbox.receive_no_more() {

@@ -57,11 +57,15 @@ pub(crate) enum Want {
     AtMost(usize),
 }
 
-/// The bytes that are to be read next.
+/// The next step of a receiver.
 pub(crate) enum Next {
+    /// A frame of one of its lanes is here.
+    Here(Lane, Vec<u8>),
+    /// A header is to be read, for [`Inbox::begin`].
     Header,
+    /// A payload is to be read, for [`Inbox::put`].
     Payload(Header),
-    /// None: the frame has no room before its receiver takes it, or makes room for it.
+    /// Nothing is to be read: the frame that comes has no room before another receiver takes it, or makes room for it.
     Wait,
 }
 
@@ -128,30 +132,23 @@ impl Inbox {
         }
     }
 
-    /// The first frame that is here for one of these receivers.
-    pub(crate) fn take(
-        &mut self,
-        wanted: &[(Lane, Want)],
-    ) -> Result<Option<(Lane, Vec<u8>)>, FrameError> {
+    /// The next step of somebody who waits for one of these messages, or for none and reads ahead. Refuses a frame that no peer
+    /// sends who follows the protocol, when its header is here.
+    pub(crate) fn next(&mut self, wanted: &[(Lane, Want)]) -> Result<Next, FrameError> {
         for (lane, want) in wanted {
             let queue = &mut self.lanes[*lane];
             if let Some(frame) = queue.frames.pop_front() {
                 queue.held -= cost(frame.len());
                 want.check(frame.len())?;
-                return Ok(Some((*lane, frame)));
+                return Ok(Next::Here(*lane, frame));
             }
         }
-        match wanted {
-            [(lane, _), ..] if *lane != Lane::HELLO && self.closing > 0 => {
-                Err(FrameError::Missing { lane: lane.index() })
-            }
-            _ => Ok(None),
+        if let [(lane, _), ..] = wanted
+            && *lane != Lane::HELLO
+            && self.closing > 0
+        {
+            return Err(FrameError::Missing { lane: lane.index() });
         }
-    }
-
-    /// The bytes that somebody reads who waits for one of these messages. Refuses a frame that no peer sends who follows the
-    /// protocol, when its header is here.
-    pub(crate) fn next(&self, wanted: &[(Lane, Want)]) -> Result<Next, FrameError> {
         let Some(header) = self.header else { return Ok(Next::Header) };
         let Header { lane, len } = header;
         let want = wanted.iter().find(|(it, _)| *it == lane).map(|(_, want)| want);

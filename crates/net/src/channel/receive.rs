@@ -1,5 +1,6 @@
 //! The receiving side of a channel.
 
+use core::time::Duration;
 use std::io::{self, ErrorKind, Read};
 
 use foxtrot_ot::engine::Spares;
@@ -13,30 +14,32 @@ use super::{
 use crate::{ChannelError, Error, TlsError, deadline::Deadline};
 
 impl Shared {
-    pub(super) fn recv(
-        &self,
-        lane: Lane,
-        want: Want,
-        deadline: Deadline,
-    ) -> Result<Vec<u8>, Error> {
-        let (_, frame) = self
-            .recv_first(&[(lane, want)], deadline, None)?
-            .ok_or(ChannelError::NothingReceived(self.timeout))?;
+    pub(super) fn recv(&self, lane: Lane, want: Want) -> Result<Vec<u8>, Error> {
+        let first = self.recv_first(&[(lane, want)], None)?;
+        let (_, frame) = first.ok_or(ChannelError::NothingReceived(self.timeout))?;
         Ok(frame)
     }
 
-    /// The first of these messages that comes; `None` if by then there is none of them, and no frame is coming.
+    /// The first of these messages that comes; `None` if after so long there is none of them, and no frame is coming.
     pub(super) fn recv_first(
         &self,
         wanted: &[(Lane, Want)],
-        deadline: Deadline,
-        patience: Option<Deadline>,
+        patience: Option<Duration>,
     ) -> Result<Option<(Lane, Vec<u8>)>, Error> {
+        let (deadline, patience) = (self.deadline(), patience.map(Deadline::after));
         let mut state = self.lock();
         loop {
             state.check()?;
-            match state.inbox.take(wanted) {
-                Ok(Some((lane, frame))) => {
+            let next = match state.inbox.next(wanted) {
+                Ok(next) => next,
+                Err(e) => return Err(self.fail(&mut state, e)),
+            };
+            let reader = match next {
+                Next::Header | Next::Payload(_) => state.reader.take(),
+                _ => None,
+            };
+            let done = match (next, reader) {
+                (Next::Here(lane, frame), _) => {
                     if lane != Lane::HELLO || !state.inbox.phase.is_session() {
                         state.meter.received(frame.len());
                     }
@@ -44,18 +47,6 @@ impl Shared {
                     self.inbound.notify_all();
                     return Ok(Some((lane, frame)));
                 }
-                Ok(None) => {}
-                Err(e) => return Err(self.fail(&mut state, e)),
-            }
-            let next = match state.inbox.next(wanted) {
-                Ok(next) => next,
-                Err(e) => return Err(self.fail(&mut state, e)),
-            };
-            let reader = match next {
-                Next::Wait => None,
-                _ => state.reader.take(),
-            };
-            let done = match (next, reader) {
                 (Next::Wait, _) | (_, None) => {
                     if patience.is_some_and(|until| until.remaining().is_none()) {
                         return Ok(None);
