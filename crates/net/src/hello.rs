@@ -262,8 +262,8 @@ pub fn exchange(channel: &Channel, initiator: bool, hello: &Hello) -> Result<Agr
 }
 
 /// [`exchange`] with a call in between. `agree` sees the peer's details and offers, and says what follows from them: perhaps a
-/// hello whose details a responder tells in place of its own, while terms and offers stay as they were said. Whoever refuses
-/// tells the peer why, by [`Channel::give_up`] or [`Channel::refuse`].
+/// hello whose details a responder tells in place of its own, while terms and offers stay as they were said. A caller that
+/// refuses tells the peer why, by [`Channel::give_up`] or [`Channel::refuse`].
 ///
 /// # Errors
 /// As [`exchange`]; the inner error is that of `agree`.
@@ -300,7 +300,7 @@ pub fn exchange_by<T, E>(
     Ok(Ok((agreement, said)))
 }
 
-/// The error of a wait for the peer's hello: what is no such message comes from a program of another kind, rather than from a peer that
+/// The error of a wait for the peer's hello. A wrong frame comes from a program of another kind, rather than from a peer that
 /// cheats.
 pub(crate) fn not_a_hello(error: Error) -> Error {
     match error {

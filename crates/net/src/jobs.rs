@@ -196,8 +196,7 @@ pub fn peers_length(details: &Table) -> Result<usize, HelloError> {
     told(details, MESSAGE_LENGTH, "the length of messages", MAX_MESSAGE)
 }
 
-/// Returns the number of keys that the peer says it has; where rows are compared by several keys, of the one with this number,
-/// from 0.
+/// Returns the number of keys that the peer says it has, for the key with this number, from 0: rows may be compared by several.
 ///
 /// # Errors
 /// [`HelloError::Offer`]; [`HelloError::TooManyPeerKeys`] and [`HelloError::TooFewPeerKeys`] if the peer has more or fewer

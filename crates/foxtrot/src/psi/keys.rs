@@ -168,8 +168,8 @@ impl Rows {
 }
 
 impl Keys {
-    /// The keys of items that are compared byte by byte, as [`Options::send`](super::Options::send) compares them: one of one part
-    /// for each item.
+    /// Makes keys of items that are compared byte by byte, as [`Options::send`](super::Options::send) compares them. An item is a
+    /// row with a key of one part.
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`] for more items than an intersection takes; [`Error::OutOfMemory`].

@@ -91,8 +91,8 @@ impl Options {
         Ok((peer.job(agreed), told, items))
     }
 
-    /// The sender of an intersection, or of more than that by these terms. Returns the numbers of common items, if this side
-    /// learns them.
+    /// Runs the sender of an intersection, or of a join on these terms. Returns the numbers of common items, if this side learns
+    /// them.
     pub(super) fn send_items(
         &self,
         mut job: Job<'_>,
@@ -174,7 +174,7 @@ impl Options {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Usage`] for more than [`MAX_ITEMS`].
+    /// [`Error::Usage`] for more than [`MAX_ITEMS`](super::MAX_ITEMS).
     pub fn memory_of_sender(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
         Ok(memory_of_psi_sender(&self.method.parameters(receivers, senders)?))
     }
@@ -183,7 +183,7 @@ impl Options {
     /// declares `senders`, whatever the peer does. The items themselves are not counted.
     ///
     /// # Errors
-    /// [`Error::Usage`] for more than [`MAX_ITEMS`].
+    /// [`Error::Usage`] for more than [`MAX_ITEMS`](super::MAX_ITEMS).
     pub fn memory_of_receiver(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
         Ok(memory_of_psi_receiver(&self.method.parameters(receivers, senders)?))
     }
