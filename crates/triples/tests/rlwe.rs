@@ -51,7 +51,7 @@ fn parties_in(session: impl Fn() -> Session, set: &'static Set) -> (P0, P1) {
     (p0, P1::new(session(), set, &public_key, seed(2)).unwrap())
 }
 
-/// Those of the other sets: `traces`.
+/// Triples of the other sets are checked where their bytes are: `traces`.
 #[test]
 fn triples_of_the_smallest_sets_are_right_and_the_same_on_every_backend() {
     for set in [&TOY, &TOY_LIFT] {
