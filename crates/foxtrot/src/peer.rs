@@ -418,6 +418,7 @@ impl Peer {
             self.channel.give_up(e.clone());
             self.explain(e)
         };
+        let initiator = self.side == Side::Initiator;
         let agree = |details: &Table, offers: &Table| -> Result<(T, Option<Hello>), E> {
             #[cfg(feature = "policy")]
             if let Some(policy) = &self.settings.policy {
@@ -425,11 +426,13 @@ impl Peer {
                     policy.check_details(hello.term_of(FUNCTION), hello.role().other(), details);
                 checked.map_err(|why| self.forbid(why))?;
             }
-            let (said, answer) = agree(details).map_err(|(reason, e)| {
+            let (said, mut answer) = agree(details).map_err(|(reason, e)| {
                 self.channel.give_up(HelloError::Refused(reason));
                 e
             })?;
-            if let Some(hello) = &answer.hello {
+            // An initiator has told its own.
+            let hello = answer.hello.take_if(|_| !initiator);
+            if let Some(hello) = &hello {
                 #[cfg(feature = "policy")]
                 if let Some(policy) = &self.settings.policy {
                     policy.check_hello(hello).map_err(|why| self.forbid(why))?;
@@ -437,9 +440,8 @@ impl Peer {
                 hello.check_offers(offers).map_err(|e| failed(e.into()))?;
             }
             self.admit(&answer)?;
-            Ok((said, answer.hello))
+            Ok((said, hello))
         };
-        let initiator = self.side == Side::Initiator;
         hello::exchange_by(&self.channel, initiator, hello, agree).map_err(failed)?
     }
 

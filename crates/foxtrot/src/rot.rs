@@ -109,7 +109,7 @@ impl Options {
         Self { choice: self.choice.base(base) }
     }
 
-    /// The sender of `n` random OTs, over any engine: [there](mod@crate::engine) is an example. `sink` takes the key pairs batch
+    /// The sender of `n` random OTs, over any engine; [`engine`](mod@crate::engine) has an example. `sink` takes the key pairs batch
     /// after batch, in order, after the check of the batch.
     ///
     /// # Errors

@@ -341,7 +341,7 @@ texts! { ChannelError:
     Self::Served => "a browser only looked";
 }
 
-/// The differences, but for most of a long list: a peer can send hundreds.
+/// The first eight differences, and how many more there are: a peer can send hundreds.
 fn listed(differences: &[Difference]) -> String {
     const MOST: usize = 8;
     let shown: Vec<_> = differences.iter().take(MOST).map(Difference::to_string).collect();

@@ -75,7 +75,7 @@ struct Shared {
     silent: Mutex<Waiting>,
 }
 
-/// Ends the listening from another thread: a handle on [`Connections`], or on a server of `foxtrot-mpc`.
+/// Ends the listening of [`Connections`] from another thread.
 #[derive(Clone, Debug)]
 pub struct Stopper(Arc<Shared>);
 

@@ -47,12 +47,18 @@ pub struct Set {
     /// batch; the triple that is opened tells.
     pub failure: u32,
     fix: Option<Extension>,
-    /// Bits of core-SVP of the primal attack, classical and quantum, and the same in words. Guidelines for homomorphic
-    /// encryption count polynomial factors as well, and come to 35 bits more.
-    pub core_svp: ([u32; 2], &'static str),
+    /// In numbers and in words.
+    core_svp: ([u32; 2], &'static str),
 }
 
 impl Set {
+    /// Bits of core-SVP of the primal attack, classical and quantum. Guidelines for homomorphic encryption count polynomial
+    /// factors as well, and come to 35 bits more.
+    #[must_use]
+    pub const fn core_svp(&self) -> [u32; 2] {
+        self.core_svp.0
+    }
+
     /// Its name in `docs/wire/rlwe.md`, which is also the protocol of its sub-session.
     #[must_use]
     pub const fn name(&self) -> &'static str {

@@ -20,9 +20,8 @@
 //! sender.join().expect("no panic")?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-
 //!
-//! Keys of several parts and normalisers take the feature `keys`.
+//! Keys of several parts and normalisers need the feature `keys`.
 
 #[cfg(feature = "keys")]
 mod builder;

@@ -1,4 +1,4 @@
-//! Frames that came before somebody asked for them, and what may come next: for drivers that block, and for those that do not.
+//! Frames that came before somebody asked for them, and what may come next. Blocking and asynchronous drivers share it.
 
 use std::collections::VecDeque;
 
@@ -14,6 +14,8 @@ pub(crate) struct Inbox {
     /// The number of frames of the peer's closing that came.
     closing: usize,
     pub(crate) phase: Phase,
+    /// True if a frame on the hello's lane waits also while there is no session.
+    pub(crate) holds_hellos: bool,
     /// Lanes from this number on are not in use.
     pub(crate) in_use: u8,
     /// The most bytes that a lane holds back before they are asked for, if that is less than [`QUEUE_BYTES`].
@@ -104,6 +106,7 @@ impl Default for Inbox {
             lanes: PerLane::default(),
             closing: 0,
             phase: Phase::Hello,
+            holds_hellos: true,
             in_use: Lane::COUNT,
             most: Self::UNBOUNDED,
         }
@@ -132,8 +135,8 @@ impl Inbox {
         }
     }
 
-    /// The next step of somebody who waits for one of these messages, or for none and reads ahead. Refuses a frame that no peer
-    /// sends who follows the protocol, when its header is here.
+    /// The next step of a receiver that waits for one of these messages; with none, it reads ahead. Refuses a frame that breaks
+    /// the protocol as soon as its header is here.
     pub(crate) fn next(&mut self, wanted: &[(Lane, Want)]) -> Result<Next, FrameError> {
         for (lane, want) in wanted {
             let queue = &mut self.lanes[*lane];
@@ -152,8 +155,8 @@ impl Inbox {
         let Some(header) = self.header else { return Ok(Next::Header) };
         let Header { lane, len } = header;
         let want = wanted.iter().find(|(it, _)| *it == lane).map(|(_, want)| want);
-        let is_due = lane != Lane::HELLO || self.phase.is_session() || want.is_some();
-        if lane.index() >= self.in_use || !is_due {
+        let may_wait = lane != Lane::HELLO || self.phase.is_session() || self.holds_hellos;
+        if lane.index() >= self.in_use || !may_wait && want.is_none() {
             // While this side waits for nothing, it may be of the next protocol.
             return match wanted {
                 [] => Ok(Next::Wait),
@@ -213,7 +216,7 @@ impl Inbox {
     }
 
     /// Bytes that all lanes hold back.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "tokio"))]
     pub(crate) fn held(&self) -> usize {
         self.lanes.iter().map(|queue| queue.held).sum()
     }

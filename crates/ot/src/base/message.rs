@@ -1,7 +1,7 @@
 //! Encoding and decoding of messages with a fixed layout.
 
 /// Defines a message that is a byte string whose length follows from the number of instances, and
-/// whose content is checked when it is decoded. A parameter of its type stands before the name.
+/// whose content is checked when it is decoded. For a generic message, `[Parameter: Bound]` stands before its name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! message {

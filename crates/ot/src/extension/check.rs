@@ -62,11 +62,13 @@ pub(super) fn fit(
     delta: &Bits,
     codeword: impl Iterator<Item = u64>,
 ) -> Choice {
-    debug_assert_eq!(senders.len(), receivers.len());
-    let mut wrong = 0;
+    assert_eq!(senders.len(), receivers.len());
+    let (mut wrong, mut rows) = (0, 0);
     for (r, ((ours, theirs), c)) in senders.iter().zip(receivers).zip(codeword).enumerate() {
+        rows += 1;
         let mask = u64::from(delta.get(r).unwrap_u8()).wrapping_neg();
         wrong |= ours ^ theirs ^ (c & mask);
     }
+    assert_eq!(rows, senders.len(), "a codeword has a bit for every row");
     wrong.ct_eq(&0)
 }

@@ -263,7 +263,8 @@ impl Sender {
     }
 }
 
-/// The keys of a party of the base OTs that has now all messages of its peer; and its own last one.
+/// Runs a party of the base OTs to its end, with the peer's only message. Returns its keys, and its own message if it sends
+/// one now.
 fn played<Keys>(
     mut party: Engine<'static, Keys>,
     message: &[u8],

@@ -12,7 +12,8 @@ use zeroize::Zeroizing;
 use super::code::{Cells, Code, Machine};
 use crate::{Bits, base::Block, erase::Secret};
 
-/// A field whose elements are the receiver's U, below GF(2^128). It is sealed: the code is one of these.
+/// A field whose elements are the receiver's U, below GF(2^128). It is sealed: the code is one of these. Its `Values` are U of
+/// a batch: `Secret<u128>` of GF(2^128), `Secret<u64>`, `Bits` and `Secret<u8>` of the others.
 pub trait Field: sealed::Field + Copy + Send + Sync + 'static {}
 
 /// GF(2^128).

@@ -108,7 +108,8 @@ impl<F: Field> Sender<F> {
         self.state.delta()
     }
 
-    /// The memory, whose place that of [another protocol](Scratch::of) may take, and that a later one may take.
+    /// The protocol's memory. Replace it to use another protocol's; take it to hand it to the next one. Only memory that
+    /// began as [`Scratch::of`] is kept for that.
     pub fn scratch(&mut self) -> &mut Scratch {
         self.state.scratch()
     }
@@ -193,7 +194,8 @@ impl<F: Field> Receiver<F> {
         Ok(Self { state, runs: Runs::default() })
     }
 
-    /// The memory, whose place that of [another protocol](Scratch::of) may take, and that a later one may take.
+    /// The protocol's memory. Replace it to use another protocol's; take it to hand it to the next one. Only memory that
+    /// began as [`Scratch::of`] is kept for that.
     pub fn scratch(&mut self) -> &mut Scratch {
         self.state.scratch()
     }

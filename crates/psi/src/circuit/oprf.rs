@@ -210,7 +210,7 @@ mod tests {
         let session = || Session::new(Sid::from_bytes([3; 32]));
         let store = Okvs::new(ours.len()).unwrap();
         fn ots(session: &Session) -> Ots<'_> {
-            let (direction, scratch) = (Direction::InitiatorSends, Scratch::default());
+            let (direction, scratch) = (Direction::InitiatorSends, Scratch::of(0));
             Ots { base: &Endemic, direction, session, scratch }
         }
         let (receivers, choices) = (&ours, &which);

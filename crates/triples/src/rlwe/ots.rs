@@ -82,7 +82,9 @@ impl Ots {
 
     /// Choices and keys of the last [`Ots::choose`].
     pub(super) fn chosen(&self) -> impl Iterator<Item = Chosen<'_>> {
-        self.choices.iter().zip(&self.keys).map(|(choices, keys)| Chosen { choices, keys })
+        let n = self.shape.n();
+        let batches = self.choices.iter().zip(&self.keys);
+        batches.map(move |(choices, keys)| Chosen { choices, keys: &keys[..n] })
     }
 
     /// The next OTs of our stream, from the peer's messages.
@@ -97,7 +99,8 @@ impl Ots {
         let batches = unverified.into_iter().zip(places);
         let batches = batches.map(|((batch, _), places)| (batch, &[][..], places));
         self.sender.finish_all(batches.collect())?;
-        Ok(self.pairs.iter().take(messages.len()).map(|pairs| &**pairs))
+        let n = self.shape.n();
+        Ok(self.pairs.iter().take(messages.len()).map(move |pairs| &pairs[..n]))
     }
 }
 
