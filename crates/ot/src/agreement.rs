@@ -22,7 +22,8 @@ use core::fmt;
 
 use foxtrot_kernel::{
     Backend,
-    curve::{Point, Sixteen, on_curve, ristretto as kernel_ristretto},
+    counters::{Operation, count},
+    curve::{self, Point, Sixteen, Table, on_curve, ristretto as kernel_ristretto},
 };
 
 pub use elligator::Elligator;
@@ -34,7 +35,7 @@ use crate::{
     Seed, Session,
     base::Block,
     erase::{SecretBytes, Secrets},
-    oracle::{Oracle, Wide},
+    oracle::Wide,
     popf::{Domain, Elements},
 };
 
@@ -114,28 +115,56 @@ pub trait Agreement: Copy + fmt::Debug + Send + Sync + 'static {
     );
 }
 
-/// Hashes encodings of shared points to keys.
-struct Derivation<'a> {
-    backend: Backend,
-    oracle: Oracle,
-    share: &'a [u8],
+/// K(i, j, share, point) of every shared point's encoding.
+fn derive(
+    session: &Session,
+    context: &'static str,
+    share: &[u8],
+    points: &Secrets,
+    tags: impl Fn(usize) -> Tag,
+    keys: &mut [Block],
+) {
+    assert_eq!(points.len(), keys.len(), "a key for every point");
+    let question = |k: usize| {
+        let Tag { instance, branch } = tags(k);
+        (instance, branch, [share, &points[k]])
+    };
+    let (oracle, keys) = (session.oracle(context), keys.as_flattened_mut());
+    Wide::new(session.backend()).ask(&oracle, points.len(), question, keys);
 }
 
-impl<'a> Derivation<'a> {
-    fn new(session: &Session, context: &'static str, share: &'a [u8]) -> Self {
-        Self { backend: session.backend(), oracle: session.oracle(context), share }
+/// The products of one point of Ristretto255 and many scalars, by a table where that is worth it.
+pub(crate) fn multiples(
+    backend: Backend,
+    point: &Point,
+    scalars: &[[u8; 32]],
+    products: &mut [Point],
+) {
+    count(Operation::PointMultiplication, scalars.len());
+    match memory_for(scalars.len(), Table::LEN) {
+        Some(mut memory) => Table::new(backend, point, &mut memory).mul(backend, scalars, products),
+        None => curve::mul(backend, scalars, core::slice::from_ref(point), products),
     }
+}
 
-    /// K(i, j, share, point).
-    fn keys(&self, points: &Secrets, tags: impl Fn(usize) -> Tag, keys: &mut [Block]) {
-        assert_eq!(points.len(), keys.len(), "a key for every point");
-        let question = |k: usize| {
-            let Tag { instance, branch } = tags(k);
-            (instance, branch, [self.share, &points[k]])
-        };
-        let keys = keys.as_flattened_mut();
-        Wide::new(self.backend).ask(&self.oracle, points.len(), question, keys);
-    }
+/// Hashes of shared elements of Ristretto255, each with what else its key is to depend on.
+pub(crate) fn hash_elements<'a, const N: usize>(
+    session: &Session,
+    context: &'static str,
+    elements: &[Point],
+    position: impl Fn(usize) -> (u64, u8),
+    fields: impl Fn(usize) -> [&'a [u8]; N],
+) -> Secrets<16> {
+    let mut encodings = Secrets::<32>::zeroed(elements.len());
+    kernel_ristretto::encode(session.backend(), elements, &mut encodings);
+    let mut keys = Secrets::zeroed(elements.len());
+    let question = |k: usize| {
+        let (i, j) = position(k);
+        (i, j, fields(k).into_iter().chain([&encodings[k][..]]))
+    };
+    let (oracle, places) = (session.oracle(context), keys.as_flattened_mut());
+    Wide::new(session.backend()).ask(&oracle, elements.len(), question, places);
+    keys
 }
 
 /// Uniform bytes, `len` for each of n positions: what the oracle says about the seed.

@@ -47,7 +47,10 @@ mod message;
 use alloc::vec::Vec;
 
 pub use crate::protocol::{Adversary, Functionality, Protocol};
-use crate::{Bits, Seed, Session, Usage, engine::Engine, erase::erase, expect_count, protocol};
+use crate::{
+    Bits, Seed, Session, Usage, engine::Engine, erase::erase, expect_at_most, expect_count,
+    protocol,
+};
 
 /// A 128-bit output of an oblivious transfer.
 pub type Block = [u8; 16];
@@ -65,16 +68,10 @@ pub struct ReceiverKeys {
 }
 
 impl SenderKeys {
-    /// The keys that a protocol gives.
+    /// The keys that a protocol gives, or messages of the sender's choice for a [`chosen::ChosenMessageOt`].
     #[must_use]
     pub fn new(keys: Vec<[Block; 2]>) -> Self {
         Self(keys)
-    }
-
-    /// Messages of the sender's choice, for a [`chosen::ChosenMessageOt`], or both keys of an extension's OTs.
-    #[must_use]
-    pub fn of_messages(messages: Vec<[Block; 2]>) -> Self {
-        Self(messages)
     }
 
     /// One pair per instance.
@@ -93,16 +90,6 @@ impl ReceiverKeys {
     pub fn new(choices: Bits, keys: Vec<Block>) -> Self {
         assert_eq!(choices.len(), keys.len());
         Self { choices, keys }
-    }
-
-    /// Makes base OTs of the random OTs of an extension, to start another one that runs the other
-    /// way.
-    ///
-    /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many keys as choices.
-    pub fn of_extension(choices: Bits, keys: Vec<Block>) -> Result<Self, Usage> {
-        expect_count("keys", choices.len(), keys.len())?;
-        Ok(Self { choices, keys })
     }
 
     /// The choice bit of each instance.
@@ -197,7 +184,7 @@ pub const MAX_BATCH: usize = 1 << 16;
 /// # Errors
 /// [`Usage::BatchTooLarge`].
 pub fn check_batch(n: usize) -> Result<(), Usage> {
-    if n > MAX_BATCH { Err(Usage::BatchTooLarge { n, max: MAX_BATCH }) } else { Ok(()) }
+    expect_at_most(MAX_BATCH, n)
 }
 
 /// Every base OT, the default of each functionality first, and the default of each family.

@@ -110,6 +110,16 @@ impl Bits {
         Self { bytes: packed, len: range.len() }
     }
 
+    /// Replaces the first bits of a packed list.
+    pub(crate) fn copy_to(&self, all: &mut [u8]) {
+        let (whole, rest) = self.bytes.split_at(self.len / 8);
+        all[..whole.len()].copy_from_slice(whole);
+        if let [rest] = rest {
+            let kept = u8::MAX << (self.len % 8);
+            all[whole.len()] = all[whole.len()] & kept | rest;
+        }
+    }
+
     /// These bits are sent, or about to be.
     pub(crate) fn make_public(&mut self) {
         memcheck::public(&mut self.bytes);

@@ -36,7 +36,9 @@ impl<'a> Context<'a> {
 
     /// A seed that is used once: uniform, and independent of all others.
     pub fn seed(&mut self) -> Seed {
-        Seed::from_bytes(*self.random::<32>())
+        let mut bytes = Zeroizing::new([0; 32]);
+        self.fill(bytes.as_mut_slice());
+        Seed::from_bytes(*bytes)
     }
 
     /// The choice of the receiver of n base OTs whose choices are secret and random: drawn by the protocol where it
@@ -53,12 +55,6 @@ impl<'a> Context<'a> {
         let mut bytes = Zeroizing::new(vec![0; n.div_ceil(8)]);
         self.fill(&mut bytes);
         Bits::from_bytes(&bytes, n)
-    }
-
-    fn random<const L: usize>(&mut self) -> Zeroizing<[u8; L]> {
-        let mut bytes = Zeroizing::new([0; L]);
-        self.fill(bytes.as_mut_slice());
-        bytes
     }
 
     fn fill(&mut self, bytes: &mut [u8]) {

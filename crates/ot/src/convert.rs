@@ -19,7 +19,7 @@ use crate::{
     Bits, Error, Misbehaved, Session, Usage,
     base::Block,
     choices::select,
-    expect_count, expect_len,
+    expect_at_most, expect_count, expect_len,
     oracle::{Oracle, Purpose},
 };
 
@@ -29,6 +29,8 @@ pub const MAX_MESSAGE: usize = 1 << 24;
 /// Bytes that a sealed message is longer than the agreed length.
 const OVERHEAD: usize = 4 + TAG;
 const TAG: usize = 16;
+
+const PURPOSE: Purpose = Purpose::new("foxtrot v1 chosen message");
 
 /// Transfers per frame when messages have that length.
 #[must_use]
@@ -68,7 +70,7 @@ impl Sender {
     /// # Errors
     /// [`Usage::MessageLength`] if that is more than [`MAX_MESSAGE`].
     pub fn new(session: Session, message_len: usize) -> Result<Self, Usage> {
-        let oracle = oracle(&session, message_len)?;
+        let oracle = oracle(&session, PURPOSE, message_len)?;
         Ok(Self { oracle, message_len, next: 0 })
     }
 
@@ -82,15 +84,12 @@ impl Sender {
         messages: &[[M; 2]],
     ) -> Result<Vec<u8>, Usage> {
         expect_count("pairs of messages", keys.len(), messages.len())?;
-        fits_a_frame(keys.len(), self.message_len)?;
-        let mut frame = vec![0; frame_len(keys.len(), self.message_len)];
-        let sealed = frame.chunks_exact_mut(self.message_len + OVERHEAD);
-        let parts = keys.as_flattened().iter().zip(messages.as_flattened());
-        for (k, ((key, message), sealed)) in parts.zip(sealed).enumerate() {
-            let (transfer, branch) = (self.next + k as u64 / 2, if k % 2 == 0 { 0 } else { 1 });
-            let cipher = cipher(&self.oracle, transfer, branch, key);
-            seal_into(&cipher, transfer, self.message_len, message.as_ref(), sealed)?;
-        }
+        expect_at_most(transfers_per_frame(self.message_len), keys.len())?;
+        let flat = keys.as_flattened();
+        let frame = seal_all(self.message_len, messages.as_flattened(), |k| {
+            let (transfer, branch) = (self.next + k as u64 / 2, u8::from(k % 2 == 1));
+            (transfer, cipher(&self.oracle, (transfer, branch), &[&flat[k]]))
+        })?;
         self.next += keys.len() as u64;
         Ok(frame)
     }
@@ -102,7 +101,7 @@ impl Receiver {
     /// # Errors
     /// [`Usage::MessageLength`] if that is more than [`MAX_MESSAGE`].
     pub fn new(session: Session, message_len: usize) -> Result<Self, Usage> {
-        let oracle = oracle(&session, message_len)?;
+        let oracle = oracle(&session, PURPOSE, message_len)?;
         Ok(Self { oracle, message_len, taken: Vec::new() })
     }
 
@@ -112,13 +111,13 @@ impl Receiver {
     /// [`Decode::Length`](crate::Decode::Length); [`Usage::CountMismatch`].
     pub fn take(&mut self, choices: &Bits, keys: &[Block], frame: &[u8]) -> Result<(), Error> {
         expect_count("choices", keys.len(), choices.len())?;
-        fits_a_frame(keys.len(), self.message_len)?;
+        expect_at_most(transfers_per_frame(self.message_len), keys.len())?;
         expect_len("Sealed", frame, frame_len(keys.len(), self.message_len))?;
         let pairs = frame.chunks_exact(2 * (self.message_len + OVERHEAD));
         for ((i, key), pair) in keys.iter().enumerate().zip(pairs) {
             let choice = choices.get(i);
             let transfer = self.taken.len() as u64;
-            let cipher = cipher(&self.oracle, transfer, choice.unwrap_u8(), key);
+            let cipher = cipher(&self.oracle, (transfer, choice.unwrap_u8()), &[key]);
             let (zero, one) = pair.split_at(self.message_len + OVERHEAD);
             let mut sealed = Zeroizing::new(vec![0; zero.len()]);
             select(choice, zero, one, &mut sealed);
@@ -142,24 +141,27 @@ impl Receiver {
     }
 }
 
-/// Seals a message of a transfer, padded to the agreed length.
-fn seal_into(
-    cipher: &ChaCha20Poly1305,
-    transfer: u64,
+/// A frame of these messages, each of a transfer and under a cipher of its own, padded to the agreed length.
+fn seal_all<M: AsRef<[u8]>>(
     message_len: usize,
-    message: &[u8],
-    sealed: &mut [u8],
-) -> Result<(), Usage> {
-    let too_long = || Usage::MessageTooLong { transfer, len: message.len(), max: message_len };
-    let len = u32::try_from(message.len()).map_err(|_| too_long())?;
-    let (text, tag) = sealed.split_at_mut(message_len + 4);
-    text[..4].copy_from_slice(&len.to_le_bytes());
-    text[4..].get_mut(..message.len()).ok_or_else(too_long)?.copy_from_slice(message);
-    let computed = cipher
-        .encrypt_inout_detached(&Nonce::default(), &[], text.into())
-        .map_err(|_| too_long())?;
-    tag.copy_from_slice(&computed);
-    Ok(())
+    messages: &[M],
+    transfer: impl Fn(usize) -> (u64, ChaCha20Poly1305),
+) -> Result<Vec<u8>, Usage> {
+    let mut frame = vec![0; messages.len() * (message_len + OVERHEAD)];
+    let sealed = frame.chunks_exact_mut(message_len + OVERHEAD);
+    for (k, (sealed, message)) in sealed.zip(messages).enumerate() {
+        let ((transfer, cipher), message) = (transfer(k), message.as_ref());
+        let too_long = || Usage::MessageTooLong { transfer, len: message.len(), max: message_len };
+        let len = u32::try_from(message.len()).map_err(|_| too_long())?;
+        let (text, tag) = sealed.split_at_mut(message_len + 4);
+        text[..4].copy_from_slice(&len.to_le_bytes());
+        text[4..].get_mut(..message.len()).ok_or_else(too_long)?.copy_from_slice(message);
+        let computed = cipher
+            .encrypt_inout_detached(&Nonce::default(), &[], text.into())
+            .map_err(|_| too_long())?;
+        tag.copy_from_slice(&computed);
+    }
+    Ok(frame)
 }
 
 /// Opens every message before it says whether all are authentic.
@@ -187,28 +189,14 @@ fn unpad(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     padding.iter().all(|&byte| byte == 0).then(|| Zeroizing::new(message.to_vec()))
 }
 
-fn fits_a_frame(transfers: usize, message_len: usize) -> Result<(), Usage> {
-    let max = transfers_per_frame(message_len);
-    if transfers > max { Err(Usage::BatchTooLarge { n: transfers, max }) } else { Ok(()) }
-}
-
-fn oracle(session: &Session, message_len: usize) -> Result<Oracle, Usage> {
-    length(message_len)?;
-    Ok(session.oracle(const { Purpose::new("foxtrot v1 chosen message") }))
-}
-
-/// Checks that messages may have this length.
-fn length(len: usize) -> Result<(), Usage> {
+/// The oracle of that purpose, if messages may have that length.
+fn oracle(session: &Session, purpose: Purpose, len: usize) -> Result<Oracle, Usage> {
     let max = MAX_MESSAGE;
-    if len > max { Err(Usage::MessageLength { len, max }) } else { Ok(()) }
+    if len > max { Err(Usage::MessageLength { len, max }) } else { Ok(session.oracle(purpose)) }
 }
 
-/// The cipher of transfer i and branch j; each key seals one message, so the nonce is constant.
-fn cipher(oracle: &Oracle, i: u64, j: u8, key: &Block) -> ChaCha20Poly1305 {
-    cipher_of(oracle, (i, j), &[key])
-}
-
-fn cipher_of(oracle: &Oracle, (i, branch): (u64, u8), fields: &[&[u8]]) -> ChaCha20Poly1305 {
+/// The cipher of a transfer and branch; each key seals one message, so the nonce is constant.
+fn cipher(oracle: &Oracle, (i, branch): (u64, u8), fields: &[&[u8]]) -> ChaCha20Poly1305 {
     let mut key = Zeroizing::new([0; 32]);
     oracle.answer(i, branch, fields, key.as_mut_slice());
     ChaCha20Poly1305::new((&*key).into())

@@ -174,6 +174,14 @@ pub fn expect_count(what: &'static str, expected: usize, got: usize) -> Result<(
     if got == expected { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
 }
 
+/// Checks the number of things in a batch.
+///
+/// # Errors
+/// [`Usage::BatchTooLarge`].
+pub(crate) fn expect_at_most(max: usize, n: usize) -> Result<(), Usage> {
+    if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
+}
+
 /// Checks the length of a message of the peer, which is 0 where there should be none.
 ///
 /// # Errors

@@ -89,9 +89,12 @@ pub use output::{Kind, Places};
 pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Sender, Sent, Unverified};
 
+use alloc::vec::Vec;
+
 use crate::{
     Session, Sid, Usage,
     base::{Adversary, Choice},
+    expect_at_most,
 };
 
 /// Base OTs that an extension starts from; rows of its matrix.
@@ -99,9 +102,6 @@ pub const ROWS: usize = 128;
 
 /// The most columns of a batch.
 const MAX_COLUMNS: usize = 1 << 16;
-
-/// Columns come in whole vectors of the widest backend.
-const COLUMNS: usize = 512;
 
 /// The most batches of one set of base OTs: what is left to chance in their checks adds up.
 const MAX_BATCHES: u64 = 1 << 21;
@@ -243,23 +243,40 @@ impl Extension {
     }
 
     fn columns(&self, n: usize) -> usize {
-        let columns = n.saturating_add(self.mask_columns());
-        columns.max(1).div_ceil(COLUMNS).saturating_mul(COLUMNS)
+        columns(n, self.mask_columns())
     }
 
     /// Checks that a batch of this number and size is allowed.
     fn check_batch(&self, number: u64, n: usize) -> Result<(), Usage> {
-        let max = self.max_batches();
-        if number >= max {
-            return Err(Usage::TooManyBatches { max });
-        }
-        let max = self.max_batch();
-        if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
+        check_number(number, self.max_batches())?;
+        expect_at_most(self.max_batch(), n)
     }
 }
 
 foxtrot_kernel::redacted! {
     Extension, extension => "{}", extension.name;
+}
+
+/// χ of a batch. Parties that do not agree whether choices are given do not agree on these.
+fn coefficients(
+    session: &Session,
+    batch: u64,
+    shape: Shape,
+    challenge: &Challenge,
+    columns: usize,
+) -> Vec<u64> {
+    let query = session.oracle("foxtrot v1 extension check").query(batch, u8::from(shape.given));
+    check::coefficients(query.field(challenge), columns)
+}
+
+/// Columns of a batch of n OTs, and of so many more: whole vectors of the widest backend.
+fn columns(n: usize, more: usize) -> usize {
+    const VECTOR: usize = 512;
+    n.saturating_add(more).max(1).div_ceil(VECTOR).saturating_mul(VECTOR)
+}
+
+fn check_number(of_batch: u64, max: u64) -> Result<(), Usage> {
+    if of_batch < max { Ok(()) } else { Err(Usage::TooManyBatches { max }) }
 }
 
 /// Checks that a batch belongs to this state, and that both have a check or neither.

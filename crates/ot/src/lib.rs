@@ -62,6 +62,7 @@ mod session;
 pub use choices::{Bits, select};
 pub use coins::Coins;
 pub use context::Context;
+pub(crate) use error::expect_at_most;
 pub use error::{Decode, Error, Misbehaved, Usage, expect_count, expect_len};
 pub use foxtrot_kernel::{Backend, BackendError};
 pub use seed::Seed;

@@ -2,7 +2,6 @@
 //! and transcripts.
 
 use alloc::{collections::VecDeque, vec, vec::Vec};
-use core::fmt;
 
 use crate::{
     Error, Usage,
@@ -207,8 +206,6 @@ pub fn assert_rot(sender: &SenderKeys, receiver: &ReceiverKeys) {
     assert!(keys.windows(2).all(|two| two[0] != two[1]), "a key occurs twice");
 }
 
-impl<S, R, E> fmt::Debug for Pair<'_, S, R, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Pair")
-    }
+foxtrot_kernel::redacted! {
+    [S, R, E] Pair<'_, S, R, E>;
 }

@@ -34,7 +34,7 @@ pub use masny_rindal::MasnyRindal;
 use foxtrot_kernel::{Backend, curve::Invalid};
 use zeroize::Zeroize;
 
-use crate::Session;
+use crate::{Session, erase::SecretBytes, oracle::Keyed};
 
 /// A POPF with values in that domain, for many consecutive instances at once. All its oracles are
 /// bound to the session, and to the instance but for the permutation of [`EvenMansour`].
@@ -114,6 +114,19 @@ pub(crate) fn decoded<D: Domain>(backend: Backend, bytes: &[[u8; ENCODED_LEN]]) 
     D::decode(backend, bytes, &mut elements)
         .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
     elements
+}
+
+/// The elements that an oracle answers.
+fn hashes<D: Domain, const L: usize>(
+    oracle: &Keyed,
+    n: usize,
+    question: impl Fn(usize) -> (u64, u8, [u8; L]),
+) -> Elements<D> {
+    let mut answers = SecretBytes::zeroed(n * D::ANSWER_LEN);
+    oracle.ask(n, question, &mut answers);
+    let mut hashes = Elements::zeros(n);
+    D::hash(oracle.backend(), &answers, &mut hashes);
+    hashes
 }
 
 /// Checks that the strings are encodings.

@@ -95,8 +95,12 @@ pub(crate) fn map<T: Send, R: Send>(
     results.into_iter().flatten().chain(rest).collect()
 }
 
-/// Returns the result of [`map`] for a single item.
-pub(crate) fn only<R>(results: Vec<R>) -> R {
+/// Returns the result of a call for several items that was for a single one.
+///
+/// # Panics
+/// If there is none.
+#[must_use]
+pub fn only<R>(results: Vec<R>) -> R {
     results.into_iter().next().expect("one result for one item")
 }
 

@@ -15,7 +15,8 @@ use crate::{
     extension::{
         self, Kind, Shape,
         one_of_n::{self, protocol as of_n},
-        protocol as of_two, two_round,
+        protocol::{self as of_two, Plan},
+        two_round,
     },
     protocol::{Purpose, suits},
     silent::{self, Gf2, Silent},
@@ -152,15 +153,21 @@ impl Method {
         sink: SendTo<'a>,
     ) -> Run<'a, ()> {
         Box::pin(async move {
-            if let Some(plan) = self.silent_plan(direction) {
-                let mut sender = silent::protocol::Sender::set_up(io, cx, plan).await?;
-                set_up();
-                return sender.random(io, shape, sink).await;
-            }
-            if let Some(plan) = self.plan(direction)? {
-                let mut sender = of_two::Sender::set_up(io, cx, plan).await?;
-                set_up();
-                return sender.random(io, shape, sink).await;
+            match self.extension {
+                Extension::None => {}
+                Extension::OneOfTwo(extension) => {
+                    let plan = self.plan(extension, direction);
+                    let mut sender = of_two::Sender::set_up(io, cx, plan).await?;
+                    set_up();
+                    return sender.random(io, shape, sink).await;
+                }
+                Extension::Silent(silent) => {
+                    let plan = self.plan(silent, direction);
+                    let mut sender = silent::protocol::Sender::set_up(io, cx, plan).await?;
+                    set_up();
+                    return sender.random(io, shape, sink).await;
+                }
+                Extension::OneOfN(_) => return Err(Usage::Choices { choices: 2 }.into()),
             }
             for (counter, batch) in (0..).zip(shape.batches(self.batch())) {
                 let session = cx.session().sub(self.base.info().name, counter, direction);
@@ -186,15 +193,21 @@ impl Method {
         sink: ReceiveTo<'a>,
     ) -> Run<'a, ()> {
         Box::pin(async move {
-            if let Some(plan) = self.silent_plan(direction) {
-                let mut receiver = silent::protocol::Receiver::set_up(io, cx, plan).await?;
-                set_up();
-                return receiver.random(io, choice, sink).await;
-            }
-            if let Some(plan) = self.plan(direction)? {
-                let mut receiver = of_two::Receiver::set_up(io, cx, plan).await?;
-                set_up();
-                return receiver.run(io, choice, Kind::Random, sink).await;
+            match self.extension {
+                Extension::None => {}
+                Extension::OneOfTwo(extension) => {
+                    let plan = self.plan(extension, direction);
+                    let mut receiver = of_two::Receiver::set_up(io, cx, plan).await?;
+                    set_up();
+                    return receiver.run(io, choice, Kind::Random, sink).await;
+                }
+                Extension::Silent(silent) => {
+                    let plan = self.plan(silent, direction);
+                    let mut receiver = silent::protocol::Receiver::set_up(io, cx, plan).await?;
+                    set_up();
+                    return receiver.random(io, choice, sink).await;
+                }
+                Extension::OneOfN(_) => return Err(Usage::Choices { choices: 2 }.into()),
             }
             let mut start = 0;
             for (counter, batch) in (0..).zip(Shape::of(choice).batches(self.batch())) {
@@ -276,7 +289,7 @@ impl Method {
                 let set_up = &mut || (progress.lock())(0);
                 return self.send(io, cx, direction, Shape::given(shape.n), set_up, sink).await;
             };
-            let plan = of_n::Plan { extension, base: self.base, direction, counter: 0 };
+            let plan = self.plan(extension, direction);
             let mut sender = of_n::Sender::set_up(io, cx, plan).await?;
             progress(0);
             let sink = |some: &[Block]| {
@@ -337,7 +350,7 @@ impl Method {
             }
             let mut sealed =
                 convert::one_of_n::Receiver::new(of_messages, message_len, choices, picks)?;
-            let plan = of_n::Plan { extension, base: self.base, direction, counter: 0 };
+            let plan = self.plan(extension, direction);
             let mut receiver = of_n::Receiver::set_up(io, cx, plan).await?;
             progress(0);
             let sink = |some: &[Block]| {
@@ -353,27 +366,9 @@ impl Method {
         })
     }
 
-    /// The plan of the extension of one of two; `None` for base OTs alone.
-    ///
-    /// # Errors
-    /// [`Usage::Choices`] for another extension.
-    fn plan(&self, direction: Direction) -> Result<Option<of_two::Plan<'static>>, Usage> {
-        match self.extension {
-            Extension::None => Ok(None),
-            Extension::OneOfTwo(extension) => {
-                Ok(Some(of_two::Plan { extension, base: self.base, direction, counter: 0 }))
-            }
-            Extension::Silent(_) | Extension::OneOfN(_) => Err(Usage::Choices { choices: 2 }),
-        }
-    }
-
-    /// The plan of silent OTs, if the method is one.
-    fn silent_plan(
-        &self,
-        direction: Direction,
-    ) -> Option<silent::protocol::Plan<'static, Silent<Gf2>>> {
-        let Extension::Silent(extension) = self.extension else { return None };
-        Some(silent::protocol::Plan { extension, base: self.base, direction, counter: 0 })
+    /// The plan of an extension.
+    fn plan<E>(&self, extension: E, direction: Direction) -> Plan<'static, E> {
+        Plan { extension, base: self.base, direction, counter: 0 }
     }
 }
 

@@ -64,7 +64,7 @@ mod pvw_attacks {
     fn messages_are_hidden_by_masks_that_do_not_depend_on_them() {
         let n = 20;
         let branches_of = |messages: Vec<[Block; 2]>| {
-            let messages = SenderKeys::of_messages(messages);
+            let messages = SenderKeys::new(messages);
             branches(&send(&keys(true, n), messages))
         };
         let zeros = branches_of(vec![[[0; 16]; 2]; n]);
@@ -160,7 +160,7 @@ mod pvw_attacks {
     #[test]
     fn a_first_message_replayed_gives_unrelated_masks() {
         let (one, n) = (keys(true, 1), 8);
-        let zeros = || SenderKeys::of_messages(vec![[[0; 16]; 2]; n]);
+        let zeros = || SenderKeys::new(vec![[[0; 16]; 2]; n]);
         let replayed = PublicKeys::decode(&one.as_bytes().repeat(n), n).unwrap();
         // Even a sender that reused its seed would not repeat itself.
         let sent =
@@ -349,7 +349,7 @@ mod bdgm_attacks {
         let mut parts = Vec::new();
         // Even a sender that reused its seed would not repeat itself.
         for counter in [0, 1] {
-            let zeros = || SenderKeys::of_messages(vec![[[0; 16]; 2]; n]);
+            let zeros = || SenderKeys::new(vec![[[0; 16]; 2]; n]);
             let (_, challenge) =
                 bdgm::Sender::challenge(batch(counter), &replayed, zeros(), seed(2)).unwrap();
             parts.extend(challenge.as_bytes().chunks(1120).map(|b| b[..1056].to_vec()));
@@ -359,7 +359,7 @@ mod bdgm_attacks {
         // same coins and zeros in every instance would show in C.
         let choices = Bits::from_bools([false; 8]);
         let (receiver, blinded) = bdgm::Receiver::start(batch(0), choices, seed(1)).unwrap();
-        let zeros = || SenderKeys::of_messages(vec![[[0; 16]; 2]; n]);
+        let zeros = || SenderKeys::new(vec![[[0; 16]; 2]; n]);
         let (sender, challenge) =
             bdgm::Sender::challenge(batch(0), &blinded, zeros(), seed(2)).unwrap();
         let (_, response) = receiver.respond(&challenge).unwrap();
@@ -438,7 +438,7 @@ mod figure2_attacks {
             rot_from_ot::Receiver::start(batch(0), n, &seed(1)).unwrap();
         let sender = rot_from_ot::Sender::start(batch(0), &commitment, &seed(2));
         let (ot_receiver, keys) = pvw::Receiver::start(batch(1), choices, seed(1)).unwrap();
-        let zeros = || SenderKeys::of_messages(vec![[[0; 16]; 2]; n]);
+        let zeros = || SenderKeys::new(vec![[[0; 16]; 2]; n]);
         let (ciphertexts, sent) = pvw::send(batch(1), &keys, zeros(), seed(2)).unwrap();
         let (sender, swap) = sender.swap(sent).unwrap();
         let (received, opening) =

@@ -96,7 +96,7 @@ fn naive_keys(phis: &[u8], a: u8) -> SenderKeys {
             oracle.query(0, 0).field(&shared[0]).finish()
         })
     });
-    SenderKeys::of_messages(keys.collect())
+    SenderKeys::new(keys.collect())
 }
 
 fn naive_popf() -> Feistel2<Ristretto> {
@@ -249,7 +249,7 @@ fn masks(ciphertexts: &[u8], messages: &SenderKeys) -> SenderKeys {
         core::array::from_fn(|k| masked[k] ^ message[k])
     });
     let masks: Vec<Block> = masks.collect();
-    SenderKeys::of_messages(masks.as_chunks().0.to_vec())
+    SenderKeys::new(masks.as_chunks().0.to_vec())
 }
 
 /// A corrupt receiver of `bdgm` that repeats one instance, and answers the challenge as if it knew all
@@ -258,7 +258,7 @@ fn masks_of_bdgm(counter: u64) -> SenderKeys {
     let choices = Bits::from_bools([true; M]);
     let (_, blinded) = bdgm::Receiver::start(session(0), choices, seed(2)).unwrap();
     let blinded = bdgm::Blinded::decode(&repeated(blinded.as_bytes()), M).unwrap();
-    let messages = || SenderKeys::of_messages(vec![[[7; 16]; 2]; M]);
+    let messages = || SenderKeys::new(vec![[[7; 16]; 2]; M]);
     let (sender, _) =
         bdgm::Sender::challenge(session(counter), &blinded, messages(), seed(1)).unwrap();
     let mut answers = vec![0; 32 * M];
@@ -278,7 +278,7 @@ fn masks_of_pvw(counter: u64) -> SenderKeys {
     let choices = Bits::from_bools([true; M]);
     let (_, keys) = pvw::Receiver::start(session(0), choices, seed(2)).unwrap();
     let keys = pvw::PublicKeys::decode(&repeated(keys.as_bytes()), M).unwrap();
-    let messages = || SenderKeys::of_messages(vec![[[7; 16]; 2]; M]);
+    let messages = || SenderKeys::new(vec![[[7; 16]; 2]; M]);
     let (ciphertexts, _) = pvw::send(session(counter), &keys, messages(), seed(1)).unwrap();
     masks(ciphertexts.as_bytes(), &messages())
 }

@@ -1,6 +1,6 @@
 //! Silent VOLE and silent OT: the correlation, both parties in one thread.
 
-use std::{ops::Deref, sync::Arc};
+use std::{mem, ops::Deref, sync::Arc};
 
 use foxtrot_kernel::gf::{gf64, gf128};
 use foxtrot_ot::{
@@ -224,17 +224,18 @@ fn any_number_of_threads_gives_the_same_outputs() {
 /// Memory that both parties of a VOLE have left, longer than what others need.
 fn left(threads: usize) -> [Scratch; 2] {
     let of = move || session().with_executor(Arc::new(Parts(threads)));
-    let (sender, receiver) = lend(set_up_in(silent::vole(), of), Default::default());
+    let (sender, receiver) = lend(set_up_in(silent::vole(), of), [Scratch::of(0), Scratch::of(0)]);
     let mut parties = (sender, receiver);
     let _ = vole(&mut parties, 100_000);
-    [parties.0.into_scratch(), parties.1.into_scratch()]
+    [mem::take(parties.0.scratch()), mem::take(parties.1.scratch())]
 }
 
 fn lend<F: Field>(
-    (sender, receiver): (Sender<F>, Receiver<F>),
+    (mut sender, mut receiver): (Sender<F>, Receiver<F>),
     [ours, theirs]: [Scratch; 2],
 ) -> (Sender<F>, Receiver<F>) {
-    (sender.with_scratch(ours), receiver.with_scratch(theirs))
+    (*sender.scratch(), *receiver.scratch()) = (ours, theirs);
+    (sender, receiver)
 }
 
 /// Two batches of VOLE over memory that another protocol has left are those over new memory.

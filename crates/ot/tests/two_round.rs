@@ -2,16 +2,15 @@
 
 use foxtrot_ot::{
     Backend, Bits, Decode, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,
-    base::{
-        BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys,
-        mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
-        roted,
-    },
-    extension::two_round::{Carrier, MAX_BATCH, Sender, TwoRound, find, registry, respond},
+    base::{BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys, find as find_base},
+    extension::two_round::{MAX_BATCH, TwoRound, VARIANTS, carriers, find, registry},
     pair::{Event, Pair, Party, assert_rot},
 };
 
-type OverRistretto = McQuoidRosulekRoy<Feistel2Ristretto>;
+/// The variant over `mcquoid-rosulek-roy:feistel2:ristretto`.
+fn over_ristretto() -> &'static TwoRound {
+    &VARIANTS[2]
+}
 
 fn session(counter: u64) -> Session {
     Session::new(Sid::from_bytes([1; 32])).sub("test", counter, Direction::default())
@@ -43,40 +42,32 @@ fn transcript(base: &dyn BaseOt, n: usize, backend: Backend) -> (Vec<Vec<u8>>, K
 
 type Keys = (SenderKeys, ReceiverKeys);
 
-/// The largest answer and the smallest, with what they cost.
-fn carriers(test: impl Fn(&dyn Run)) {
-    test(&Over::<roted::Endemic>(core::marker::PhantomData));
-    test(&Over::<McQuoidRosulekRoy<FeistelMoeller>>(core::marker::PhantomData));
-    test(&Over::<OverRistretto>(core::marker::PhantomData));
+/// The typed states over every base OT: the largest answer and the smallest, with what they cost.
+fn variants(test: impl Fn(Over)) {
+    for (protocol, carrier) in VARIANTS.iter().zip(carriers()) {
+        test(Over { protocol, answer_len: (carrier.sender_bytes)(128) });
+    }
 }
 
-/// The typed states over one base OT.
-struct Over<B>(core::marker::PhantomData<B>);
-
-trait Run {
-    fn invitation(&self, session: Session, n: usize) -> Vec<u8>;
-    fn respond(&self, session: Session, invitation: &[u8], n: usize) -> Result<Vec<u8>, Error>;
-    /// The sender of [`Run::invitation`] with that response.
-    fn finish(&self, session: Session, n: usize, response: &[u8]) -> Result<SenderKeys, Error>;
-    fn answer_len(&self) -> usize;
+/// The typed states over one base OT, whose answer has that length.
+struct Over {
+    protocol: &'static TwoRound,
+    answer_len: usize,
 }
 
-impl<B: Carrier> Run for Over<B> {
+impl Over {
     fn invitation(&self, session: Session, n: usize) -> Vec<u8> {
-        Sender::<B>::start(session, n, seed(1)).unwrap().1
+        self.protocol.start(session, n, seed(1)).unwrap().1
     }
 
     fn respond(&self, session: Session, invitation: &[u8], n: usize) -> Result<Vec<u8>, Error> {
-        Ok(respond::<B>(session, invitation, choices(n), seed(2))?.1)
+        Ok(self.protocol.respond(session, invitation, choices(n), seed(2))?.1)
     }
 
+    /// The sender of [`Over::invitation`] with that response.
     fn finish(&self, session: Session, n: usize, response: &[u8]) -> Result<SenderKeys, Error> {
-        let (sender, _) = Sender::<B>::start(session, n, seed(1)).unwrap();
+        let (sender, _) = self.protocol.start(session, n, seed(1)).unwrap();
         Ok(sender.finish(response)?.random())
-    }
-
-    fn answer_len(&self) -> usize {
-        B::answer_len()
     }
 }
 
@@ -101,9 +92,9 @@ fn more_than_a_batch_of_the_other_extensions_is_one_run() {
 #[test]
 fn correlated_rows_differ_by_delta_where_the_choice_is_1() {
     let n = 700;
-    let (sender, invitation) = Sender::<OverRistretto>::start(session(0), n, seed(1)).unwrap();
+    let (sender, invitation) = over_ristretto().start(session(0), n, seed(1)).unwrap();
     let (received, response) =
-        respond::<OverRistretto>(session(0), &invitation, choices(n), seed(2)).unwrap();
+        over_ristretto().respond(session(0), &invitation, choices(n), seed(2)).unwrap();
     let (delta, q) = sender.finish(&response).unwrap().correlated();
     let (b, t) = received.correlated();
     assert_eq!(b, choices(n));
@@ -157,7 +148,9 @@ fn names_and_families_of_base_ots_are_found() {
     let in_prime_order = Some("kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto");
     assert_eq!(name("mcquoid-rosulek-roy:feistel2:ristretto"), in_prime_order);
     assert_eq!(name("pvw"), None);
-    assert_eq!(TwoRound::<roted::Endemic>::NEW.info().name, registry()[0].info().name);
+    let roted = find_base("roted-endemic", Functionality::Endemic).unwrap();
+    assert_eq!(carriers().next().unwrap().name, roted.info().name);
+    assert_eq!(VARIANTS[0].info().name, registry()[0].info().name);
 }
 
 const REFUSED: Error = Error::Misbehaved(Misbehaved::ConsistencyCheck);
@@ -166,7 +159,7 @@ const REFUSED: Error = Error::Misbehaved(Misbehaved::ConsistencyCheck);
 #[test]
 fn a_flipped_byte_anywhere_ends_the_run() {
     let n = 300;
-    carriers(|run| {
+    variants(|run| {
         let invitation = run.invitation(session(0), n);
         let honest = run.respond(session(0), &invitation, n).unwrap();
         assert!(run.finish(session(0), n, &honest).is_ok());
@@ -183,7 +176,7 @@ fn a_flipped_byte_anywhere_ends_the_run() {
                 }
             }
         }
-        let answer = run.answer_len();
+        let answer = run.answer_len;
         let proof = honest.len() - 4128;
         let in_answer = (0..answer).step_by((answer / 20).max(1));
         let in_corrections = (answer..proof).step_by(331).chain([proof - 1]);
@@ -202,7 +195,7 @@ fn a_flipped_byte_anywhere_ends_the_run() {
 #[test]
 fn a_response_is_refused_in_another_session_role_or_run() {
     let n = 300;
-    carriers(|run| {
+    variants(|run| {
         let invitation = run.invitation(session(0), n);
         let other_role =
             || Session::new(Sid::from_bytes([1; 32])).sub("test", 0, Direction::ResponderSends);
@@ -224,13 +217,13 @@ fn a_response_is_refused_in_another_session_role_or_run() {
 #[test]
 fn an_invitation_replayed_elsewhere_gives_the_receiver_unrelated_keys() {
     let n = 50;
-    let (_, invitation) = Sender::<OverRistretto>::start(session(0), n, seed(1)).unwrap();
+    let (_, invitation) = over_ristretto().start(session(0), n, seed(1)).unwrap();
     // Even a receiver that reused its seed would not repeat itself.
     let mut keys: Vec<_> = (0..3)
         .flat_map(|counter| {
-            let respond = respond::<OverRistretto>;
-            let (received, _) =
-                respond(session(counter), &invitation, choices(n), seed(2)).unwrap();
+            let answered =
+                over_ristretto().respond(session(counter), &invitation, choices(n), seed(2));
+            let (received, _) = answered.unwrap();
             received.random().keys().to_vec()
         })
         .collect();
@@ -242,7 +235,7 @@ fn an_invitation_replayed_elsewhere_gives_the_receiver_unrelated_keys() {
 fn a_proof_of_zeros_or_of_another_run_is_refused() {
     // docs/wire: R11-1.
     let n = 300;
-    carriers(|run| {
+    variants(|run| {
         let invitation = run.invitation(session(0), n);
         let honest = run.respond(session(0), &invitation, n).unwrap();
         let elsewhere = run.invitation(session(1), n);
@@ -258,7 +251,7 @@ fn a_proof_of_zeros_or_of_another_run_is_refused() {
 #[test]
 fn messages_of_the_wrong_length_are_refused() {
     let n = 9;
-    carriers(|run| {
+    variants(|run| {
         let invitation = run.invitation(session(0), n);
         let honest = run.respond(session(0), &invitation, n).unwrap();
         for wrong in [0, 1, invitation.len() - 1, invitation.len() + 1] {
@@ -293,11 +286,11 @@ fn too_many_ots_and_random_choices_are_usage_errors() {
 
 #[test]
 fn debugging_shows_no_secret() {
-    let (sender, invitation) = Sender::<OverRistretto>::start(session(0), 3, seed(1)).unwrap();
+    let (sender, invitation) = over_ristretto().start(session(0), 3, seed(1)).unwrap();
     let name = "kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto";
     assert_eq!(format!("{sender:?}"), format!("Sender({name}, <3 instances>)"));
     let (received, response) =
-        respond::<OverRistretto>(session(0), &invitation, choices(3), seed(2)).unwrap();
+        over_ristretto().respond(session(0), &invitation, choices(3), seed(2)).unwrap();
     let sent = sender.finish(&response).unwrap();
     assert_eq!(format!("{sent:?} {received:?}"), "Sent(<3 redacted>) Received(<3 redacted>)");
 }

@@ -73,12 +73,10 @@ impl BaseOt for Figure1 {
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
-            let blinded = io.recv(Blinded::encoded_len(n)).await;
-            Blinded::check(&blinded, n)?;
-            let (sender, reply) = Sender::respond_to(session, &blinded, seed);
+            let blinded = Blinded::receive(&io, n).await?;
+            let (sender, reply) = Sender::respond(session, &blinded, seed);
             io.send(reply.into_bytes()).await;
-            let opening = io.recv(Opening::encoded_len(n)).await;
-            sender.finish(&Opening::decode(&opening, n)?)
+            sender.finish(&Opening::receive(&io, n).await?)
         }))
     }
 
@@ -88,9 +86,7 @@ impl BaseOt for Figure1 {
         Ok(Engine::new(move |io| async move {
             let (receiver, blinded) = Receiver::start(session, n, seed)?;
             io.send(blinded.into_bytes()).await;
-            let reply = io.recv(Reply::encoded_len(n)).await;
-            Reply::check(&reply, n)?;
-            let (keys, opening) = receiver.finish_with(&reply);
+            let (keys, opening) = receiver.finish(&Reply::receive(&io, n).await?)?;
             io.send(opening.into_bytes()).await;
             Ok(keys)
         }))

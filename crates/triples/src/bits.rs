@@ -59,11 +59,14 @@ pub struct Set {
     k: Option<usize>,
 }
 
-/// A party's shares of bit triples, 64 to a word.
+/// A party's shares of bit triples, 64 to a word, the first in the lowest bit.
 pub struct Triples {
-    a: Secret<u64>,
-    b: Secret<u64>,
-    c: Secret<u64>,
+    /// Shares of a.
+    pub a: Secret<u64>,
+    /// Shares of b.
+    pub b: Secret<u64>,
+    /// Shares of c.
+    pub c: Secret<u64>,
 }
 
 /// The sender's bits of random OTs, as they come: two OTs for a triple, first one of each and then the other.
@@ -231,14 +234,11 @@ impl Set {
             let mut of_ots = |mut pairs: &[[Block; 2]]| {
                 loop {
                     pairs = sent.add(pairs);
-                    if !sent.is_full() {
+                    if !sent.is_complete() {
                         return Ok(());
                     }
-                    let full = mem::replace(&mut sent, Sent::new(next()));
-                    if full.is_empty() {
-                        return Ok(());
-                    }
-                    sink(&full.triples().shares())?;
+                    let whole = mem::replace(&mut sent, Sent::new(next()));
+                    sink(&whole.triples().shares())?;
                 }
             };
             method.send(io, cx, direction, Shape::random(n), &mut || (), &mut of_ots).await
@@ -248,14 +248,11 @@ impl Set {
                 let mut done = 0;
                 loop {
                     done += received.add(&choices.slice(done..keys.len()), &keys[done..]);
-                    if !received.is_full() {
+                    if !received.is_complete() {
                         return Ok(());
                     }
-                    let full = mem::replace(&mut received, Received::new(next()));
-                    if full.is_empty() {
-                        return Ok(());
-                    }
-                    sink(&full.triples().shares())?;
+                    let whole = mem::replace(&mut received, Received::new(next()));
+                    sink(&whole.triples().shares())?;
                 }
             };
             method.receive(io, cx, direction, &Choice::Random(n), &mut || (), &mut of_ots).await
@@ -286,12 +283,9 @@ impl Sent {
         rest
     }
 
-    fn is_full(&self) -> bool {
-        self.done == 8 * self.keys[0].len()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.done == 0
+    /// Returns true if there are all OTs, and some.
+    fn is_complete(&self) -> bool {
+        self.done > 0 && self.done == 8 * self.keys[0].len()
     }
 
     /// The triples of all OTs.
@@ -323,12 +317,9 @@ impl Received {
         n
     }
 
-    fn is_full(&self) -> bool {
-        self.done == 8 * self.bits[0].len()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.done == 0
+    /// Returns true if there are all OTs, and some.
+    fn is_complete(&self) -> bool {
+        self.done > 0 && self.done == 8 * self.bits[0].len()
     }
 
     /// The triples of all OTs.
@@ -365,36 +356,6 @@ impl Triples {
         }
         shares
     }
-
-    /// The number of triples.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        64 * self.a.len()
-    }
-
-    /// Returns true if there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.a.is_empty()
-    }
-
-    /// Shares of a, 64 to a word, the first in the lowest bit.
-    #[must_use]
-    pub fn a(&self) -> &[u64] {
-        &self.a
-    }
-
-    /// Shares of b.
-    #[must_use]
-    pub fn b(&self) -> &[u64] {
-        &self.b
-    }
-
-    /// Shares of c.
-    #[must_use]
-    pub fn c(&self) -> &[u64] {
-        &self.c
-    }
 }
 
 /// Packs the lowest bit of each key.
@@ -411,7 +372,7 @@ fn words(bytes: SecretBytes) -> Secret<u64> {
 }
 
 foxtrot_ot::erase::redacted! {
-    Triples, triples => "{} <redacted>", triples.len();
+    Triples, triples => "{} <redacted>", 64 * triples.a.len();
     Sent, sent => "{} OTs", sent.done;
     Received, received => "{} OTs", received.done;
 }

@@ -30,17 +30,26 @@ macro_rules! core_svp {
 /// A set of parameters that two parties agree on: the bits of a triple's shares, ring, moduli and roundings.
 ///
 /// A batch has as many triples as the ring has coefficients. Sets are constants of this module.
+#[non_exhaustive]
 pub struct Set {
     name: &'static str,
     bits: u32,
     sigma: u32,
-    log_n: u32,
-    plain: &'static [u64],
-    rest: &'static [u64],
-    t: [u32; 2],
-    failure: u32,
+    /// log₂ n.
+    pub log_n: u32,
+    /// The primes pᵢ, whose product p is the modulus of plaintexts.
+    pub plain: &'static [u64],
+    /// The primes rⱼ: those of the modulus q of ciphertexts that are not in p.
+    pub rest: &'static [u64],
+    /// t₀ and t₁: the halves C₀ and C₁ of a response are rounded to moduli p·2^t₀ and p·2^t₁.
+    pub t: [u32; 2],
+    /// A batch does not decrypt with probability 2^−failure or less. One coefficient that does not spoils all triples of the
+    /// batch; the triple that is opened tells.
+    pub failure: u32,
     fix: Option<Extension>,
-    core_svp: ([u32; 2], &'static str),
+    /// Bits of core-SVP of the primal attack, classical and quantum, and the same in words. Guidelines for homomorphic
+    /// encryption count polynomial factors as well, and come to 35 bits more.
+    pub core_svp: ([u32; 2], &'static str),
 }
 
 impl Set {
@@ -75,43 +84,12 @@ impl Set {
         1 << self.log_n
     }
 
-    /// log₂ n.
-    #[must_use]
-    pub const fn log_n(&self) -> u32 {
-        self.log_n
-    }
-
-    /// The primes pᵢ, whose product p is the modulus of plaintexts.
-    #[must_use]
-    pub const fn plain(&self) -> &'static [u64] {
-        self.plain
-    }
-
-    /// The primes rⱼ: those of the modulus q of ciphertexts that are not in p.
-    #[must_use]
-    pub const fn rest(&self) -> &'static [u64] {
-        self.rest
-    }
-
     /// All primes of q, those of p first.
     #[must_use]
     pub fn primes(&self) -> impl ExactSizeIterator<Item = u64> + Clone + use<> {
         let (plain, rest) = (self.plain, self.rest);
         (0..plain.len() + rest.len())
             .map(move |i| if i < plain.len() { plain[i] } else { rest[i - plain.len()] })
-    }
-
-    /// t₀ and t₁: the halves C₀ and C₁ of a response are rounded to moduli p·2^t₀ and p·2^t₁.
-    #[must_use]
-    pub const fn t(&self) -> [u32; 2] {
-        self.t
-    }
-
-    /// A batch does not decrypt with probability 2^−failure or less. One coefficient that does not spoils all triples of the
-    /// batch; the triple that is opened tells.
-    #[must_use]
-    pub const fn failure(&self) -> u32 {
-        self.failure
     }
 
     /// The extension that gives the random OTs of the MSB fix: with one OT for each triple the parties find out,
@@ -126,13 +104,6 @@ impl Set {
     #[must_use]
     pub const fn ots(&self) -> usize {
         if self.fix.is_some() { self.n() } else { 0 }
-    }
-
-    /// Bits of core-SVP of the primal attack, classical and quantum. Guidelines for homomorphic encryption count
-    /// polynomial factors as well, and come to 35 bits more.
-    #[must_use]
-    pub const fn core_svp(&self) -> [u32; 2] {
-        self.core_svp.0
     }
 
     /// Bytes of `PublicKey`: a polynomial modulo every rⱼ.

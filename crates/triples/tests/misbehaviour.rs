@@ -145,7 +145,7 @@ fn messages_of_any_other_length_are_refused() {
 #[test]
 fn residues_that_are_not_below_their_prime_are_refused() {
     // docs/wire: R18-1.
-    let rest = TOY.rest();
+    let rest = TOY.rest;
     let (_, public_key) = P0::new(session(0), &TOY, seed(1));
     let tampered = out_of_range(&TOY, &public_key, rest);
     let whole = 4 * rest.len();
@@ -170,8 +170,8 @@ fn residues_that_are_not_below_their_prime_are_refused() {
 
     let (_, mut p1) = parties(&TOY);
     let (_, _, response) = of_p1(&mut p1, &request).unwrap();
-    let plain = TOY.plain();
-    let moduli = [&[1 << TOY.t()[0]], plain, &[1 << TOY.t()[1]]].concat();
+    let plain = TOY.plain;
+    let moduli = [&[1 << TOY.t[0]], plain, &[1 << TOY.t[1]]].concat();
     let whole = 4 * plain.len();
     drop(requested);
     for (k, message) in out_of_range(&TOY, &response, &moduli).iter().enumerate() {

@@ -19,16 +19,16 @@ fn log2(primes: &[u64]) -> f64 {
 }
 
 fn log_p(set: &Set) -> f64 {
-    log2(set.plain())
+    log2(set.plain)
 }
 
 fn log_q(set: &Set) -> f64 {
-    log_p(set) + log2(set.rest())
+    log_p(set) + log2(set.rest)
 }
 
 /// −log₂ of (4), without the 2·3⁻ⁿ, with E|N_j| = `mean`·p.
 fn hiding(set: &Set, mean: f64) -> f64 {
-    log_q(set) - 2.0 * log_p(set) - f64::from(set.log_n() + set.t()[0]) - mean.log2()
+    log_q(set) - 2.0 * log_p(set) - f64::from(set.log_n + set.t[0]) - mean.log2()
 }
 
 /// (5).
@@ -46,7 +46,7 @@ fn usual_mean(n: f64) -> f64 {
 fn decryption(set: &Set) -> f64 {
     let n = set.n() as f64;
     let weight = 2.0 * n / 3.0 + 6.0 * (2.0 * n / 9.0).sqrt();
-    let [t0, t1] = set.t();
+    let [t0, t1] = set.t;
     let first = f64::from(1 << (t1 - t0));
     let threshold = f64::from(1 << (t1 - 1));
     // ln of E[e^(λX)], X uniform on ±w/2.
@@ -91,14 +91,14 @@ fn is_prime(p: u64) -> bool {
 fn moduli_are_different_primes_with_roots_of_unity_and_fit_the_kernel() {
     for set in registry() {
         let primes: Vec<u64> = set.primes().collect();
-        assert_eq!(primes, [set.plain(), set.rest()].concat());
+        assert_eq!(primes, [set.plain, set.rest].concat());
         for (i, &p) in primes.iter().enumerate() {
             assert!(is_prime(p) && width_of(p) <= 50, "{set:?}: {p}");
             assert_eq!(p % (2 * set.n() as u64), 1, "{set:?}: {p}");
             assert!(!primes[..i].contains(&p), "{set:?}: {p} twice");
         }
         // The decryption computes y₁·s mod 2^t₁ modulo the first of the others, over the integers.
-        assert!(set.rest()[0] > (2 * set.n() as u64) << set.t()[1], "{set:?}");
+        assert!(set.rest[0] > (2 * set.n() as u64) << set.t[1], "{set:?}");
     }
 }
 
@@ -112,7 +112,7 @@ fn a_batch_hides_the_products_up_to_2_to_the_minus_sigma() {
         assert!(worst > f64::from(set.sigma()) - 1.0, "{set:?}: {worst}");
         // With the batches that do not decrypt, where outputs are not those of the functionality.
         let with_failures =
-            |hidden: f64| -((-hidden).exp2() + (-f64::from(set.failure())).exp2()).log2();
+            |hidden: f64| -((-hidden).exp2() + (-f64::from(set.failure)).exp2()).log2();
         assert!(with_failures(usual) > f64::from(set.sigma()), "{set:?}");
         assert!(with_failures(worst) > f64::from(set.sigma()) - 1.0, "{set:?}");
     }
@@ -134,7 +134,7 @@ fn a_batch_fails_to_decrypt_with_probability_2_to_the_minus_42_at_most() {
         let failure = decryption(set);
         println!("{set:?}: 2^-{failure:.1}");
         assert!((failure - expected).abs() < 0.06, "{set:?}: {failure}");
-        assert_eq!(set.failure(), failure.floor() as u32, "{set:?}");
+        assert_eq!(set.failure, failure.floor() as u32, "{set:?}");
     }
 }
 
@@ -158,7 +158,7 @@ fn sums_wrap_around_the_plaintext_modulus_with_probability_2_to_the_minus_43() {
     assert!((mean + 3.43).abs() < 0.02, "{mean}");
     for set in LIFT_40.iter().chain(&LIFT_64) {
         let wrap = log_p(set) - f64::from(2 * set.bits()) - mean;
-        println!("{set:?}: a triple 2^-{wrap:.1}, a batch 2^-{:.1}", wrap - f64::from(set.log_n()));
+        println!("{set:?}: a triple 2^-{wrap:.1}, a batch 2^-{:.1}", wrap - f64::from(set.log_n));
         assert!((wrap - f64::from(set.sigma()) - 3.43).abs() < 0.05, "{set:?}");
     }
 }
@@ -177,7 +177,7 @@ fn wide_product(primes: &[u64]) -> [u128; 2] {
 #[test]
 fn half_of_the_plaintext_modulus_has_room_for_all_products() {
     for set in MSB_40.iter().chain(&MSB_64) {
-        let [high, low] = wide_product(set.plain());
+        let [high, low] = wide_product(set.plain);
         let bits = set.bits();
         if bits < 64 {
             // 2·(2^(2ℓ) − 2^ℓ) + 1.
@@ -257,7 +257,7 @@ fn lattice_reduction_costs_more_than_2_to_the_128() {
         let usual = core + 16.4 + (8.0 * 2.0 * n).log2();
         println!("{set:?}: block size {b}, core-SVP {core:.0}, with polynomial factors {usual:.0}");
         assert!(usual > 128.0, "{set:?}: {usual}");
-        assert_eq!(set.core_svp(), [core.round() as u32, (0.265 * b).round() as u32], "{set:?}");
+        assert_eq!(set.core_svp.0, [core.round() as u32, (0.265 * b).round() as u32], "{set:?}");
     }
 }
 

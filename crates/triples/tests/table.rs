@@ -45,10 +45,10 @@ fn sets_match_the_wire_documents_table_in_order() {
     let of_set = |set: &foxtrot_triples::params::Set| Row {
         name: set.name().into(),
         bits: set.bits(),
-        log_n: set.log_n(),
-        plain: set.plain().to_vec(),
-        rest: set.rest().to_vec(),
-        t: set.t().to_vec(),
+        log_n: set.log_n,
+        plain: set.plain.to_vec(),
+        rest: set.rest.to_vec(),
+        t: set.t.to_vec(),
     };
     let sets: Vec<Row> = registry().map(of_set).collect();
     assert_eq!(sets.len(), 16);

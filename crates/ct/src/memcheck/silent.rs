@@ -62,9 +62,9 @@ fn fit(v: &[u128], w: &[u128], product: impl Fn(usize) -> u128) {
     assert_eq!(wrong, [0]);
 }
 
-pub(super) type Vole<F> = (u128, Vec<u128>, (<F as Field>::Values, Vec<u128>));
+pub(super) type Vole<U> = (u128, Vec<u128>, (U, Vec<u128>));
 
-pub(super) fn vole<F: Field>(silent: Silent<F>, backend: Backend, m: usize) -> Vole<F> {
+pub(super) fn vole<F: Field>(silent: Silent<F>, backend: Backend, m: usize) -> Vole<F::Values> {
     let ((sender, _), (sent, received)) = batch(silent, backend, m);
     let delta = *sender.delta().expect("a session that goes on");
     let (u, v) = received.into_parts();

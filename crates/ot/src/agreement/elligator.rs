@@ -19,7 +19,7 @@ use foxtrot_kernel::{
 };
 use zeroize::Zeroizing;
 
-use super::{Agreement, Derivation, Tag, clamped, draw, is_coordinate, memory_for};
+use super::{Agreement, Tag, clamped, derive, draw, is_coordinate, memory_for};
 use crate::{
     Seed, Session,
     base::Block,
@@ -29,6 +29,9 @@ use crate::{
 
 /// Bytes of coins for b and the choice of a string.
 const COINS_LEN: usize = 33;
+
+/// The context of keys.
+const OUTPUT: &str = "foxtrot v1 elligator output";
 
 /// The key agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +88,7 @@ impl Agreement for Elligator {
         elligator::map(session.backend(), messages, &mut coordinates);
         count(Operation::PointMultiplication, messages.len());
         ladder::mul(session.backend(), &[**a], &coordinates, &mut points);
-        derivation(session, share).keys(&points, tags, keys);
+        derive(session, OUTPUT, share, &points, tags, keys);
     }
 
     fn receiver_keys(
@@ -108,7 +111,7 @@ impl Agreement for Elligator {
             }
             None => ladder::mul(backend, scalars, &[*point], &mut points),
         }
-        derivation(session, share).keys(&points, tags, keys);
+        derive(session, OUTPUT, share, &points, tags, keys);
     }
 }
 
@@ -146,8 +149,4 @@ fn draw_strings(
         }
     }
     missing
-}
-
-fn derivation<'a>(session: &Session, share: &'a [u8]) -> Derivation<'a> {
-    Derivation::new(session, "foxtrot v1 elligator output", share)
 }

@@ -19,7 +19,7 @@ use foxtrot_kernel::{
 };
 use zeroize::Zeroizing;
 
-use super::{Agreement, Derivation, Tag, clamped, draw, is_coordinate, memory_for};
+use super::{Agreement, Tag, clamped, derive, draw, is_coordinate, memory_for};
 use crate::{
     Seed, Session,
     base::Block,
@@ -29,6 +29,9 @@ use crate::{
 
 /// Bytes of coins for b, β and bit 255.
 const COINS_LEN: usize = 33;
+
+/// The context of keys.
+const OUTPUT: &str = "foxtrot v1 moeller output";
 
 /// The key agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +100,7 @@ impl Agreement for Moeller {
         count(Operation::PointMultiplication, messages.len());
         // Bit 255 is ignored, and strings of p and above are reduced.
         ladder::mul(session.backend(), &[**a], messages, &mut points);
-        derivation(session, share).keys(&points, tags, keys);
+        derive(session, OUTPUT, share, &points, tags, keys);
     }
 
     fn receiver_keys(
@@ -120,10 +123,6 @@ impl Agreement for Moeller {
             Some(table) => table.mul(backend, scalars, on_twist, &mut points),
             None => ladder::mul_either(backend, scalars, pair, on_twist, &mut points),
         }
-        derivation(session, share).keys(&points, tags, keys);
+        derive(session, OUTPUT, share, &points, tags, keys);
     }
-}
-
-fn derivation<'a>(session: &Session, share: &'a [u8]) -> Derivation<'a> {
-    Derivation::new(session, "foxtrot v1 moeller output", share)
 }

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 use curve25519_dalek::Scalar;
 use foxtrot_kernel::{
     counters::{Operation, count},
-    curve::{self, Point, Table, mul_base, ristretto},
+    curve::{self, Point, mul_base, ristretto},
 };
 use zeroize::Zeroizing;
 
-use super::{Agreement, Derivation, Tag, draw, is_element, memory_for};
+use super::{Agreement, Tag, draw, hash_elements, is_element, multiples};
 use crate::{
     Seed, Session,
     base::Block,
@@ -77,16 +77,10 @@ impl Agreement for Ristretto {
         tags: impl Fn(usize) -> Tag,
         keys: &mut [Block],
     ) {
-        let (backend, n) = (session.backend(), scalars.len());
+        let backend = session.backend();
         let a = decoded::<popf::Ristretto>(backend, share.as_chunks().0);
-        let mut points = Elements::<popf::Ristretto>::zeros(n);
-        count(Operation::PointMultiplication, n);
-        match memory_for(n, Table::LEN) {
-            Some(mut memory) => {
-                Table::new(backend, &a[0], &mut memory).mul(backend, scalars, &mut points);
-            }
-            None => curve::mul(backend, scalars, &a, &mut points),
-        }
+        let mut points = Elements::<popf::Ristretto>::zeros(scalars.len());
+        multiples(backend, &a[0], scalars, &mut points);
         derive(session, share, &points, tags, keys);
     }
 }
@@ -108,8 +102,7 @@ fn derive(
     tags: impl Fn(usize) -> Tag,
     keys: &mut [Block],
 ) {
-    let mut encodings = Secrets::zeroed(points.len());
-    ristretto::encode(session.backend(), points, &mut encodings);
+    let position = |k: usize| (tags(k).instance, tags(k).branch);
     let context = "foxtrot v1 mcquoid-rosulek-roy output";
-    Derivation::new(session, context, share).keys(&encodings, tags, keys);
+    keys.copy_from_slice(&hash_elements(session, context, points, position, |_| [share]));
 }

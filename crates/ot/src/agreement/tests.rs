@@ -169,8 +169,8 @@ fn strings_are_never_rejected_and_small_orders_give_the_key_of_zero() {
     let mut keys = vec![[0; 16]; strings.len()];
     Moeller::sender_keys(&session, (&secret, &share), &strings, |_| tag(3, 1), &mut keys);
     let mut zero = [[0; 16]];
-    let derivation = Derivation::new(&session, "foxtrot v1 moeller output", &share);
-    derivation.keys(&Secrets::zeroed(1), |_| tag(3, 1), &mut zero);
+    let context = "foxtrot v1 moeller output";
+    derive(&session, context, &share, &Secrets::zeroed(1), |_| tag(3, 1), &mut zero);
     for (k, key) in keys.iter().enumerate() {
         // 2²⁵⁵ − 1 is 18, of large order.
         assert_eq!(*key == zero[0], k != 5, "{:x?}", strings[k]);
@@ -212,8 +212,8 @@ fn elligator_rejects_no_string_and_small_orders_give_the_key_of_zero() {
     let mut keys = vec![[0; 16]; strings.len()];
     Elligator::sender_keys(&session, (&secret, &share), &strings, |_| tag(3, 1), &mut keys);
     let mut zero = [[0; 16]];
-    let derivation = Derivation::new(&session, "foxtrot v1 elligator output", &share);
-    derivation.keys(&Secrets::zeroed(1), |_| tag(3, 1), &mut zero);
+    let context = "foxtrot v1 elligator output";
+    derive(&session, context, &share, &Secrets::zeroed(1), |_| tag(3, 1), &mut zero);
     for (k, key) in keys.iter().enumerate() {
         assert_eq!(*key == zero[0], k < of_small_order, "{:x?}", strings[k]);
     }

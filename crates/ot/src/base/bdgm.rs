@@ -87,15 +87,11 @@ pub struct Bdgm;
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::{bdgm::{Receiver, Sender}, chosen::drawn_messages}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let messages = drawn_messages(&session(), 1, &seed());
-/// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
-/// let (_sender, challenge) = Sender::challenge(session(), &blinded, messages, seed())?;
-/// let (_receiver, _response) = receiver.respond(&challenge)?;
-/// let (_receiver, _response) = receiver.respond(&challenge)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::bdgm::{Challenge, Receiver};
+/// # fn twice(receiver: Receiver, challenge: &Challenge) {
+/// let _ = receiver.respond(challenge);
+/// let _ = receiver.respond(challenge);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {
@@ -123,17 +119,11 @@ pub struct Receiver {
 /// s_R.
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::{bdgm::{Receiver, Sender}, chosen::drawn_messages}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let messages = drawn_messages(&session(), 1, &seed());
-/// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
-/// let (sender, challenge) = Sender::challenge(session(), &blinded, messages, seed())?;
-/// let (receiver, response) = receiver.respond(&challenge)?;
-/// let (ciphertexts, sent) = sender.finish(&response)?;
-/// receiver.finish(&ciphertexts)?;
-/// receiver.finish(&ciphertexts)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::bdgm::{Ciphertexts, Responded};
+/// # fn twice(receiver: Responded, ciphertexts: &Ciphertexts) {
+/// let _ = receiver.finish(ciphertexts);
+/// let _ = receiver.finish(ciphertexts);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Responded {
@@ -145,14 +135,10 @@ pub struct Responded {
 /// The sender, waiting for the [`Response`]. It gives no ciphertexts before that is checked.
 ///
 /// ```compile_fail,E0599
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::{bdgm::{Receiver, Sender}, chosen::drawn_messages}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let messages = drawn_messages(&session(), 1, &seed());
-/// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
-/// let (sender, challenge) = Sender::challenge(session(), &blinded, messages, seed())?;
+/// # use foxtrot_ot::base::bdgm::Sender;
+/// # fn unchecked(sender: &Sender) {
 /// let ciphertexts = sender.ciphertexts();
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender {
@@ -414,11 +400,10 @@ impl ChosenMessageOt for Bdgm {
     ) -> Result<Sent, Error> {
         let n = messages.pairs().len();
         check_batch(n)?;
-        let blinded = Blinded::decode(&io.recv(Blinded::encoded_len(n)).await, n)?;
+        let blinded = Blinded::receive(io, n).await?;
         let (sender, challenge) = Sender::challenge(session, &blinded, messages, seed)?;
         io.send(challenge.into_bytes()).await;
-        let response = io.recv(Response::encoded_len(n)).await;
-        let (ciphertexts, sent) = sender.finish(&Response::decode(&response, n)?)?;
+        let (ciphertexts, sent) = sender.finish(&Response::receive(io, n).await?)?;
         io.send(ciphertexts.into_bytes()).await;
         Ok(sent)
     }
@@ -433,11 +418,9 @@ impl ChosenMessageOt for Bdgm {
         check_batch(n)?;
         let (receiver, blinded) = Receiver::start(session, choices, seed)?;
         io.send(blinded.into_bytes()).await;
-        let challenge = io.recv(Challenge::encoded_len(n)).await;
-        let (receiver, response) = receiver.respond(&Challenge::decode(&challenge, n)?)?;
+        let (receiver, response) = receiver.respond(&Challenge::receive(io, n).await?)?;
         io.send(response.into_bytes()).await;
-        let ciphertexts = io.recv(Ciphertexts::encoded_len(n)).await;
-        Ok(receiver.finish(&Ciphertexts::decode(&ciphertexts, n)?)?)
+        Ok(receiver.finish(&Ciphertexts::receive(io, n).await?)?)
     }
 }
 

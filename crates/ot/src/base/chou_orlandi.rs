@@ -54,6 +54,7 @@ use crate::{
     agreement::{draw, memory_for},
     choices::verdict,
     erase::{SecretBytes, Secrets},
+    expect_at_most,
     oracle::{Oracle, Wide},
 };
 
@@ -83,14 +84,11 @@ const GROUP: usize = 256;
 /// It answers one:
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Seed, Session, Sid, base::chou_orlandi::{Sender, choose}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = |byte| Seed::from_bytes([byte; 32]);
-/// let (sender, share) = Sender::start(session(), 2, 5, seed(1))?;
-/// let (chosen, points) = choose(session(), 5, &[4, 0], &share, seed(2))?;
-/// let keys = sender.finish(&points)?;
-/// let again = sender.finish(&points)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::chou_orlandi::{Points, Sender};
+/// # fn twice(sender: Sender, points: &Points) {
+/// let _ = sender.finish(points);
+/// let _ = sender.finish(points);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender {
@@ -341,8 +339,7 @@ fn check_size(n: usize, m: usize) -> Result<(), Usage> {
         return Err(Usage::Choices { choices: m });
     }
     check_batch(n)?;
-    let max = MAX_BATCH.min(MAX_KEYS / m);
-    if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
+    expect_at_most(MAX_BATCH.min(MAX_KEYS / m), n)
 }
 
 /// j < 256.

@@ -35,7 +35,7 @@ use alloc::vec;
 
 use foxtrot_kernel::{
     counters::{Operation, count},
-    curve::{self, Point, Table, mul_base, ristretto},
+    curve::{self, Point, mul_base, ristretto},
 };
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -46,10 +46,10 @@ use super::{
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session, Usage,
-    agreement::{draw, memory_for, scalars},
+    agreement::{draw, hash_elements, multiples, scalars},
     choices::{select, verdict},
     engine::Engine,
-    erase::{SecretBytes, Secrets},
+    erase::Secrets,
     oracle::Wide,
     popf::{Elements, Ristretto},
 };
@@ -77,14 +77,11 @@ pub struct Csw;
 /// It answers one challenge; with more a sender could guess again:
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::csw::{Receiver, Sender}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let (receiver, points) = Receiver::start(session(), choices, seed())?;
-/// let (sender, challenge) = Sender::challenge(session(), &points, seed());
-/// receiver.respond(&challenge)?;
-/// receiver.respond(&challenge)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::csw::{Challenge, Receiver};
+/// # fn twice(receiver: Receiver, challenge: &Challenge) {
+/// let _ = receiver.respond(challenge);
+/// let _ = receiver.respond(challenge);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {
@@ -112,7 +109,7 @@ impl Receiver {
         let backend = session.backend();
         let context = "foxtrot v1 csw receiver coins";
         let public_seed = draw(&session, context, &seed, 32, 1, |_| (0, 1));
-        let mut points = Points::blank(n, public_seed.as_chunks().0[0]);
+        let mut points = Points::new(n, public_seed.as_chunks().0[0]);
         let t = point_of(&session, points.seed());
         let secrets = scalars(&draw(&session, context, &seed, 64, n, |i| (i as u64, 0)));
         let mut zero = Elements::<Ristretto>::zeros(n);
@@ -138,18 +135,11 @@ impl Receiver {
         let backend = session.backend();
         let z = challenge.point(backend);
         let mut shared = Elements::<Ristretto>::zeros(n);
-        count(Operation::PointMultiplication, n);
-        match memory_for(n, Table::LEN) {
-            Some(mut memory) => {
-                Table::new(backend, &z[0], &mut memory).mul(backend, &secrets, &mut shared);
-            }
-            None => curve::mul(backend, &secrets, &z, &mut shared),
-        }
+        multiples(backend, &z[0], &secrets, &mut shared);
         let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
         let keys = pads(&session, challenge.z(), points.encodings(), &shared, position);
         let mut hashes = hashes(&session, &keys, position);
-        let (of_keys, _) = hashes.as_chunks_mut::<16>();
-        for (i, (hash, chi)) in of_keys.iter_mut().zip(challenge.differences()).enumerate() {
+        for (i, (hash, chi)) in hashes.iter_mut().zip(challenge.differences()).enumerate() {
             let other: Zeroizing<Block> =
                 Zeroizing::new(core::array::from_fn(|k| hash[k] ^ chi[k]));
             let own = Zeroizing::new(*hash);
@@ -159,8 +149,7 @@ impl Receiver {
         if !verdict(proof(&session, &answer).ct_eq(challenge.proof())) {
             return Err(Misbehaved::Challenge.into());
         }
-        let keys = keys.as_chunks().0.to_vec();
-        Ok((ReceiverKeys::new(choices, keys), Response::new(&answer, n)))
+        Ok((ReceiverKeys::new(choices, keys.to_vec()), Response::new(&answer, n)))
     }
 }
 
@@ -180,9 +169,9 @@ impl Sender {
         count(Operation::PointMultiplication, 2);
         curve::mul(backend, r, &[Point::BASE], &mut z);
         curve::mul(backend, r, &[point_of(session, points.seed())], &mut of_t);
-        let mut challenge = Challenge::blank(n, backend, &z);
+        let mut challenge = Challenge::new(n, backend, &z);
         let mut keys = vec![[[0; 16]; 2]; n];
-        let mut of_zero = SecretBytes::zeroed(16 * n);
+        let mut of_zero = Secrets::<16>::zeroed(n);
         for (first, pairs) in (0..n).step_by(GROUP).zip(keys.chunks_mut(GROUP)) {
             let range = first..first + pairs.len();
             let encodings = &points.encodings()[range.clone()];
@@ -196,18 +185,19 @@ impl Sender {
                 let position = |k: usize| ((first + k) as u64, j);
                 let shared = &shared[usize::from(j)];
                 let of_branch = pads(session, challenge.z(), encodings, shared, position);
-                for (pair, key) in pairs.iter_mut().zip(of_branch.as_chunks().0) {
+                for (pair, key) in pairs.iter_mut().zip(of_branch.iter()) {
                     pair[usize::from(j)] = *key;
                 }
                 hashes(session, &of_branch, position)
             });
-            let differences = challenge.differences_mut()[range.clone()].as_flattened_mut();
+            let differences = &mut challenge.differences_mut()[range.clone()];
+            let [zeros, ones] = hashes.each_ref().map(|hashes| hashes.as_flattened());
             for (chi, (zero, one)) in
-                differences.iter_mut().zip(hashes[0].iter().zip(hashes[1].iter()))
+                differences.as_flattened_mut().iter_mut().zip(zeros.iter().zip(ones))
             {
                 *chi = zero ^ one;
             }
-            of_zero[16 * range.start..16 * range.end].copy_from_slice(&hashes[0]);
+            of_zero[range].copy_from_slice(&hashes[0]);
         }
         let expected = answer(session, &of_zero);
         challenge.set_proof(&proof(session, &expected));
@@ -242,29 +232,24 @@ fn pads(
     b: &[[u8; 32]],
     points: &[Point],
     position: impl Fn(usize) -> (u64, u8),
-) -> SecretBytes {
-    let mut encodings = Secrets::zeroed(points.len());
-    ristretto::encode(session.backend(), points, &mut encodings);
-    let oracle = session.oracle("foxtrot v1 csw H2");
-    let mut keys = SecretBytes::zeroed(16 * points.len());
-    let question = |k: usize| (position(k).0, position(k).1, [z, &b[k], &encodings[k]]);
-    Wide::new(session.backend()).ask(&oracle, points.len(), question, &mut keys);
-    keys
+) -> Secrets<16> {
+    hash_elements(session, "foxtrot v1 csw H2", points, position, |k| [z, &b[k]])
 }
 
 /// H₃(i, j, key) for all.
-fn hashes(session: &Session, keys: &[u8], position: impl Fn(usize) -> (u64, u8)) -> SecretBytes {
-    let (keys, _) = keys.as_chunks::<16>();
+fn hashes(session: &Session, keys: &[Block], position: impl Fn(usize) -> (u64, u8)) -> Secrets<16> {
     let oracle = session.oracle("foxtrot v1 csw H3");
-    let mut hashes = SecretBytes::zeroed(16 * keys.len());
+    let mut hashes = Secrets::zeroed(keys.len());
     let question = |k: usize| (position(k).0, position(k).1, [&keys[k][..]]);
-    Wide::new(session.backend()).ask(&oracle, keys.len(), question, &mut hashes);
+    let places = hashes.as_flattened_mut();
+    Wide::new(session.backend()).ask(&oracle, keys.len(), question, places);
     hashes
 }
 
 /// H₄ of all hashes of keys of branch 0.
-fn answer(session: &Session, hashes: &[u8]) -> Zeroizing<[u8; 32]> {
-    Zeroizing::new(session.oracle("foxtrot v1 csw H4").query(0, 0).field(hashes).finish())
+fn answer(session: &Session, hashes: &[Block]) -> Zeroizing<[u8; 32]> {
+    let query = session.oracle("foxtrot v1 csw H4").query(0, 0);
+    Zeroizing::new(query.field(hashes.as_flattened()).finish())
 }
 
 /// H₅ of the answer.
@@ -295,11 +280,10 @@ impl BaseOt for Csw {
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
-            let points = Points::decode(&io.recv(Points::encoded_len(n)).await, n)?;
+            let points = Points::receive(&io, n).await?;
             let (sender, challenge) = Sender::challenge(session, &points, seed);
             io.send(challenge.into_bytes()).await;
-            let response = io.recv(Response::encoded_len(n)).await;
-            Ok(sender.finish(&Response::decode(&response, n)?)?)
+            Ok(sender.finish(&Response::receive(&io, n).await?)?)
         }))
     }
 
@@ -310,8 +294,7 @@ impl BaseOt for Csw {
         Ok(Engine::new(move |io| async move {
             let (receiver, points) = Receiver::start(session, choices, seed)?;
             io.send(points.into_bytes()).await;
-            let challenge = io.recv(Challenge::encoded_len(n)).await;
-            let (keys, response) = receiver.respond(&Challenge::decode(&challenge, n)?)?;
+            let (keys, response) = receiver.respond(&Challenge::receive(&io, n).await?)?;
             io.send(response.into_bytes()).await;
             Ok(keys)
         }))

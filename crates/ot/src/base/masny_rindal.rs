@@ -33,11 +33,10 @@ use super::{
 };
 use crate::{
     Bits, Decode, Seed, Session, Usage,
-    agreement::{draw, scalars},
+    agreement::{draw, hash_elements, scalars},
     choices::select,
     engine::Engine,
     erase::{SecretBytes, Secrets},
-    oracle::Wide,
     popf::{self, Elements, Popf, Ristretto, column, decoded},
 };
 
@@ -94,14 +93,11 @@ message! {
 /// It takes one answer:
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::masny_rindal::{self, Receiver}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
-/// let (keys, shares) = masny_rindal::respond(session(), &blinded, seed());
-/// receiver.finish(&shares)?;
-/// receiver.finish(&shares)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::masny_rindal::{Receiver, Shares};
+/// # fn twice(receiver: Receiver, shares: &Shares) {
+/// let _ = receiver.finish(shares);
+/// let _ = receiver.finish(shares);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {
@@ -127,7 +123,7 @@ impl Receiver {
         let coins = draw(&session, context, &seed, Values::COINS_LEN, n, |i| (i as u64, 1));
         let mut x = SecretBytes::zeroed(n);
         x.iter_mut().enumerate().for_each(|(i, x)| *x = choices.get(i).unwrap_u8());
-        let mut blinded = Blinded { bytes: vec![0; Blinded::encoded_len(n)], n };
+        let mut blinded = Blinded::blank(n);
         Values::new(&session).program(0, &x, &points, &coins, &mut blinded.bytes);
         Ok((Self { session, choices, secrets }, blinded))
     }
@@ -156,8 +152,7 @@ impl Receiver {
         count(Operation::PointMultiplication, n);
         curve::mul(backend, &secrets, &points, &mut shared);
         let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
-        let keys = derive(&session, &chosen, &shared, position);
-        let keys = keys.as_chunks().0.to_vec();
+        let keys = derive(&session, &chosen, &shared, position).to_vec();
         Ok(ReceiverKeys::new(choices, keys))
     }
 }
@@ -168,7 +163,7 @@ pub fn respond(session: Session, blinded: &Blinded, seed: Seed) -> (SenderKeys, 
     let popf = Values::new(&session);
     let context = "foxtrot v1 masny-rindal sender coins";
     let mut keys = vec![[[0; 16]; 2]; n];
-    let mut shares = Shares { bytes: vec![0; Shares::encoded_len(n)], n };
+    let mut shares = Shares::blank(n);
     let phis = blinded.as_bytes().chunks(GROUP * PAIR_LEN);
     let groups = keys.chunks_mut(GROUP).zip(phis.zip(shares.bytes.chunks_mut(GROUP * PAIR_LEN)));
     for (first, (pairs, (phis, shares))) in (0..).step_by(GROUP).zip(groups) {
@@ -186,7 +181,6 @@ pub fn respond(session: Session, blinded: &Blinded, seed: Seed) -> (SenderKeys, 
         ristretto::encode(backend, &points, &mut encodings);
         curve::mul(backend, &a, &values, &mut points);
         let derived = derive(&session, &encodings, &points, position);
-        let (derived, _) = derived.as_chunks();
         let (shares, _) = shares.as_chunks_mut::<32>();
         for k in 0..2 * n {
             pairs[k % n][k / n] = derived[k];
@@ -202,14 +196,8 @@ fn derive(
     shares: &[[u8; 32]],
     points: &[curve::Point],
     position: impl Fn(usize) -> (u64, u8),
-) -> SecretBytes {
-    let mut encodings = Secrets::zeroed(points.len());
-    ristretto::encode(session.backend(), points, &mut encodings);
-    let oracle = session.oracle("foxtrot v1 masny-rindal output");
-    let mut keys = SecretBytes::zeroed(16 * points.len());
-    let question = |k: usize| (position(k).0, position(k).1, [&shares[k][..], &encodings[k]]);
-    Wide::new(session.backend()).ask(&oracle, points.len(), question, &mut keys);
-    keys
+) -> Secrets<16> {
+    hash_elements(session, "foxtrot v1 masny-rindal output", points, position, |k| [&shares[k]])
 }
 
 impl BaseOt for MasnyRindal {
@@ -234,7 +222,7 @@ impl BaseOt for MasnyRindal {
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
-            let blinded = Blinded::decode(&io.recv(Blinded::encoded_len(n)).await, n)?;
+            let blinded = Blinded::receive(&io, n).await?;
             let (keys, shares) = respond(session, &blinded, seed);
             io.send(shares.into_bytes()).await;
             Ok(keys)
@@ -248,8 +236,7 @@ impl BaseOt for MasnyRindal {
         Ok(Engine::new(move |io| async move {
             let (receiver, blinded) = Receiver::start(session, choices, seed)?;
             io.send(blinded.into_bytes()).await;
-            let shares = io.recv(Shares::encoded_len(n)).await;
-            Ok(receiver.finish(&Shares::decode(&shares, n)?)?)
+            Ok(receiver.finish(&Shares::receive(&io, n).await?)?)
         }))
     }
 }

@@ -85,15 +85,11 @@ impl<P: Pair> McQuoidRosulekRoy<P> {
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid};
-/// # use foxtrot_ot::base::mcquoid_rosulek_roy::{FeistelMoeller, Receiver, Sender};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let (sender, share) = Sender::<FeistelMoeller>::start(session(), 1, seed())?;
-/// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
-/// let keys = sender.finish(&blinded)?;
-/// let again = sender.finish(&blinded)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::mcquoid_rosulek_roy::{Blinded, FeistelMoeller, Sender};
+/// # fn twice(sender: Sender<FeistelMoeller>, blinded: &Blinded<FeistelMoeller>) {
+/// let _ = sender.finish(blinded);
+/// let _ = sender.finish(blinded);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender<P: Pair> {
@@ -208,8 +204,7 @@ impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
         Ok(Engine::new(move |io| async move {
             let (sender, share) = Sender::<P>::start(session, n, seed)?;
             io.send(share.into_bytes()).await;
-            let blinded = io.recv(Blinded::<P>::encoded_len(n)).await;
-            Ok(sender.finish(&Blinded::decode(&blinded, n)?)?)
+            Ok(sender.finish(&Blinded::receive(&io, n).await?)?)
         }))
     }
 
@@ -220,8 +215,7 @@ impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
         Ok(Engine::new(move |io| async move {
             let (receiver, blinded) = Receiver::<P>::start(session, choices, seed)?;
             io.send(blinded.into_bytes()).await;
-            let share = io.recv(KeyShare::<P>::encoded_len(n)).await;
-            Ok(receiver.finish(&KeyShare::decode(&share, n)?)?)
+            Ok(receiver.finish(&KeyShare::receive(&io, n).await?)?)
         }))
     }
 }

@@ -1,23 +1,25 @@
 //! Encoding and decoding of messages with a fixed layout.
 
 /// Defines a message that is a byte string whose length follows from the number of instances, and
-/// whose content is checked when it is decoded.
+/// whose content is checked when it is decoded. A parameter of its type stands before the name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! message {
     (
         $(#[$meta:meta])*
-        $name:ident, len: |$n:ident| $len:expr, check: |$bytes:ident, $count:ident| $check:expr
+        $([$parameter:ident: $bound:ident])? $name:ident,
+        len: |$n:ident| $len:expr, check: |$bytes:ident, $count:ident| $check:expr
     ) => {
         $(#[$meta])*
         #[derive(Clone, PartialEq, Eq)]
         #[must_use]
-        pub struct $name {
+        pub struct $name $(<$parameter>)? {
             bytes: Vec<u8>,
             n: usize,
+            $(of: core::marker::PhantomData<$parameter>,)?
         }
 
-        impl $name {
+        impl $(<$parameter: $bound>)? $name $(<$parameter>)? {
             /// Length in bytes for n instances.
             #[must_use]
             pub fn encoded_len($n: usize) -> usize {
@@ -30,19 +32,37 @@ macro_rules! message {
             /// `Usage::BatchTooLarge`; `Decode` if the bytes are none.
             pub fn decode(bytes: &[u8], n: usize) -> Result<Self, $crate::Error> {
                 Self::check(bytes, n)?;
-                Ok(Self { bytes: bytes.to_vec(), n })
+                let mut message = Self::blank(n);
+                message.bytes.copy_from_slice(bytes);
+                Ok(message)
+            }
+
+            /// Receives the message of n instances from the peer.
+            ///
+            /// # Errors
+            /// Errors of `decode`.
+            pub async fn receive(io: &$crate::engine::Io, n: usize) -> Result<Self, $crate::Error> {
+                let bytes = io.recv(Self::encoded_len(n)).await;
+                Self::check(&bytes, n)?;
+                Ok(Self { bytes, n, $(of: core::marker::PhantomData::<$parameter>)? })
             }
 
             /// Checks that the bytes are such a message.
-            pub(crate) fn check(bytes: &[u8], n: usize) -> Result<(), $crate::Error> {
+            fn check(bytes: &[u8], n: usize) -> Result<(), $crate::Error> {
                 $crate::base::check_batch(n)?;
                 $crate::expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
                 let check = |$bytes: &[u8], $count: usize| -> Result<(), $crate::Decode> { $check };
                 Ok(check(bytes, n)?)
             }
+
+            /// A message of n instances, all zeros.
+            pub(crate) fn blank(n: usize) -> Self {
+                let bytes = vec![0; Self::encoded_len(n)];
+                Self { bytes, n, $(of: core::marker::PhantomData::<$parameter>)? }
+            }
         }
 
-        $crate::encoding!($name);
+        $crate::encoding!($([$parameter: $bound])? $name $(<$parameter>)?);
     };
 }
 

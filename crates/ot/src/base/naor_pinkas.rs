@@ -25,7 +25,7 @@ use alloc::{vec, vec::Vec};
 use foxtrot_kernel::{
     Backend,
     counters::{Operation, count},
-    curve::{self, Invalid, Point, Table, mul_base, ristretto},
+    curve::{self, Invalid, Point, mul_base, ristretto},
     memcheck,
 };
 use zeroize::Zeroizing;
@@ -36,10 +36,9 @@ use super::{
 };
 use crate::{
     Bits, Decode, Seed, Session, Usage,
-    agreement::{draw, is_element, memory_for, scalars},
+    agreement::{draw, hash_elements, is_element, multiples, scalars},
     engine::Engine,
     erase::Secrets,
-    oracle::Wide,
     popf::{Elements, Ristretto, decoded},
 };
 
@@ -86,14 +85,11 @@ message! {
 /// It answers one:
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::naor_pinkas::{Sender, choose}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let (sender, setup) = Sender::start(session(), 1, seed())?;
-/// let (received, public_keys) = choose(session(), choices, &setup, seed())?;
-/// sender.finish(&public_keys)?;
-/// sender.finish(&public_keys)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::naor_pinkas::{PublicKeys, Sender};
+/// # fn twice(sender: Sender, public_keys: &PublicKeys) {
+/// let _ = sender.finish(public_keys);
+/// let _ = sender.finish(public_keys);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender {
@@ -119,10 +115,9 @@ impl Sender {
         ristretto::from_uniform(backend, coins[64..].as_chunks().0, c);
         count(Operation::PointMultiplication, 1);
         curve::mul(backend, &[*r], &[Point::BASE], a);
-        let mut bytes = vec![0; Setup::encoded_len(n)];
-        ristretto::encode(backend, &points, bytes.as_chunks_mut().0);
-        memcheck::public(&mut bytes);
-        let setup = Setup { bytes, n };
+        let mut setup = Setup::blank(n);
+        ristretto::encode(backend, &points, setup.bytes.as_chunks_mut().0);
+        memcheck::public(&mut setup.bytes);
         Ok((Self { session, n, r, setup: setup.clone() }, setup))
     }
 
@@ -152,7 +147,7 @@ impl Sender {
                 let position = |k: usize| ((first + k) as u64, j);
                 let own = |k: usize| &encodings[k];
                 let of_branch = derive(&session, &setup, shared, position, own);
-                for (pair, key) in pairs.iter_mut().zip(of_branch.as_chunks().0) {
+                for (pair, key) in pairs.iter_mut().zip(of_branch.iter()) {
                     pair[usize::from(j)] = *key;
                 }
             }
@@ -188,20 +183,15 @@ pub fn choose(
     curve::sub(backend, c, &own, &mut other);
     let mut zero = Elements::<Ristretto>::zeros(n);
     curve::select(backend, choices.as_bytes(), &own, &other, &mut zero);
-    let mut public_keys = PublicKeys { bytes: vec![0; PublicKeys::encoded_len(n)], n };
+    let mut public_keys = PublicKeys::blank(n);
     let (encodings, _) = public_keys.bytes.as_chunks_mut();
     ristretto::encode(backend, &zero, encodings);
     // Step 5.
     let shared = &mut own;
-    count(Operation::PointMultiplication, n);
-    match memory_for(n, Table::LEN) {
-        Some(mut memory) => Table::new(backend, &a[0], &mut memory).mul(backend, &k, shared),
-        None => curve::mul(backend, &k, a, shared),
-    }
+    multiples(backend, &a[0], &k, shared);
     let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
     let keys = derive(&session, setup, shared, position, |i| &encodings[i]);
-    let keys = keys.as_chunks().0.to_vec();
-    Ok((ReceiverKeys::new(choices, keys), public_keys))
+    Ok((ReceiverKeys::new(choices, keys.to_vec()), public_keys))
 }
 
 /// H(i, j, C, A, P₀, point) for all.
@@ -211,15 +201,9 @@ fn derive<'a>(
     shared: &[Point],
     position: impl Fn(usize) -> (u64, u8),
     own: impl Fn(usize) -> &'a [u8; 32],
-) -> crate::erase::SecretBytes {
-    let mut encodings = Secrets::zeroed(shared.len());
-    ristretto::encode(session.backend(), shared, &mut encodings);
-    let oracle = session.oracle("foxtrot v1 naor-pinkas output");
-    let mut keys = crate::erase::SecretBytes::zeroed(16 * shared.len());
-    let fields = |k: usize| [setup.as_bytes(), own(k), &encodings[k]];
-    let question = |k: usize| (position(k).0, position(k).1, fields(k));
-    Wide::new(session.backend()).ask(&oracle, shared.len(), question, &mut keys);
-    keys
+) -> Secrets<16> {
+    let context = "foxtrot v1 naor-pinkas output";
+    hash_elements(session, context, shared, position, |k| [setup.as_bytes(), own(k)])
 }
 
 impl Setup {
@@ -254,8 +238,7 @@ impl BaseOt for NaorPinkas {
         Ok(Engine::new(move |io| async move {
             let (sender, setup) = Sender::start(session, n, seed)?;
             io.send(setup.into_bytes()).await;
-            let keys = io.recv(PublicKeys::encoded_len(n)).await;
-            Ok(sender.finish(&PublicKeys::decode(&keys, n)?)?)
+            Ok(sender.finish(&PublicKeys::receive(&io, n).await?)?)
         }))
     }
 
@@ -264,7 +247,7 @@ impl BaseOt for NaorPinkas {
         let n = choices.len();
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
-            let setup = Setup::decode(&io.recv(Setup::encoded_len(n)).await, n)?;
+            let setup = Setup::receive(&io, n).await?;
             let (keys, answer) = choose(session, choices, &setup, seed)?;
             io.send(answer.into_bytes()).await;
             Ok(keys)

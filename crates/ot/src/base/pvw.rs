@@ -60,15 +60,11 @@ pub struct Pvw;
 /// It takes one answer only: with a second one a sender could try ciphertexts on the same r.
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::{chosen::drawn_messages, pvw::{self, Receiver}}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let messages = drawn_messages(&session(), 1, &seed());
-/// let (receiver, keys) = Receiver::start(session(), choices, seed())?;
-/// let (ciphertexts, sent) = pvw::send(session(), &keys, messages, seed())?;
-/// receiver.finish(&ciphertexts)?;
-/// receiver.finish(&ciphertexts)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::pvw::{Ciphertexts, Receiver};
+/// # fn twice(receiver: Receiver, ciphertexts: &Ciphertexts) {
+/// let _ = receiver.finish(ciphertexts);
+/// let _ = receiver.finish(ciphertexts);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {
@@ -88,7 +84,7 @@ impl Receiver {
         check_batch(choices.len())?;
         let crs = Crs::new(&session);
         let coins_of = session.oracle("foxtrot v1 pvw receiver coins");
-        let mut keys = PublicKeys::new(choices.len());
+        let mut keys = PublicKeys::blank(choices.len());
         let mut secrets = Vec::with_capacity(choices.len());
         let mut coins = Zeroizing::new([0; Scalar::COINS]);
         for i in 0..choices.len() {
@@ -148,7 +144,7 @@ fn send_under(
 ) -> (Ciphertexts, Sent) {
     let coins_of = session.oracle("foxtrot v1 pvw sender coins");
     let oracle = session.oracle("foxtrot v1 pvw mask");
-    let mut ciphertexts = Ciphertexts::new(keys.instances());
+    let mut ciphertexts = Ciphertexts::blank(keys.instances());
     let mut coins = Zeroizing::new([[0; Scalar::COINS]; 2]);
     for (i, pair) in messages.pairs().iter().enumerate() {
         let key = keys.points(i);
@@ -213,7 +209,7 @@ impl ChosenMessageOt for Pvw {
     ) -> Result<Sent, Error> {
         let n = messages.pairs().len();
         check_batch(n)?;
-        let keys = PublicKeys::decode(&io.recv(PublicKeys::encoded_len(n)).await, n)?;
+        let keys = PublicKeys::receive(io, n).await?;
         let (ciphertexts, sent) = send(session, &keys, messages, seed)?;
         io.send(ciphertexts.into_bytes()).await;
         Ok(sent)
@@ -229,8 +225,7 @@ impl ChosenMessageOt for Pvw {
         check_batch(n)?;
         let (receiver, keys) = Receiver::start(session, choices, seed)?;
         io.send(keys.into_bytes()).await;
-        let ciphertexts = io.recv(Ciphertexts::encoded_len(n)).await;
-        Ok(receiver.finish(&Ciphertexts::decode(&ciphertexts, n)?)?)
+        Ok(receiver.finish(&Ciphertexts::receive(io, n).await?)?)
     }
 }
 
@@ -262,9 +257,9 @@ mod tests {
         // y = 5; r = 35 is 7 times as much.
         let times_5 = |p| Point::combine([(p, &scalar(5))]);
         let crs = Crs::of([[g_0, h_0], [times_5(&g_0), times_5(&h_0)]]);
-        let mut keys = PublicKeys::new(1);
+        let mut keys = PublicKeys::blank(1);
         keys.set(0, &crs.key(0, &scalar(35)));
-        let messages = SenderKeys::of_messages(vec![[[1; 16], [2; 16]]]);
+        let messages = SenderKeys::new(vec![[[1; 16], [2; 16]]]);
         let (sent, _) = send_under(&crs, &session(), &keys, messages, Seed::from_bytes([2; 32]));
 
         let oracle = session().oracle("foxtrot v1 pvw mask");

@@ -36,14 +36,16 @@ use spin::Mutex;
 use zeroize::Zeroizing;
 
 use super::{BaseOt, Block, Choice, Protocol, ReceiverKeys, Run, SenderKeys, expect_count};
-use crate::{Bits, Decode, Direction, Seed, Session, Sid, Usage, engine::Engine, erase::Secret};
+use crate::{
+    Bits, Decode, Direction, Seed, Session, Sid, Usage, engine::Engine, erase::Secret,
+    extension::Shape,
+};
 
 /// One party's state between two sessions: for each base OT both secrets, or a choice and its secret.
-pub struct State(Secrets);
-
-enum Secrets {
-    Sender(Secret<[Block; 2]>),
-    Receiver { choices: Bits, chosen: Secret<Block> },
+pub struct State {
+    /// The choices of the base OTs' receiver.
+    choices: Option<Bits>,
+    secrets: Secret<Block>,
 }
 
 /// Base OTs of which a state is kept: fresh ones, or those of a state.
@@ -55,83 +57,55 @@ pub struct Kept {
     next: Arc<Mutex<Option<State>>>,
 }
 
-/// The hashes of a session: keys, and the next state.
-struct Hashes(Session);
-
-impl Hashes {
-    fn of(base_session: &Session) -> Self {
-        Self(base_session.sub("kept-base", 0, Direction::default()))
-    }
-
-    fn hash(&self, context: &'static str, i: usize, bit: u8, secret: &Block) -> Block {
-        self.0.oracle(context).query(i as u64, bit).field(secret).finish()
-    }
-
-    fn key(&self, i: usize, bit: u8, secret: &Block) -> Block {
-        self.hash("foxtrot v1 resumed base key", i, bit, secret)
-    }
-
-    fn next(&self, i: usize, bit: u8, secret: &Block) -> Block {
-        self.hash("foxtrot v1 kept base secret", i, bit, secret)
-    }
-
-    fn pairs(
-        &self,
-        of: fn(&Self, usize, u8, &Block) -> Block,
-        pairs: &[[Block; 2]],
-    ) -> Secret<[Block; 2]> {
-        let mut hashed = Secret::zeroed(pairs.len());
-        for (i, (to, pair)) in hashed.iter_mut().zip(pairs).enumerate() {
-            *to = [of(self, i, 0, &pair[0]), of(self, i, 1, &pair[1])];
-        }
-        hashed
-    }
-
-    fn chosen(
-        &self,
-        of: fn(&Self, usize, u8, &Block) -> Block,
-        choices: &Bits,
-        chosen: &[Block],
-    ) -> Secret<Block> {
-        let mut hashed = Secret::zeroed(chosen.len());
-        for (i, (to, secret)) in hashed.iter_mut().zip(chosen).enumerate() {
-            *to = of(self, i, choices.get(i).unwrap_u8(), secret);
-        }
-        hashed
-    }
+/// The namespace of a session's hashes.
+fn hashes_of(base_session: &Session) -> Session {
+    base_session.sub("kept-base", 0, Direction::default())
 }
 
 impl State {
+    fn hashed(&self, hashes: &Session, context: &'static str) -> Secret<Block> {
+        let oracle = hashes.oracle(context);
+        let mut hashed = Secret::zeroed(self.secrets.len());
+        for (k, (to, secret)) in hashed.iter_mut().zip(self.secrets.iter()).enumerate() {
+            let (i, bit) = match &self.choices {
+                Some(choices) => (k, choices.get(k).unwrap_u8()),
+                None => (k / 2, u8::from(k % 2 == 1)),
+            };
+            *to = oracle.query(i as u64, bit).field(secret).finish();
+        }
+        hashed
+    }
+
+    /// The keys of a session.
+    fn keys(&self, hashes: &Session) -> Secret<Block> {
+        self.hashed(hashes, "foxtrot v1 resumed base key")
+    }
+
+    /// The state for the session after it.
+    fn next(&self, hashes: &Session) -> Self {
+        let choices = self.choices.as_ref().map(|choices| choices.slice(0..choices.len()));
+        Self { choices, secrets: self.hashed(hashes, "foxtrot v1 kept base secret") }
+    }
+
     /// The number of base OTs.
     #[must_use]
     pub fn n(&self) -> usize {
-        match &self.0 {
-            Secrets::Sender(pairs) => pairs.len(),
-            Secrets::Receiver { chosen, .. } => chosen.len(),
-        }
+        if self.is_receivers() { self.secrets.len() } else { self.secrets.len() / 2 }
     }
 
     /// Returns true if it is the base OTs' receiver's.
     #[must_use]
     pub fn is_receivers(&self) -> bool {
-        matches!(self.0, Secrets::Receiver { .. })
+        self.choices.is_some()
     }
 
     /// The state as bytes, for storage: secrets.
     #[must_use]
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let mut bytes = Zeroizing::new(Vec::with_capacity(1 + 33 * self.n()));
-        match &self.0 {
-            Secrets::Sender(pairs) => {
-                bytes.push(0);
-                bytes.extend_from_slice(pairs.as_flattened().as_flattened());
-            }
-            Secrets::Receiver { choices, chosen } => {
-                bytes.push(1);
-                bytes.extend_from_slice(choices.as_bytes());
-                bytes.extend_from_slice(chosen.as_flattened());
-            }
-        }
+        bytes.push(u8::from(self.is_receivers()));
+        bytes.extend_from_slice(self.choices.as_ref().map_or(&[], Bits::as_bytes));
+        bytes.extend_from_slice(self.secrets.as_flattened());
         bytes
     }
 
@@ -142,22 +116,15 @@ impl State {
     pub fn from_bytes(n: usize, bytes: &[u8]) -> Result<Self, Decode> {
         let (role, rest) = bytes.split_first().unwrap_or((&0, &[]));
         let is_receivers = *role == 1;
-        let of_choices = if is_receivers { n.div_ceil(8) } else { 0 };
-        let expected = of_choices + if is_receivers { 16 * n } else { 32 * n };
+        let (of_choices, secrets) = if is_receivers { (n.div_ceil(8), n) } else { (0, 2 * n) };
+        let expected = of_choices + 16 * secrets;
         if *role > 1 || n == 0 || rest.len() != expected {
             let got = rest.len();
             return Err(Decode::Length { message: "State", expected, got });
         }
         let (choices, secrets) = rest.split_at(of_choices);
-        if !is_receivers {
-            let mut pairs = Secret::<[Block; 2]>::zeroed(n);
-            pairs.as_flattened_mut().as_flattened_mut().copy_from_slice(secrets);
-            return Ok(Self(Secrets::Sender(pairs)));
-        }
-        let choices = Bits::decode("State", choices, n)?;
-        let mut chosen = Secret::<Block>::zeroed(n);
-        chosen.as_flattened_mut().copy_from_slice(secrets);
-        Ok(Self(Secrets::Receiver { choices, chosen }))
+        let choices = if is_receivers { Some(Bits::decode("State", choices, n)?) } else { None };
+        Ok(Self { choices, secrets: Secret(secrets.as_chunks().0.to_vec()) })
     }
 }
 
@@ -186,11 +153,13 @@ impl Kept {
         self.next.lock().take()
     }
 
-    /// The state that is taken up; it serves once.
-    fn state(&self, n: usize) -> Result<Option<State>, Usage> {
+    /// The state that is taken up, a receiver's or not; it serves once.
+    fn state(&self, n: usize, is_receivers: bool) -> Result<Option<State>, Usage> {
         let Some(from) = &self.from else { return Ok(None) };
         let state = from.lock().take().ok_or(Usage::SessionEnded)?;
         expect_count("kept base OTs", n, state.n())?;
+        let own = usize::from(state.is_receivers() == is_receivers);
+        expect_count("secrets of this party", 1, own)?;
         Ok(Some(state))
     }
 }
@@ -210,55 +179,43 @@ pub fn ticket_id(
     query.field(&(n as u64).to_le_bytes()).finish()
 }
 
-/// The error where a state is the other party's.
-const OTHERS: Usage = Usage::CountMismatch { what: "secrets of this party", expected: 1, got: 0 };
-
 impl BaseOt for Kept {
     fn info(&self) -> &'static Protocol {
         self.base.info()
     }
 
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
-        let (hashes, next) = (Hashes::of(&session), Arc::clone(&self.next));
-        if let Some(state) = self.state(n)? {
-            let Secrets::Sender(pairs) = state.0 else { return Err(OTHERS) };
+        let (hashes, next) = (hashes_of(&session), Arc::clone(&self.next));
+        if let Some(state) = self.state(n, false)? {
             return Ok(Engine::new(move |_io| async move {
-                *next.lock() = Some(State(Secrets::Sender(hashes.pairs(Hashes::next, &pairs))));
-                let mut keys = hashes.pairs(Hashes::key, &pairs);
-                Ok(SenderKeys::new(core::mem::take(&mut keys.0)))
+                *next.lock() = Some(state.next(&hashes));
+                Ok(SenderKeys::new(state.keys(&hashes).as_chunks().0.to_vec()))
             }));
         }
         let run = self.base.sender(session, n, seed)?;
         Ok(Engine::new(move |io| async move {
             let keys = io.run(run).await?;
-            let pairs = hashes.pairs(Hashes::next, keys.pairs());
-            *next.lock() = Some(State(Secrets::Sender(pairs)));
+            let secrets = Secret(keys.pairs().as_flattened().to_vec());
+            *next.lock() = Some(State { choices: None, secrets }.next(&hashes));
             Ok(keys)
         }))
     }
 
     fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
-        let (hashes, next) = (Hashes::of(&session), Arc::clone(&self.next));
-        let n = match &choice {
-            Choice::Given(bits) => bits.len(),
-            Choice::Random(n) => *n,
-        };
-        if let Some(state) = self.state(n)? {
-            let Secrets::Receiver { choices, chosen } = state.0 else { return Err(OTHERS) };
+        let (hashes, next) = (hashes_of(&session), Arc::clone(&self.next));
+        if let Some(state) = self.state(Shape::of(&choice).n(), true)? {
             return Ok(Engine::new(move |_io| async move {
-                let following = hashes.chosen(Hashes::next, &choices, &chosen);
-                let copy = choices.slice(0..n);
-                *next.lock() = Some(State(Secrets::Receiver { choices: copy, chosen: following }));
-                let mut keys = hashes.chosen(Hashes::key, &choices, &chosen);
-                Ok(ReceiverKeys::new(choices, core::mem::take(&mut keys.0)))
+                *next.lock() = Some(state.next(&hashes));
+                let keys = state.keys(&hashes).to_vec();
+                Ok(ReceiverKeys::new(state.choices.unwrap_or_default(), keys))
             }));
         }
         let run = self.base.receiver(session, choice, seed)?;
         Ok(Engine::new(move |io| async move {
             let keys = io.run(run).await?;
-            let chosen = hashes.chosen(Hashes::next, keys.choices(), keys.keys());
-            let choices = keys.choices().slice(0..n);
-            *next.lock() = Some(State(Secrets::Receiver { choices, chosen }));
+            let choices = Some(keys.choices().slice(0..keys.choices().len()));
+            let secrets = Secret(keys.keys().to_vec());
+            *next.lock() = Some(State { choices, secrets }.next(&hashes));
             Ok(keys)
         }))
     }

@@ -56,15 +56,11 @@ pub struct RotFromOt<O>(PhantomData<O>);
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::rot_from_ot::{Receiver, Swap}, ideal};
-/// # let session = Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = Seed::from_bytes([0; 32]);
-/// # let received = || ideal::given(Bits::from_bools([true]), &seed).1;
-/// let (receiver, _commitment, _choices) = Receiver::start(session, 1, &seed)?;
-/// let swap = Swap::decode(&[1], 1)?;
-/// let (_keys, _opening) = receiver.finish(received(), &swap)?;
-/// let (_keys, _opening) = receiver.finish(received(), &swap)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::{ReceiverKeys, rot_from_ot::{Receiver, Swap}};
+/// # fn twice(receiver: Receiver, [one, other]: [ReceiverKeys; 2], swap: &Swap) {
+/// let _ = receiver.finish(one, swap);
+/// let _ = receiver.finish(other, swap);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {
@@ -94,16 +90,10 @@ pub struct Receiver {
 /// ```
 ///
 /// ```compile_fail,E0308
-/// # use foxtrot_ot::{Bits, Direction, Seed, Session, Sid, base::{chosen::drawn_messages, pvw, rot_from_ot::{Receiver, Sender}}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = || Seed::from_bytes([0; 32]);
-/// let ot_session = || session().sub("pvw", 0, Direction::InitiatorSends);
-/// let messages = drawn_messages(&ot_session(), 1, &seed());
-/// # let (_receiver, commitment, choices) = Receiver::start(session(), 1, &seed())?;
-/// # let (_ot_receiver, keys) = pvw::Receiver::start(ot_session(), choices, seed())?;
-/// let sender = Sender::start(session(), &commitment, &seed());
-/// let (_sender, _swap) = sender.swap(messages)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::{SenderKeys, rot_from_ot::Sender};
+/// # fn early(sender: Sender, messages: SenderKeys) {
+/// let _ = sender.swap(messages);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender {
@@ -128,16 +118,10 @@ pub struct Sender {
 /// ```
 ///
 /// ```compile_fail,E0599
-/// # use foxtrot_ot::{Seed, Session, Sid, base::rot_from_ot::{Receiver, Sender}, ideal};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = Seed::from_bytes([0; 32]);
-/// let (receiver, commitment, choices) = Receiver::start(session(), 1, &seed)?;
-/// let sender = Sender::start(session(), &commitment, &seed);
-/// let (sent, received) = ideal::given(choices, &seed);
-/// let (sender, swap) = sender.swap(ideal::sent(sent))?;
-/// let (_, opening) = receiver.finish(received, &swap)?;
+/// # use foxtrot_ot::base::rot_from_ot::Swapped;
+/// # fn unchecked(sender: &Swapped) {
 /// sender.pairs();
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Swapped {
@@ -279,15 +263,14 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
-            let commitment = Commitment::decode(&io.recv(Commitment::encoded_len(n)).await, n)?;
+            let commitment = Commitment::receive(&io, n).await?;
             let ot_session = ot_session::<O>(&session);
             let messages = drawn_messages(&ot_session, n, &seed);
             let sender = Sender::start(session, &commitment, &seed);
             let sent = O::send(&io, ot_session, messages, seed).await?;
             let (sender, swap) = sender.swap(sent)?;
             io.send(swap.into_bytes()).await;
-            let opening = io.recv(Opening::encoded_len(n)).await;
-            Ok(sender.finish(&Opening::decode(&opening, n)?)?)
+            Ok(sender.finish(&Opening::receive(&io, n).await?)?)
         }))
     }
 
@@ -299,8 +282,7 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
             let (receiver, commitment, choices) = Receiver::start(session, n, &seed)?;
             io.send(commitment.into_bytes()).await;
             let received = O::receive(&io, ot_session, choices, seed).await?;
-            let swap = io.recv(Swap::encoded_len(n)).await;
-            let (keys, opening) = receiver.finish(received, &Swap::decode(&swap, n)?)?;
+            let (keys, opening) = receiver.finish(received, &Swap::receive(&io, n).await?)?;
             io.send(opening.into_bytes()).await;
             Ok(keys)
         }))

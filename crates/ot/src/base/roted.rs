@@ -92,9 +92,8 @@ impl BaseOt for Rot {
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
-            let blinded = io.recv(Blinded::<Self>::encoded_len(n)).await;
-            let blinded = Blinded::<Self>::check(&blinded, n)?;
-            let (sender, reply) = rot::Sender::respond_to(session, blinded, seed);
+            let blinded = Blinded::receive(&io, n).await?;
+            let (sender, reply) = rot::Sender::respond(session, &blinded, seed);
             io.send(reply.into_bytes()).await;
             let opening = io.recv(Opening::ENCODED_LEN).await;
             Ok(sender.finish(&Opening::decode(&opening)?)?)
@@ -107,8 +106,7 @@ impl BaseOt for Rot {
         Ok(Engine::new(move |io| async move {
             let (receiver, blinded) = rot::Receiver::start(session, n, seed)?;
             io.send(blinded.into_bytes()).await;
-            let reply = io.recv(Reply::<Self>::encoded_len(n)).await;
-            let (keys, opening) = receiver.finish_with(Reply::<Self>::check(&reply, n)?)?;
+            let (keys, opening) = receiver.finish(&Reply::receive(&io, n).await?)?;
             io.send(opening.into_bytes()).await;
             Ok(keys)
         }))
@@ -123,9 +121,8 @@ impl BaseOt for Endemic {
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
-            let blinded = io.recv(Blinded::<Self>::encoded_len(n)).await;
-            let blinded = Blinded::<Self>::check(&blinded, n)?;
-            let (keys, reply) = endemic::respond_to(session, blinded, seed);
+            let blinded = Blinded::receive(&io, n).await?;
+            let (keys, reply) = endemic::respond(session, &blinded, seed);
             io.send(reply.into_bytes()).await;
             Ok(keys)
         }))
@@ -138,8 +135,7 @@ impl BaseOt for Endemic {
         Ok(Engine::new(move |io| async move {
             let (receiver, blinded) = endemic::Receiver::start(session, choices, seed)?;
             io.send(blinded.into_bytes()).await;
-            let reply = io.recv(Reply::<Self>::encoded_len(n)).await;
-            Ok(receiver.finish_with(Reply::<Self>::check(&reply, n)?)?)
+            Ok(receiver.finish(&Reply::receive(&io, n).await?)?)
         }))
     }
 }

@@ -7,13 +7,16 @@ use foxtrot_kernel::{Backend, bits::xor_masked};
 use subtle::{Choice, ConstantTimeEq, ConstantTimeLess};
 use zeroize::Zeroizing;
 
-use super::{OVERHEAD, Taken, cipher_of, length, open_all, seal_into};
+use super::{OVERHEAD, Taken, open_all, oracle, seal_all};
 use crate::{
-    Error, Session, Usage, base::Block, choices::verdict, expect_count, expect_len, oracle::Oracle,
+    Error, Session, Usage, base::Block, choices::verdict, expect_at_most, expect_count, expect_len,
+    oracle::Oracle,
 };
 
 /// Bytes of sealed messages in a frame, about.
 const FRAME: usize = 1 << 20;
+
+const PURPOSE: &str = "foxtrot v1 chosen message of n";
 
 /// Messages per frame when they have that length; frames begin anywhere in a transfer.
 #[must_use]
@@ -53,7 +56,7 @@ impl Sender {
     /// # Errors
     /// [`Usage::MessageLength`]; [`Usage::Choices`] if there is nothing to choose from.
     pub fn new(session: Session, message_len: usize, choices: usize) -> Result<Self, Usage> {
-        let (oracle, choices) = (oracle(&session, message_len)?, number(choices)?);
+        let (oracle, choices) = (oracle(&session, PURPOSE.into(), message_len)?, number(choices)?);
         Ok(Self { oracle, message_len, choices, next: 0 })
     }
 
@@ -68,15 +71,12 @@ impl Sender {
         messages: &[M],
     ) -> Result<Vec<u8>, Usage> {
         expect_count("messages", keys.len(), messages.len())?;
-        fits_a_frame(keys.len(), self.message_len)?;
-        let mut frame = vec![0; frame_len(keys.len(), self.message_len)];
-        let sealed = frame.chunks_exact_mut(self.message_len + OVERHEAD);
-        let numbered = (self.next..).zip(keys.iter().zip(messages));
-        for (sealed, (number, (key, message))) in sealed.zip(numbered) {
+        expect_at_most(messages_per_frame(self.message_len), keys.len())?;
+        let frame = seal_all(self.message_len, messages, |k| {
+            let number = self.next + k as u64;
             let (transfer, choice) = (number / self.choices, number % self.choices);
-            let cipher = cipher(&self.oracle, transfer, choice, key);
-            seal_into(&cipher, transfer, self.message_len, message.as_ref(), sealed)?;
-        }
+            (transfer, cipher(&self.oracle, transfer, choice, &keys[k]))
+        })?;
         // A frame that was refused has not been.
         self.next += keys.len() as u64;
         Ok(frame)
@@ -96,7 +96,7 @@ impl Receiver {
         choices: usize,
         chosen: Zeroizing<Vec<u64>>,
     ) -> Result<Self, Usage> {
-        let (oracle, choices) = (oracle(&session, message_len)?, number(choices)?);
+        let (oracle, choices) = (oracle(&session, PURPOSE.into(), message_len)?, number(choices)?);
         let all = chosen.iter().fold(Choice::from(1), |all, chosen| all & chosen.ct_lt(&choices));
         if !verdict(all) {
             return Err(Usage::NoSuchChoice { choices });
@@ -168,19 +168,9 @@ fn number(choices: usize) -> Result<u64, Usage> {
     if choices == 0 { Err(Usage::Choices { choices }) } else { Ok(choices as u64) }
 }
 
-fn fits_a_frame(messages: usize, message_len: usize) -> Result<(), Usage> {
-    let max = messages_per_frame(message_len);
-    if messages > max { Err(Usage::BatchTooLarge { n: messages, max }) } else { Ok(()) }
-}
-
-fn oracle(session: &Session, message_len: usize) -> Result<Oracle, Usage> {
-    length(message_len)?;
-    Ok(session.oracle("foxtrot v1 chosen message of n"))
-}
-
 /// The cipher of transfer i and choice j.
 fn cipher(oracle: &Oracle, i: u64, j: u64, key: &Block) -> chacha20poly1305::ChaCha20Poly1305 {
-    cipher_of(oracle, (i, 0), &[&j.to_le_bytes(), key])
+    super::cipher(oracle, (i, 0), &[&j.to_le_bytes(), key])
 }
 
 foxtrot_kernel::redacted! {

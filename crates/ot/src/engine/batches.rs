@@ -2,10 +2,12 @@
 
 use alloc::vec::Vec;
 
-use zeroize::{Zeroize, Zeroizing};
-
 use super::Limits;
-use crate::{Usage, tasks::Executor};
+use crate::{
+    Usage,
+    erase::{Secret, Zero},
+    tasks::Executor,
+};
 
 /// Batches that may be on their way: what hides the latency of the link.
 pub const WINDOW: usize = 8;
@@ -35,14 +37,16 @@ pub fn next_group<T>(items: &mut impl Iterator<Item = T>, group: usize) -> Optio
 }
 
 /// Buffers of those sizes, which are used again.
-pub fn sized<'b, T: Clone + Default + Zeroize>(
-    buffers: &'b mut Vec<Zeroizing<Vec<T>>>,
+pub fn sized<'b, T: Zero>(
+    buffers: &'b mut Vec<Secret<T>>,
     sizes: &'b [usize],
 ) -> impl Iterator<Item = &'b mut [T]> {
-    buffers.resize_with(buffers.len().max(sizes.len()), Zeroizing::default);
+    buffers.resize_with(buffers.len().max(sizes.len()), Secret::default);
     buffers.iter_mut().zip(sizes).map(|(buffer, n)| {
-        buffer.resize(*n, T::default());
-        buffer.as_mut_slice()
+        if buffer.len() < *n {
+            *buffer = Secret::zeroed(*n);
+        }
+        &mut buffer[..*n]
     })
 }
 

@@ -57,12 +57,13 @@
 
 pub mod protocol;
 
-mod check;
 mod info;
 mod output;
 mod receiver;
 mod sender;
 mod sums;
+
+use alloc::vec::Vec;
 
 use zeroize::Zeroizing;
 
@@ -71,21 +72,19 @@ pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Opened, Places, Sender, Sent, Unverified};
 
 use super::{
-    Challenge, MASK_COLUMNS,
+    Challenge, MASK_COLUMNS, check, check_number,
     code::{Family, Parameters},
+    columns,
     streams::Nonces,
 };
 use crate::{
     Session, Usage,
     base::{Adversary, Block},
-    expect_count,
+    expect_at_most, expect_count,
 };
 
 /// The most columns of a batch: what is worked on together stays in a cache.
 const MAX_COLUMNS: usize = 1 << 14;
-
-/// Columns come in whole vectors of the widest backend.
-const COLUMNS: usize = 512;
 
 /// The most batches of one set of base OTs: what is left to chance in their checks adds up.
 pub const MAX_BATCHES: u64 = 1 << 18;
@@ -154,17 +153,13 @@ impl Extension {
     }
 
     fn columns(&self, n: usize) -> usize {
-        let columns = n.saturating_add(self.mask_columns());
-        columns.max(1).div_ceil(COLUMNS).saturating_mul(COLUMNS)
+        columns(n, self.mask_columns())
     }
 
     /// Checks that a batch of this number and size is allowed.
     fn check_batch(&self, number: u64, n: usize) -> Result<(), Usage> {
-        if number >= MAX_BATCHES {
-            return Err(Usage::TooManyBatches { max: MAX_BATCHES });
-        }
-        let max = self.max_batch();
-        if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
+        check_number(number, MAX_BATCHES)?;
+        expect_at_most(self.max_batch(), n)
     }
 
     /// Checks the length of the words for n OTs.
@@ -175,6 +170,18 @@ impl Extension {
 
 foxtrot_kernel::redacted! {
     Extension, extension => "{}", extension.name;
+}
+
+/// χ of a batch of n OTs.
+fn coefficients(
+    session: &Session,
+    batch: u64,
+    n: usize,
+    challenge: &Challenge,
+    columns: usize,
+) -> Vec<u64> {
+    let query = session.oracle("foxtrot v1 one-of-n check").query(batch, 0);
+    check::coefficients(query.field(&(n as u64).to_le_bytes()).field(challenge), columns)
 }
 
 /// The key of the stream of a row and a key of its base OT.

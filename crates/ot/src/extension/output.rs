@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use foxtrot_kernel::{
-    Backend,
     aes::{Aes128, tmmo, tmmo_pairs},
     bits::transpose,
 };
@@ -63,18 +62,17 @@ impl Output<'_> {
 
     /// The receiver's keys.
     pub(super) fn keys(&self, keys: &mut [Block]) {
-        let permutations = self.permutations();
+        let oracle = self.oracle();
         self.tiles(keys, |g, tile, keys| {
-            tmmo(&permutations.get(g), (g * TILE) as u64, tile, keys);
+            tmmo(&self.permutation(&oracle, g), (g * TILE) as u64, tile, keys);
         });
     }
 
     /// The sender's keys.
     pub(super) fn pairs(&self, delta: &Block, keys: &mut [[Block; 2]]) {
-        let permutations = self.permutations();
+        let oracle = self.oracle();
         self.tiles(keys, |g, tile, keys| {
-            let first = (g * TILE) as u64;
-            tmmo_pairs(&permutations.get(g), first, delta, tile, keys);
+            tmmo_pairs(&self.permutation(&oracle, g), (g * TILE) as u64, delta, tile, keys);
         });
     }
 
@@ -89,34 +87,23 @@ impl Output<'_> {
             for (g, out) in (part * at_once..).zip(out.chunks_mut(TILE)) {
                 let columns = &mut tile[..out.len().next_multiple_of(128)];
                 let (rows, stride) = (self.matrix.bytes(), self.matrix.stride());
-                transpose(self.backend(), rows, stride, g * TILE, columns);
+                transpose(self.session.backend(), rows, stride, g * TILE, columns);
                 work(g, &tile[..out.len()], out);
             }
         });
     }
 
-    fn permutations(&self) -> Permutations<'_> {
-        Permutations { output: self, oracle: self.session.oracle("foxtrot v1 extension output") }
+    fn oracle(&self) -> Oracle {
+        self.session.oracle("foxtrot v1 extension output")
     }
 
-    fn backend(&self) -> Backend {
-        self.session.backend()
-    }
-}
-
-/// The permutations of the tiles of a batch.
-struct Permutations<'a> {
-    output: &'a Output<'a>,
-    oracle: Oracle,
-}
-
-impl Permutations<'_> {
-    fn get(&self, tile: usize) -> Aes128 {
-        let mut query = self.oracle.query((self.output.batch << 6) + tile as u64, 0);
-        if let Some(Coins { receiver, sender }) = &self.output.coins {
+    /// The permutation of a tile of the batch.
+    fn permutation(&self, oracle: &Oracle, tile: usize) -> Aes128 {
+        let mut query = oracle.query((self.batch << 6) + tile as u64, 0);
+        if let Some(Coins { receiver, sender }) = &self.coins {
             query = query.field(receiver).field(sender);
         }
-        Aes128::new(self.output.backend(), &query.finish())
+        Aes128::new(self.session.backend(), &query.finish())
     }
 }
 

@@ -50,8 +50,6 @@
 use alloc::{collections::VecDeque, vec, vec::Vec};
 use core::fmt;
 
-use zeroize::Zeroize;
-
 use super::{Extension, Kind, Places, ROWS, Shape, Unanswered, Unverified, compatible};
 use crate::{
     Bits, Context, Direction, Error, Session, Usage,
@@ -60,6 +58,7 @@ use crate::{
         Abandoned, Io, Limits,
         batches::{PROOFS, Runs, WINDOW, group, next_group, sized, window_limits},
     },
+    erase::Zero,
 };
 
 /// Terms that both parties have agreed on, for extensions of either kind.
@@ -78,7 +77,6 @@ pub struct Plan<'a, E = Extension> {
 /// The sender of an extension, set up.
 #[derive(Debug)]
 pub struct Sender {
-    extension: Extension,
     state: super::Sender,
     group: usize,
     runs: Runs,
@@ -87,7 +85,6 @@ pub struct Sender {
 /// The receiver of an extension, set up.
 #[derive(Debug)]
 pub struct Receiver {
-    extension: Extension,
     state: super::Receiver,
     group: usize,
     runs: Runs,
@@ -96,8 +93,8 @@ pub struct Receiver {
 impl Sender {
     /// A sender that has been set up by its steps.
     pub(crate) fn of(state: super::Sender) -> Self {
-        let (extension, group) = (state.extension(), group(state.session().executor()));
-        Self { extension, state, group, runs: Runs::default() }
+        let group = group(state.session().executor());
+        Self { state, group, runs: Runs::default() }
     }
 
     pub(crate) fn state(&mut self) -> &mut super::Sender {
@@ -112,9 +109,7 @@ impl Sender {
         let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let (session, keys) = plan.receive_base(io, cx, about, limits, ROWS).await?;
         let setup = io.recv_any(plan.extension.setup_len()).await;
-        let group = group(session.executor());
-        let state = super::Sender::new(session, plan.extension, keys, &setup, cx.seed())?;
-        Ok(Self { extension: plan.extension, state, group, runs: Runs::default() })
+        Ok(Self::of(super::Sender::new(session, plan.extension, keys, &setup, cx.seed())?))
     }
 
     /// The correlation Δ: of every correlated OT the receiver's row is the sender's, plus Δ where its choice is 1.
@@ -151,7 +146,7 @@ impl Sender {
         self.run(io, shape, |rows| Places::Correlated(rows), sink).await
     }
 
-    async fn run<T: Clone + Default + Zeroize>(
+    async fn run<T: Zero>(
         &mut self,
         io: &Io,
         shape: Shape,
@@ -159,17 +154,18 @@ impl Sender {
         mut sink: impl FnMut(&[T]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        io.limit(limits(&self.extension));
+        let extension = self.state.extension();
+        io.limit(limits(&extension));
         let mut buffers = Vec::new();
         let mut pending = VecDeque::with_capacity(WINDOW);
-        let mut shapes = shape.batches(self.extension.max_batch());
+        let mut shapes = shape.batches(extension.max_batch());
         loop {
             let begun = next_group(&mut shapes, self.group);
             let more = begun.is_some();
             if let Some(shapes) = begun {
                 pending.push_back(self.absorb(io, shapes).await?);
             }
-            let (proofs, len) = (io.on(PROOFS), self.extension.proof_len());
+            let (proofs, len) = (io.on(PROOFS), extension.proof_len());
             // One group can be computed while another is on its way.
             if !more || proofs.wait_until_due(pending.len() * self.group, 2 * self.group, len).await
             {
@@ -190,7 +186,7 @@ impl Sender {
         io: &Io,
         shapes: Vec<Shape>,
     ) -> Result<(Vec<Unverified>, Vec<usize>), Error> {
-        let lens = shapes.iter().map(|shape| self.extension.corrections_len(*shape));
+        let lens = shapes.iter().map(|shape| self.state.extension().corrections_len(*shape));
         let messages = io.recv_all(lens.collect()).await;
         let of_shapes: Vec<_> =
             shapes.iter().copied().zip(messages.iter().map(Vec::as_slice)).collect();
@@ -214,7 +210,8 @@ impl Sender {
         batches: Vec<Unverified>,
         places: impl Iterator<Item = Places<'_>>,
     ) -> Result<(), Error> {
-        let proofs = receive_each(&io.on(PROOFS), batches.len(), self.extension.proof_len()).await;
+        let len = self.state.extension().proof_len();
+        let proofs = receive_each(&io.on(PROOFS), batches.len(), len).await;
         let batches = batches.into_iter().zip(&proofs).zip(places);
         let batches = batches.map(|((batch, proof), places)| (batch, proof.as_slice(), places));
         self.state.finish_all(batches.collect())
@@ -224,8 +221,8 @@ impl Sender {
 impl Receiver {
     /// A receiver that has been set up by its steps.
     pub(crate) fn of(state: super::Receiver) -> Self {
-        let (extension, group) = (state.extension(), group(state.session().executor()));
-        Self { extension, state, group, runs: Runs::default() }
+        let group = group(state.session().executor());
+        Self { state, group, runs: Runs::default() }
     }
 
     pub(crate) fn state(&mut self) -> &mut super::Receiver {
@@ -239,10 +236,9 @@ impl Receiver {
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let (session, keys) = plan.send_base(io, cx, about, limits, ROWS).await?;
-        let group = group(session.executor());
         let (state, setup) = super::Receiver::new(session, plan.extension, keys, cx.seed())?;
         io.send_any(setup).await;
-        Ok(Self { extension: plan.extension, state, group, runs: Runs::default() })
+        Ok(Self::of(state))
     }
 
     /// OTs of the given kind, for these choices or for n random ones: choices and keys, or
@@ -258,11 +254,12 @@ impl Receiver {
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        io.limit(limits(&self.extension));
+        let extension = self.state.extension();
+        io.limit(limits(&extension));
         let mut buffers = Vec::new();
         let mut pending = VecDeque::with_capacity(WINDOW);
         let mut start = 0;
-        let mut shapes = Shape::of(choice).batches(self.extension.max_batch());
+        let mut shapes = Shape::of(choice).batches(extension.max_batch());
         loop {
             let begun = next_group(&mut shapes, self.group);
             let more = begun.is_some();
@@ -279,7 +276,7 @@ impl Receiver {
                 pending
                     .push_back((batches, shapes.iter().map(|shape| shape.n()).collect::<Vec<_>>()));
             }
-            let len = self.extension.challenge_len();
+            let len = extension.challenge_len();
             // As at the sender.
             if !more || io.wait_until_due(pending.len() * self.group, 2 * self.group, len).await {
                 let Some((batches, sizes)) = pending.pop_front() else { break };
@@ -312,7 +309,8 @@ impl Receiver {
         batches: Vec<Unanswered>,
         places: impl Iterator<Item = &mut [Block]>,
     ) -> Result<Vec<Bits>, Error> {
-        let challenges = receive_each(io, batches.len(), self.extension.challenge_len()).await;
+        let len = self.state.extension().challenge_len();
+        let challenges = receive_each(io, batches.len(), len).await;
         let batches = batches.into_iter().zip(&challenges).zip(places);
         let batches = batches.map(|((batch, challenge), keys)| (batch, challenge.as_slice(), keys));
         let finished = self.state.finish_all(kind, batches.collect())?;

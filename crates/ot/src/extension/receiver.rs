@@ -2,13 +2,13 @@
 
 use alloc::{vec, vec::Vec};
 
-use foxtrot_kernel::{bits::xor, vole};
+use foxtrot_kernel::{bits::xor, gf::gf64, vole};
 use zeroize::Zeroizing;
 
 use super::{
     Challenge, Extension, PROOF_LEN, ROWS, Shape,
-    check::{Hashes, coefficients, hash_choices, hash_rows},
-    check_owner,
+    check::hash_rows,
+    check_owner, coefficients,
     matrix::{Matrix, Pool},
     output::{Coins, Kind, Output, flips},
     streams::{Keys, Nonces},
@@ -127,7 +127,7 @@ impl Receiver {
     fn expand<'m>(&self, executor: &dyn Executor, begun: Begun<'m>) -> (Batch, &'m mut Vec<u8>) {
         let Begun { number, choice, columns, mut matrix, message } = begun;
         let (backend, shape) = (self.session.backend(), Shape::of(&choice));
-        let (n, first) = (shape.n, self.extension.first_tree(shape));
+        let first = self.extension.first_tree(shape);
 
         let mut choices = Zeroizing::new(vec![0; columns / 8]);
         if first == 0 {
@@ -135,12 +135,7 @@ impl Receiver {
             oracle.query(number, 0).field(self.seed.as_bytes()).fill(&mut choices);
         }
         if let Choice::Given(given) = choice {
-            let (whole, rest) = given.as_bytes().split_at(n / 8);
-            choices[..n / 8].copy_from_slice(whole);
-            if let [rest] = rest {
-                let kept = u8::MAX << (n % 8);
-                choices[n / 8] = choices[n / 8] & kept | rest;
-            }
+            given.copy_to(&mut choices);
         }
 
         let (k, nonce) = (self.extension.k, self.nonces.of_batch(number));
@@ -302,15 +297,14 @@ impl Receiver {
         challenge: Challenge,
     ) -> Answered {
         let (backend, session) = (self.session.backend(), &self.session);
-        let columns = 8 * batch.choices.len();
-        let coefficients = coefficients(session, batch.number, batch.shape, &challenge, columns);
-        let hashes = Hashes::new(
-            hash_choices(backend, &batch.choices, &coefficients),
-            hash_rows(backend, executor, &batch.matrix, &coefficients),
-        );
+        let len = batch.choices.len();
+        let coefficients = coefficients(session, batch.number, batch.shape, &challenge, 8 * len);
+        let mut of_choices = [0];
+        gf64::inner_products(backend, &batch.choices, len, &coefficients, &mut of_choices);
+        let of_rows = hash_rows(backend, executor, &batch.matrix, ROWS, &coefficients);
         let mut proof = Vec::with_capacity(PROOF_LEN);
         proof.extend_from_slice(coin);
-        hashes.encode(&mut proof);
+        proof.extend(of_choices.iter().chain(of_rows.iter()).flat_map(|hash| hash.to_le_bytes()));
         let flips = match batch.shape.given {
             true => None,
             false => Some(flips(session, batch.number, &challenge, batch.shape.n)),

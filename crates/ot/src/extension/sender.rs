@@ -4,6 +4,7 @@
 mod tests;
 
 use alloc::{vec, vec::Vec};
+use core::iter;
 
 use foxtrot_kernel::{aegis, bits::xor_masked, vole};
 use subtle::{Choice, ConstantTimeEq};
@@ -11,8 +12,8 @@ use zeroize::Zeroizing;
 
 use super::{
     Challenge, Extension, ROWS, Shape,
-    check::{Hashes, coefficients, hash_rows},
-    check_owner,
+    check::{fit, hash_rows, numbers},
+    check_owner, coefficients,
     matrix::{Matrix, Pool},
     output::{Coins, Output, Places, flips},
     receiver::commit,
@@ -47,7 +48,6 @@ struct Batch {
     session: Sid,
     number: u64,
     shape: Shape,
-    columns: usize,
     matrix: Matrix,
 }
 
@@ -90,11 +90,8 @@ struct Check {
 /// ```
 #[must_use = "it holds the output"]
 pub struct Sent {
-    session: Sid,
-    number: u64,
-    n: usize,
+    batch: Batch,
     coins: Option<Coins>,
-    matrix: Matrix,
 }
 
 impl Sender {
@@ -164,11 +161,10 @@ impl Sender {
     /// from.
     fn begin<'m>(&mut self, messages: &[(Shape, &'m [u8])]) -> Vec<(Batch, &'m [u8])> {
         let begin = |(shape, message): &(Shape, &'m [u8])| {
-            let columns = self.extension.columns(shape.n);
-            let (session, matrix) = (*self.session.id(), self.pool.take(ROWS, columns));
-            let number = self.batch;
+            let matrix = self.pool.take(ROWS, self.extension.columns(shape.n));
+            let (session, number) = (*self.session.id(), self.batch);
             self.batch += 1;
-            (Batch { session, number, shape: *shape, columns, matrix }, *message)
+            (Batch { session, number, shape: *shape, matrix }, *message)
         };
         messages.iter().map(begin).collect()
     }
@@ -176,9 +172,9 @@ impl Sender {
     /// Step 6: the matrix.
     fn fill(&self, executor: &dyn Executor, batch: &mut Batch, corrections: &[u8]) {
         let (k, delta, backend) = (self.extension.k, &self.delta, self.session.backend());
-        let &mut Batch { number, shape, columns, ref mut matrix, .. } = batch;
+        let &mut Batch { number, shape, ref mut matrix, .. } = batch;
         let (stride, nonce) = (matrix.stride(), self.nonces.of_batch(number));
-        let len = columns / 8;
+        let len = self.extension.columns(shape.n) / 8;
         // The first tree has no correction where its sum is the choices.
         let uncorrected = self.extension.first_tree(shape);
         let correction = |tree: &Tree| {
@@ -232,12 +228,12 @@ impl Sender {
             return Err(Usage::SessionEnded);
         }
         for (sent, places) in &batches {
-            self.check_owner(&sent.session, sent.coins.is_some())?;
-            expect_count("places for keys", sent.n, places.len())?;
+            self.check_owner(&sent.batch.session, sent.coins.is_some())?;
+            expect_count("places for keys", sent.n(), places.len())?;
         }
         let (session, delta) = (&self.session, &*self.packed_delta());
         let read = map(self.session.executor(), batches, |executor, (sent, places)| {
-            let Sent { number: batch, coins, matrix, .. } = sent;
+            let Sent { batch: Batch { number: batch, matrix, .. }, coins } = sent;
             let output = Output { session, executor, batch, coins, matrix: &matrix };
             match places {
                 Places::Random(keys) => output.pairs(delta, keys),
@@ -328,26 +324,32 @@ impl Sender {
     ) -> Result<Sent, Error> {
         expect_len("Proof", proof, self.extension.proof_len())?;
         let Unverified { mut batch, check } = unverified;
-        let Some(Check { commitment, challenge }) = check else { return Ok(batch.end(None)) };
+        let Some(Check { commitment, challenge }) = check else {
+            return Ok(Sent { batch, coins: None });
+        };
         let coin_and_hashes = proof.split_first_chunk::<32>();
-        let (coin, proven) = coin_and_hashes.ok_or(Misbehaved::ConsistencyCheck)?;
-        let (backend, session) = (self.session.backend(), &self.session);
-        let coefficients =
-            coefficients(session, batch.number, batch.shape, &challenge, batch.columns);
-        let hashes = hash_rows(backend, executor, &batch.matrix, &coefficients);
+        let (coin, hashes) = coin_and_hashes.ok_or(Misbehaved::ConsistencyCheck)?;
+        let (backend, session, shape) = (self.session.backend(), &self.session, batch.shape);
+        let columns = self.extension.columns(shape.n);
+        let coefficients = coefficients(session, batch.number, shape, &challenge, columns);
+        let ours = hash_rows(backend, executor, &batch.matrix, ROWS, &coefficients);
+        let theirs: Vec<u64> = numbers(hashes).collect();
+        let (of_choices, theirs) = theirs.split_at(1);
         let opened = commit(session, batch.number, coin).ct_eq(&commitment);
-        if !verdict(opened & Hashes::decode(proven).fit(&hashes, &self.delta)) {
+        // The codeword of a choice is the choice, repeated.
+        let codeword = iter::repeat(of_choices[0]);
+        if !verdict(opened & fit(&ours, theirs, &self.delta, codeword)) {
             return Err(Misbehaved::ConsistencyCheck.into());
         }
-        if !batch.shape.given {
-            let flips = flips(session, batch.number, &challenge, batch.shape.n);
+        if !shape.given {
+            let flips = flips(session, batch.number, &challenge, shape.n);
             let stride = batch.matrix.stride();
             let rows = batch.matrix.bytes_mut().chunks_mut(stride).enumerate();
             for_each(executor, rows, |(r, row)| {
                 xor_masked(backend, &mut row[..flips.len()], &flips, mask(self.delta.get(r)));
             });
         }
-        Ok(batch.end(Some(Coins { receiver: *coin, sender: challenge })))
+        Ok(Sent { batch, coins: Some(Coins { receiver: *coin, sender: challenge }) })
     }
 
     /// Checks the proof of a batch, and writes its output.
@@ -394,24 +396,17 @@ impl Sent {
     /// The number of OTs.
     #[must_use]
     pub const fn n(&self) -> usize {
-        self.n
-    }
-}
-
-impl Batch {
-    fn end(self, coins: Option<Coins>) -> Sent {
-        let Self { session, number, shape, matrix, .. } = self;
-        Sent { session, number, n: shape.n, coins, matrix }
+        self.batch.shape.n
     }
 }
 
 /// 0xff for 1, 0 for 0.
-fn mask(bit: Choice) -> u8 {
+pub(super) fn mask(bit: Choice) -> u8 {
     bit.unwrap_u8().wrapping_neg()
 }
 
 foxtrot_kernel::redacted! {
     Sender, sender => "{}, {} batches", sender.extension.name, sender.batch;
     Unverified, unverified => "batch {}, <redacted>", unverified.batch.number;
-    Sent, sent => "batch {}, <redacted>", sent.number;
+    Sent, sent => "batch {}, <redacted>", sent.batch.number;
 }

@@ -23,15 +23,16 @@
 //! `docs/wire/two-round.md`, section 11. 16 bytes per OT from R, and 4128 with the base OTs per run.
 //!
 //! ```
-//! use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted, extension::two_round::{Sender, respond}};
+//! use foxtrot_ot::{Bits, Seed, Session, Sid, extension::two_round};
 //!
 //! # let (senders_seed, receivers_seed) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
 //! let session = || Session::new(Sid::from_bytes([7; 32])).sub("example", 0, Default::default());
 //!
-//! let (sender, invitation) = Sender::<roted::Endemic>::start(session(), 1000, senders_seed)?;
+//! // The default, over `roted-endemic`.
+//! let protocol = &two_round::VARIANTS[0];
+//! let (sender, invitation) = protocol.start(session(), 1000, senders_seed)?;
 //! let choices = Bits::from_bools((0..1000).map(|i| i % 3 == 0));
-//! let (received, response) =
-//!     respond::<roted::Endemic>(session(), &invitation, choices, receivers_seed)?;
+//! let (received, response) = protocol.respond(session(), &invitation, choices, receivers_seed)?;
 //! let sent = sender.finish(&response)?;
 //!
 //! let (keys, chosen) = (sent.random(), received.random());
@@ -39,8 +40,8 @@
 //! # Ok::<(), foxtrot_ot::Error>(())
 //! ```
 
-mod carrier;
 mod check;
+mod info;
 
 use alloc::{vec, vec::Vec};
 
@@ -50,30 +51,23 @@ use foxtrot_kernel::{
 };
 use zeroize::Zeroizing;
 
-pub use carrier::Carrier;
+pub use info::{FAMILY, PROTOCOL, VARIANTS, carriers, find, registry};
 
 use super::{
-    COLUMNS, ROWS, info,
+    ROWS,
     matrix::{Matrix, Pool},
     output::Output,
     trees::{grow, nonces, regrow},
 };
 use crate::{
-    Bits, Error, Misbehaved, Seed, Session, Usage,
-    base::{
-        BaseOt, Block, Choice, Protocol, ReceiverKeys, Run, SenderKeys,
-        mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
-        roted,
-    },
+    Bits, Error, Misbehaved, Seed, Session,
+    base::{BaseOt, Block, Choice, Protocol, ReceiverKeys, Run, SenderKeys},
     choices::verdict,
-    engine::Engine,
-    expect_len, protocol,
+    engine::{Engine, Progress},
+    expect_at_most, expect_len,
     tasks::InPlace,
 };
 use check::{Coefficients, Proof};
-
-/// Prefix of the names of this protocol; the base OT follows.
-pub const FAMILY: &str = "kos-two-round";
 
 /// The most OTs of one run, which are one message of 16 MiB: its hash comes after all of it.
 pub const MAX_BATCH: usize = 1 << 20;
@@ -81,97 +75,39 @@ pub const MAX_BATCH: usize = 1 << 20;
 /// Columns by which a batch is longer: an element of the field for each of the two hashes.
 const MASK_COLUMNS: usize = 256;
 
-/// The protocol, whatever the base OT, without whose messages its bytes are.
-pub static PROTOCOL: Protocol = Protocol {
-    name: FAMILY,
-    assumption: info::ASSUMPTION,
-    params: "k = 1, Fiat-Shamir, s = 256",
-    security: "",
-    caveat: "a corrupt party may fix its own keys",
-    // The extension's receiver is the sender of the base OTs.
-    receiver_bytes: |n| {
-        (VARIANTS[0][1].info().receiver_bytes)(n) - (VARIANTS[0][0].info().sender_bytes)(ROWS)
-    },
-    sender_bytes: |n| {
-        (VARIANTS[0][1].info().sender_bytes)(n) - (VARIANTS[0][0].info().receiver_bytes)(ROWS)
-    },
-    ..*<roted::Endemic as Carrier>::INFO
-};
-
-/// The protocol over that base OT as a [`BaseOt`]: its sender speaks first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TwoRound<B>(B);
-
-impl<B: Carrier> TwoRound<B> {
-    /// The value.
-    pub const NEW: Self = Self(B::VALUE);
-}
-
-/// Every base OT with the variant over it, the default first.
-const VARIANTS: [[&dyn BaseOt; 2]; 3] = [
-    [&roted::Endemic, &TwoRound::<roted::Endemic>::NEW],
-    [
-        &McQuoidRosulekRoy::<FeistelMoeller>::NEW,
-        &TwoRound::<McQuoidRosulekRoy<FeistelMoeller>>::NEW,
-    ],
-    [
-        &McQuoidRosulekRoy::<Feistel2Ristretto>::NEW,
-        &TwoRound::<McQuoidRosulekRoy<Feistel2Ristretto>>::NEW,
-    ],
-];
-
-/// Every variant, the default first.
-#[must_use]
-// Inlined, it would have every protocol compiled once more where it is called.
-#[inline(never)]
-pub fn registry() -> &'static [&'static dyn BaseOt] {
-    &const {
-        let mut variants = [VARIANTS[0][1]; VARIANTS.len()];
-        let mut k = 0;
-        while k < variants.len() {
-            variants[k] = VARIANTS[k][1];
-            k += 1;
-        }
-        variants
-    }
-}
-
-/// The variant over the base OT of that name or family.
-#[must_use]
-#[inline(never)]
-pub fn find(base: &str) -> Option<&'static dyn BaseOt> {
-    let found = protocol::find(VARIANTS, |[carrier, _]| carrier.info(), base, |_| true);
-    found.map(|[_, variant]| variant)
-}
-
-/// The base OTs of [`registry`], in its order.
-pub fn carriers() -> impl Iterator<Item = &'static Protocol> {
-    VARIANTS.into_iter().map(|[carrier, _]| carrier.info())
+/// The protocol over a base OT, which is endemic, secure against malicious peers, and of two flows, the receiver's first,
+/// or of one. As a [`BaseOt`] its sender speaks first.
+#[derive(Clone, Copy)]
+pub struct TwoRound {
+    base: &'static dyn BaseOt,
+    info: &'static Protocol,
 }
 
 /// The sender, waiting for the `Response`. It takes one, whatever comes of it: with a second one a
 /// receiver could guess bits of Δ again.
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{base::roted, extension::two_round::Sender};
-/// # fn twice(sender: Sender<roted::Endemic>) {
+/// # use foxtrot_ot::extension::two_round::Sender;
+/// # fn twice(sender: Sender) {
 /// let _ = sender.finish(&[]);
 /// let _ = sender.finish(&[]);
 /// # }
 /// ```
 ///
 /// ```
-/// # use foxtrot_ot::{base::roted, extension::two_round::Sender};
-/// # fn once(sender: Sender<roted::Endemic>) {
+/// # use foxtrot_ot::extension::two_round::Sender;
+/// # fn once(sender: Sender) {
 /// let _ = sender.finish(&[]);
 /// # }
 /// ```
 #[must_use = "the protocol is not finished"]
-pub struct Sender<B: Carrier> {
+pub struct Sender {
+    protocol: TwoRound,
     session: Session,
     n: usize,
     invitation: Vec<u8>,
-    base: B::Receiver,
+    /// The receiver of the base OTs.
+    base: Engine<'static, ReceiverKeys>,
 }
 
 /// The sender's output.
@@ -191,35 +127,129 @@ pub struct Received {
     matrix: Matrix,
 }
 
-impl<B: Carrier> Sender<B> {
+impl TwoRound {
     /// Step 1: begins a run of n OTs; with the `Invitation`.
     ///
     /// # Errors
-    /// [`Usage::BatchTooLarge`].
-    pub fn start(session: Session, n: usize, seed: Seed) -> Result<(Self, Vec<u8>), Usage> {
-        check_batch(n)?;
+    /// [`Usage::BatchTooLarge`](crate::Usage::BatchTooLarge).
+    pub fn start(
+        &self,
+        session: Session,
+        n: usize,
+        seed: Seed,
+    ) -> Result<(Sender, Vec<u8>), Error> {
+        expect_at_most(MAX_BATCH, n)?;
         let mut delta = Zeroizing::new([0; ROWS / 8]);
         let oracle = session.oracle("foxtrot v1 two-round delta");
         oracle.query(0, 0).field(seed.as_bytes()).fill(delta.as_mut_slice());
-        let delta = Bits::from_bytes(delta.as_slice(), ROWS);
-        let (base, invitation) = B::start(base_session::<B>(&session), delta, seed)?;
-        Ok((Self { session, n, invitation: invitation.clone(), base }, invitation))
+        let delta = Choice::Given(Bits::from_bytes(delta.as_slice(), ROWS));
+        let mut base = self.base.receiver(self.base_session(&session), delta, seed)?;
+        base.advance()?;
+        let first = base.outgoing().map(|(_stream, message)| message);
+        let invitation = first.unwrap_or_else(|| unreachable!("the receiver speaks first"));
+        let sender = Sender { protocol: *self, session, n, invitation: invitation.clone(), base };
+        Ok((sender, invitation))
     }
 
+    /// Steps 2 to 4: answers an `Invitation`, and is then finished; with the `Response`.
+    ///
+    /// # Errors
+    /// [`Decode`](crate::Decode) if the invitation is none; [`Usage::BatchTooLarge`](crate::Usage::BatchTooLarge).
+    pub fn respond(
+        &self,
+        session: Session,
+        invitation: &[u8],
+        choices: Bits,
+        seed: Seed,
+    ) -> Result<(Received, Vec<u8>), Error> {
+        let n = choices.len();
+        expect_at_most(MAX_BATCH, n)?;
+        let (backend, columns) = (session.backend(), columns(n));
+
+        // Step 2.
+        let base = self.base.sender(self.base_session(&session), ROWS, seed.again())?;
+        let (base, mut response) = played(base, invitation)?;
+        let answer_len = response.len();
+
+        // Step 3.
+        let all_choices = choices_of_columns(&session, &seed, &choices);
+        let (leaves, _) = grow(&session, 1, true, &base);
+        let nonce = nonces(&session).of_batch(0);
+        let mut matrix = Pool::default().take(ROWS, columns);
+        let stride = matrix.stride();
+        response.reserve_exact(ROWS * columns / 8 + Proof::ENCODED_LEN);
+        response.resize(answer_len + ROWS * columns / 8, 0);
+        let corrections = response[answer_len..].chunks_mut(columns / 8);
+        let parts = matrix.bytes_mut().chunks_mut(stride).zip(corrections).zip(leaves.chunks(2));
+        for ((row, correction), leaves) in parts {
+            vole::expand(backend, leaves, &nonce, correction, row, stride);
+            xor(backend, correction, &all_choices);
+        }
+
+        // Step 4.
+        let (answer, corrections) = response.split_at(answer_len);
+        let coefficients = self.coefficients(&session, n, invitation, answer, corrections);
+        let of_choices = coefficients.hash(backend, &all_choices);
+        let of_rows = coefficients.hash_rows(backend, &matrix);
+        Proof::new(of_choices, of_rows).encode(&mut response);
+        Ok((Received { session, choices, matrix }, response))
+    }
+
+    /// Step 4's challenge: bound to everything that both parties have said before it.
+    fn coefficients(
+        &self,
+        session: &Session,
+        n: usize,
+        invitation: &[u8],
+        answer: &[u8],
+        corrections: &[u8],
+    ) -> Coefficients {
+        let query = session
+            .oracle("foxtrot v1 two-round challenge")
+            .query(n as u64, 0)
+            .field(self.info.name.as_bytes())
+            .field(invitation)
+            .field(answer)
+            .field(corrections);
+        Coefficients::new(query, columns(n))
+    }
+
+    /// The base OTs run the other way under a namespace of their own.
+    fn base_session(&self, session: &Session) -> Session {
+        session.sub(self.base.info().name, 0, Default::default())
+    }
+
+    /// Bytes of the `Invitation`: the message of the base OTs' receiver.
+    fn invitation_len(&self) -> usize {
+        (self.base.info().receiver_bytes)(ROWS)
+    }
+
+    /// Bytes of the base OTs' answer.
+    fn answer_len(&self) -> usize {
+        (self.base.info().sender_bytes)(ROWS)
+    }
+
+    /// Bytes of the `Response`.
+    fn response_len(&self, n: usize) -> usize {
+        own_bytes(n).saturating_add(self.answer_len())
+    }
+}
+
+impl Sender {
     /// Steps 5 and 6: checks the `Response`.
     ///
     /// # Errors
     /// [`Decode`](crate::Decode), and [`Misbehaved::ConsistencyCheck`]. The run is then over, and its Δ gone.
     pub fn finish(self, response: &[u8]) -> Result<Sent, Error> {
-        let Self { session, n, invitation, base } = self;
-        expect_len("Response", response, response_len::<B>(n))?;
+        let Self { protocol, session, n, invitation, base } = self;
+        expect_len("Response", response, protocol.response_len(n))?;
         let columns = columns(n);
         let (bound, proof) = response.split_at(response.len() - Proof::ENCODED_LEN);
-        let (answer, corrections) = bound.split_at(B::answer_len());
-        let coefficients = coefficients::<B>(&session, n, &invitation, answer, corrections);
+        let (answer, corrections) = bound.split_at(protocol.answer_len());
+        let coefficients = protocol.coefficients(&session, n, &invitation, answer, corrections);
 
         // Step 5.
-        let base = B::finish(base, answer)?;
+        let (base, _) = played(base, answer)?;
         let matrix = matrix_of_sender(&session, &base, corrections, columns)?;
 
         // Step 6.
@@ -233,46 +263,22 @@ impl<B: Carrier> Sender<B> {
     }
 }
 
-/// Steps 2 to 4: answers an `Invitation`, and is then finished; with the `Response`.
-///
-/// # Errors
-/// [`Decode`](crate::Decode) if the invitation is none; [`Usage::BatchTooLarge`].
-pub fn respond<B: Carrier>(
-    session: Session,
-    invitation: &[u8],
-    choices: Bits,
-    seed: Seed,
-) -> Result<(Received, Vec<u8>), Error> {
-    let n = choices.len();
-    check_batch(n)?;
-    let (backend, columns) = (session.backend(), columns(n));
-
-    // Step 2.
-    let (base, mut response) = B::respond(base_session::<B>(&session), invitation, seed.again())?;
-    let answer_len = response.len();
-
-    // Step 3.
-    let all_choices = choices_of_columns(&session, &seed, &choices);
-    let (leaves, _) = grow(&session, 1, true, &base);
-    let nonce = nonces(&session).of_batch(0);
-    let mut matrix = Pool::default().take(ROWS, columns);
-    let stride = matrix.stride();
-    response.reserve_exact(ROWS * columns / 8 + Proof::ENCODED_LEN);
-    response.resize(answer_len + ROWS * columns / 8, 0);
-    let corrections = response[answer_len..].chunks_mut(columns / 8);
-    let parts = matrix.bytes_mut().chunks_mut(stride).zip(corrections).zip(leaves.chunks(2));
-    for ((row, correction), leaves) in parts {
-        vole::expand(backend, leaves, &nonce, correction, row, stride);
-        xor(backend, correction, &all_choices);
+/// The keys of a party of the base OTs that has now all messages of its peer; and its own last one.
+fn played<Keys>(
+    mut party: Engine<'static, Keys>,
+    message: &[u8],
+) -> Result<(Keys, Vec<u8>), Error> {
+    party.deliver(0, message.to_vec());
+    let mut said = Vec::new();
+    loop {
+        let progress = party.advance()?;
+        said = party.outgoing().map_or(said, |(_stream, message)| message);
+        match progress {
+            Progress::Done(keys) => return Ok((keys, said)),
+            Progress::Sending => {}
+            Progress::Waiting { .. } => unreachable!("each party has one message"),
+        }
     }
-
-    // Step 4.
-    let (answer, corrections) = response.split_at(answer_len);
-    let coefficients = coefficients::<B>(&session, n, invitation, answer, corrections);
-    let of_choices = coefficients.hash(backend, &all_choices);
-    let of_rows = coefficients.hash_rows(backend, &matrix);
-    Proof::new(of_choices, of_rows).encode(&mut response);
-    Ok((Received { session, choices, matrix }, response))
 }
 
 impl Sent {
@@ -342,76 +348,44 @@ fn matrix_of_sender(
 
 /// X: the given choices, and random ones for the columns after them.
 fn choices_of_columns(session: &Session, seed: &Seed, choices: &Bits) -> Zeroizing<Vec<u8>> {
-    let n = choices.len();
-    let mut all = Zeroizing::new(vec![0; columns(n) / 8]);
+    let mut all = Zeroizing::new(vec![0; columns(choices.len()) / 8]);
     let oracle = session.oracle("foxtrot v1 two-round choices");
     oracle.query(0, 0).field(seed.as_bytes()).fill(&mut all);
-    let (whole, rest) = choices.as_bytes().split_at(n / 8);
-    all[..n / 8].copy_from_slice(whole);
-    if let [rest] = rest {
-        let kept = u8::MAX << (n % 8);
-        all[n / 8] = all[n / 8] & kept | rest;
-    }
+    choices.copy_to(&mut all);
     all
 }
 
-/// Step 4's challenge: bound to everything that both parties have said before it.
-fn coefficients<B: Carrier>(
-    session: &Session,
-    n: usize,
-    invitation: &[u8],
-    answer: &[u8],
-    corrections: &[u8],
-) -> Coefficients {
-    let query = session
-        .oracle("foxtrot v1 two-round challenge")
-        .query(n as u64, 0)
-        .field(B::INFO.name.as_bytes())
-        .field(invitation)
-        .field(answer)
-        .field(corrections);
-    Coefficients::new(query, columns(n))
-}
-
-/// The base OTs run the other way under a namespace of their own.
-fn base_session<B: Carrier>(session: &Session) -> Session {
-    session.sub(B::VALUE.info().name, 0, Default::default())
-}
-
 fn columns(n: usize) -> usize {
-    n.saturating_add(MASK_COLUMNS).div_ceil(COLUMNS).saturating_mul(COLUMNS)
+    super::columns(n, MASK_COLUMNS)
 }
 
-/// Bytes of the `Response`.
-fn response_len<B: Carrier>(n: usize) -> usize {
-    let corrections = ROWS.saturating_mul(columns(n) / 8);
-    corrections.saturating_add(B::answer_len() + Proof::ENCODED_LEN)
+/// Bytes of corrections and proof.
+fn own_bytes(n: usize) -> usize {
+    ROWS.saturating_mul(columns(n) / 8).saturating_add(Proof::ENCODED_LEN)
 }
 
-fn check_batch(n: usize) -> Result<(), Usage> {
-    if n > MAX_BATCH { Err(Usage::BatchTooLarge { n, max: MAX_BATCH }) } else { Ok(()) }
-}
-
-impl<B: Carrier> BaseOt for TwoRound<B> {
+impl BaseOt for TwoRound {
     fn info(&self) -> &'static Protocol {
-        B::INFO
+        self.info
     }
 
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
-        check_batch(n)?;
+        expect_at_most(MAX_BATCH, n)?;
+        let this = *self;
         Ok(Engine::new(move |io| async move {
-            let (sender, invitation) = Sender::<B>::start(session, n, seed)?;
+            let (sender, invitation) = this.start(session, n, seed)?;
             io.send(invitation).await;
-            Ok(sender.finish(&io.recv(response_len::<B>(n)).await)?.random())
+            Ok(sender.finish(&io.recv(this.response_len(n)).await)?.random())
         }))
     }
 
     fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
-        let choices = choice.given(B::INFO.name)?;
-        check_batch(choices.len())?;
+        let choices = choice.given(self.info.name)?;
+        expect_at_most(MAX_BATCH, choices.len())?;
+        let this = *self;
         Ok(Engine::new(move |io| async move {
-            let invitation = io.recv(B::invitation_len()).await;
-            let (received, response) = respond::<B>(session, &invitation, choices, seed)?;
+            let invitation = io.recv(this.invitation_len()).await;
+            let (received, response) = this.respond(session, &invitation, choices, seed)?;
             io.send(response).await;
             Ok(received.random())
         }))
@@ -419,7 +393,8 @@ impl<B: Carrier> BaseOt for TwoRound<B> {
 }
 
 foxtrot_kernel::redacted! {
-    [B: Carrier] Sender<B>, sender => "{}, <{} instances>", B::INFO.name, sender.n;
+    TwoRound, protocol => "{}", protocol.info.name;
+    Sender, sender => "{}, <{} instances>", sender.protocol.info.name, sender.n;
     Sent, sent => "<{} redacted>", sent.n;
     Received, received => "<{} redacted>", received.choices.len();
 }

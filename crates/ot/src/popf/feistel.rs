@@ -8,34 +8,15 @@ use core::marker::PhantomData;
 
 use foxtrot_kernel::{Backend, curve::Invalid};
 
-use super::{Domain, ENCODED_LEN, Elements, Popf, check, column, decoded};
-use crate::{
-    Session,
-    erase::{SecretBytes, Secrets},
-    oracle::Keyed,
-};
+use super::{Domain, ENCODED_LEN, Elements, Popf, check, column, decoded, hashes};
+use crate::{Session, erase::Secrets, oracle::Keyed};
 
 /// The POPF with its oracle.
 #[derive(Debug)]
 pub struct Feistel<D> {
-    backend: Backend,
-    h: Keyed,
-    domain: PhantomData<D>,
-}
-
-impl<D: Domain> Feistel<D> {
     /// H(i, x, s′).
-    pub(super) fn hashes(
-        &self,
-        n: usize,
-        question: impl Fn(usize) -> (u64, u8, [u8; ENCODED_LEN]),
-    ) -> Elements<D> {
-        let mut answers = SecretBytes::zeroed(n * D::ANSWER_LEN);
-        self.h.ask(n, question, &mut answers);
-        let mut hashes = Elements::zeros(n);
-        D::hash(self.backend, &answers, &mut hashes);
-        hashes
-    }
+    pub(super) h: Keyed,
+    domain: PhantomData<D>,
 }
 
 /// s ⊕ x·t.
@@ -51,7 +32,7 @@ impl<D: Domain> Popf<D> for Feistel<D> {
 
     fn new(session: &Session) -> Self {
         let h = session.keyed("foxtrot v1 mcquoid-rosulek-roy feistel H", &[]);
-        Self { backend: session.backend(), h, domain: PhantomData }
+        Self { h, domain: PhantomData }
     }
 
     fn check(backend: Backend, phis: &[u8]) -> Result<(), Invalid> {
@@ -59,13 +40,13 @@ impl<D: Domain> Popf<D> for Feistel<D> {
     }
 
     fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]) {
-        let n = x.len();
+        let (n, backend) = (x.len(), self.h.backend());
         let (coins, _) = coins.as_chunks::<ENCODED_LEN>();
-        let hashes = self.hashes(n, |k| (first + k as u64, x[k], coins[k]));
+        let hashes = hashes::<D, _>(&self.h, n, |k| (first + k as u64, x[k], coins[k]));
         let mut differences = Elements::<D>::zeros(n);
-        D::sub(self.backend, values, &hashes, &mut differences);
+        D::sub(backend, values, &hashes, &mut differences);
         let mut encodings = Secrets::zeroed(n);
-        D::encode(self.backend, &differences, &mut encodings);
+        D::encode(backend, &differences, &mut encodings);
         for (k, phi) in phis.chunks_exact_mut(Self::PHI_LEN).enumerate() {
             let (t, s) = phi.split_at_mut(ENCODED_LEN);
             t.copy_from_slice(&encodings[k]);
@@ -74,14 +55,15 @@ impl<D: Domain> Popf<D> for Feistel<D> {
     }
 
     fn evaluate(&self, first: u64, phis: &[u8], values: [&mut [D::Element]; 2]) {
-        let t = decoded::<D>(self.backend, &column(phis, Self::PHI_LEN, 0));
+        let backend = self.h.backend();
+        let t = decoded::<D>(backend, &column(phis, Self::PHI_LEN, 0));
         for (x, values) in (0..).zip(values) {
             let coins = |k: usize| {
                 let (t, s) = phis[k * Self::PHI_LEN..][..Self::PHI_LEN].split_at(ENCODED_LEN);
                 turned(s, x, t)
             };
-            let hashes = self.hashes(values.len(), |k| (first + k as u64, x, coins(k)));
-            D::add(self.backend, &t, &hashes, values);
+            let hashes = hashes::<D, _>(&self.h, values.len(), |k| (first + k as u64, x, coins(k)));
+            D::add(backend, &t, &hashes, values);
         }
     }
 }

@@ -8,7 +8,7 @@ use alloc::{vec, vec::Vec};
 use foxtrot_kernel::{Backend, curve::Invalid};
 use zeroize::Zeroize;
 
-use super::{Domain, Elements, Group, Popf, check, column, decoded};
+use super::{Domain, Elements, Group, Popf, check, column, decoded, hashes};
 use crate::{
     Session,
     erase::{SecretBytes, Secrets},
@@ -192,17 +192,6 @@ impl<G> Feistel2<G> {
     }
 }
 
-impl<D: Domain> Feistel2<D> {
-    /// H₁(i, x, r) of all instances from `first` on.
-    fn hashes(&self, n: usize, question: impl Fn(usize) -> (u64, u8, [u8; S_LEN])) -> Elements<D> {
-        let mut answers = SecretBytes::zeroed(n * D::ANSWER_LEN);
-        self.h1.ask(n, question, &mut answers);
-        let mut hashes = Elements::zeros(n);
-        D::hash(self.h1.backend(), &answers, &mut hashes);
-        hashes
-    }
-}
-
 impl<D: Domain> Popf<D> for Feistel2<D> {
     const NAME: &'static str = "feistel2";
     const PHI_LEN: usize = super::ENCODED_LEN + S_LEN;
@@ -225,7 +214,7 @@ impl<D: Domain> Popf<D> for Feistel2<D> {
     fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]) {
         let (n, backend) = (x.len(), self.h1.backend());
         let (coins, _) = coins.as_chunks::<S_LEN>();
-        let hashes = self.hashes(n, |k| (first + k as u64, x[k], coins[k]));
+        let hashes = hashes::<D, _>(&self.h1, n, |k| (first + k as u64, x[k], coins[k]));
         let mut differences = Elements::<D>::zeros(n);
         D::sub(backend, values, &hashes, &mut differences);
         let mut t = Secrets::zeroed(n);
@@ -258,7 +247,7 @@ impl<D: Domain> Popf<D> for Feistel2<D> {
         }
         let t = decoded::<D>(backend, &column(phis, phi_len, 0));
         for (x, (values, coins)) in (0..).zip([zero, one].into_iter().zip(&coins)) {
-            let hashes = self.hashes(n, |k| (first + k as u64, x, coins[k]));
+            let hashes = hashes::<D, _>(&self.h1, n, |k| (first + k as u64, x, coins[k]));
             D::add(backend, &t, &hashes, values);
         }
     }

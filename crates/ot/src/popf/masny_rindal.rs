@@ -9,35 +9,15 @@ use core::marker::PhantomData;
 use foxtrot_kernel::{Backend, curve::Invalid};
 use subtle::Choice;
 
-use super::{Domain, ENCODED_LEN, Elements, Popf, check, column, decoded};
-use crate::{
-    Session,
-    choices::select,
-    erase::{SecretBytes, Secrets},
-    oracle::Keyed,
-};
+use super::{Domain, ENCODED_LEN, Elements, Popf, check, column, decoded, hashes};
+use crate::{Session, choices::select, erase::Secrets, oracle::Keyed};
 
 /// The POPF with its oracle.
 #[derive(Debug)]
 pub struct MasnyRindal<D> {
-    backend: Backend,
-    h: Keyed,
-    domain: PhantomData<D>,
-}
-
-impl<D: Domain> MasnyRindal<D> {
     /// H_x(i, s).
-    pub(super) fn hashes(
-        &self,
-        n: usize,
-        question: impl Fn(usize) -> (u64, u8, [u8; ENCODED_LEN]),
-    ) -> Elements<D> {
-        let mut answers = SecretBytes::zeroed(n * D::ANSWER_LEN);
-        self.h.ask(n, question, &mut answers);
-        let mut hashes = Elements::zeros(n);
-        D::hash(self.backend, &answers, &mut hashes);
-        hashes
-    }
+    pub(super) h: Keyed,
+    domain: PhantomData<D>,
 }
 
 impl<D: Domain> Popf<D> for MasnyRindal<D> {
@@ -47,7 +27,7 @@ impl<D: Domain> Popf<D> for MasnyRindal<D> {
 
     fn new(session: &Session) -> Self {
         let h = session.keyed("foxtrot v1 mcquoid-rosulek-roy masny-rindal H", &[]);
-        Self { backend: session.backend(), h, domain: PhantomData }
+        Self { h, domain: PhantomData }
     }
 
     fn check(backend: Backend, phis: &[u8]) -> Result<(), Invalid> {
@@ -56,14 +36,14 @@ impl<D: Domain> Popf<D> for MasnyRindal<D> {
     }
 
     fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]) {
-        let n = x.len();
+        let (n, backend) = (x.len(), self.h.backend());
         let mut elements = Elements::<D>::zeros(n);
         let (mut own, mut other) = (Secrets::zeroed(n), Secrets::zeroed(n));
-        D::hash(self.backend, coins, &mut elements);
-        D::encode(self.backend, &elements, &mut other);
-        let hashes = self.hashes(n, |k| (first + k as u64, x[k], other[k]));
-        D::sub(self.backend, values, &hashes, &mut elements);
-        D::encode(self.backend, &elements, &mut own);
+        D::hash(backend, coins, &mut elements);
+        D::encode(backend, &elements, &mut other);
+        let hashes = hashes::<D, _>(&self.h, n, |k| (first + k as u64, x[k], other[k]));
+        D::sub(backend, values, &hashes, &mut elements);
+        D::encode(backend, &elements, &mut own);
         for (k, phi) in phis.chunks_exact_mut(Self::PHI_LEN).enumerate() {
             let (zero, one) = phi.split_at_mut(ENCODED_LEN);
             select(Choice::from(x[k]), &own[k], &other[k], zero);
@@ -72,11 +52,12 @@ impl<D: Domain> Popf<D> for MasnyRindal<D> {
     }
 
     fn evaluate(&self, first: u64, phis: &[u8], values: [&mut [D::Element]; 2]) {
+        let backend = self.h.backend();
         let s = [0, ENCODED_LEN].map(|at| column(phis, Self::PHI_LEN, at));
         for (x, values) in (0..).zip(values) {
             let [own, other] = [x, 1 - x].map(|x| &s[usize::from(x)]);
-            let hashes = self.hashes(values.len(), |k| (first + k as u64, x, other[k]));
-            D::add(self.backend, &decoded::<D>(self.backend, own), &hashes, values);
+            let hashes = hashes::<D, _>(&self.h, values.len(), |k| (first + k as u64, x, other[k]));
+            D::add(backend, &decoded::<D>(backend, own), &hashes, values);
         }
     }
 }

@@ -107,10 +107,10 @@ type Answer = fn(&Session, u64, u8) -> [u8; 32];
 #[test]
 fn every_oracle_is_bound_to_session_instance_and_point() {
     fn feistel<D: Domain>(session: &Session, i: u64, x: u8) -> [u8; 32] {
-        encoded::<D>(&Feistel::<D>::new(session).hashes(1, |_| (i, x, [3; 32])))[0]
+        encoded::<D>(&hashes::<D, _>(&Feistel::<D>::new(session).h, 1, |_| (i, x, [3; 32])))[0]
     }
     fn masny_rindal<D: Domain>(session: &Session, i: u64, x: u8) -> [u8; 32] {
-        encoded::<D>(&MasnyRindal::<D>::new(session).hashes(1, |_| (i, x, [3; 32])))[0]
+        encoded::<D>(&hashes::<D, _>(&MasnyRindal::<D>::new(session).h, 1, |_| (i, x, [3; 32])))[0]
     }
     let oracles: [Answer; 5] = [
         feistel::<Strings>,
@@ -156,12 +156,12 @@ fn values_are_made_of_the_answer_for_their_point() {
         let same = encoded::<D>(&elements::<D>(1, 1))[0];
         let phi = [same, same].concat();
         at_both::<D, MasnyRindal<D>>(&phi, |popf, x| {
-            (vec![same], popf.hashes(1, |_| (5, x, same)))
+            (vec![same], hashes(&popf.h, 1, |_| (5, x, same)))
         });
         // s ⊕ x·t, for s = t.
         at_both::<D, Feistel<D>>(&phi, |popf, x| {
             let coins = if x == 0 { same } else { [0; 32] };
-            (vec![same], popf.hashes(1, |_| (5, x, coins)))
+            (vec![same], hashes(&popf.h, 1, |_| (5, x, coins)))
         });
     }
     over::<Strings>();

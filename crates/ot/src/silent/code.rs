@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 use super::{field::sealed::Field, parameters::Size};
 use crate::{
     base::Block,
-    erase::Secret,
+    erase::{Secret, Zero},
     tasks::{Executor, for_each},
 };
 
@@ -171,18 +171,20 @@ impl Code {
         })
     }
 
-    /// The first outputs, from what the accumulators have made.
-    pub(super) fn encode<T: Element + Send>(
+    /// The first n outputs, from what the accumulators have made.
+    pub(super) fn encode<T: Element + Zero + Send>(
         &self,
         Machine { backend, executor }: Machine<'_>,
         cells: &Cells,
-        outputs: &mut [T],
-    ) {
+        n: usize,
+    ) -> Secret<T> {
         /// Outputs that are encoded together.
         const PART: usize = 1 << 14;
+        let mut outputs = Secret::zeroed(n);
         for_each(executor, outputs.chunks_mut(PART).enumerate(), |(part, outputs)| {
             encode(backend, self.last(), cells.get(), part * PART, outputs);
         });
+        outputs
     }
 }
 
@@ -288,15 +290,15 @@ pub struct Scratch {
     /// True if there will be later batches.
     pub(super) keeps: bool,
     /// True if there will be later protocols.
-    pub(super) lent: bool,
+    lent: bool,
 }
 
 impl Scratch {
-    /// Empty memory, whose strings will have so many elements at least: for batches of as many [leaves](super::Size::leaves), or for [other
-    /// uses](Self::lend).
+    /// Empty memory for protocols one after another, whose strings will have so many elements at least: for batches of as many
+    /// [leaves](super::Size::leaves), or for [other uses](Self::lend).
     #[must_use]
     pub fn of(elements: usize) -> Self {
-        Self { least: elements, ..Self::default() }
+        Self { least: elements, lent: true, ..Self::default() }
     }
 
     /// A string of so many bytes, and up to 15 more, for another use between two protocols. Its values are arbitrary, and may be secret.

@@ -5,22 +5,15 @@ use foxtrot_kernel::{
     aes::Aes128,
     gf::{gf128, tower},
     ggm::Kind,
-    lpn::{Check, Element, Factors, Noise},
+    lpn::Factors,
 };
 use zeroize::Zeroizing;
 
-use super::code::{Cells, Code, Machine, Sums};
-use crate::{
-    Bits,
-    base::Block,
-    erase::{Secret, Zero},
-};
+use super::code::{Cells, Code, Machine};
+use crate::{Bits, base::Block, erase::Secret};
 
 /// A field whose elements are the receiver's U, below GF(2^128). It is sealed: the code is one of these.
-pub trait Field: sealed::Field + Copy + Send + Sync + 'static {
-    /// U of a batch.
-    type Values: Default + Send;
-}
+pub trait Field: sealed::Field + Copy + Send + Sync + 'static {}
 
 /// GF(2^128).
 #[derive(Clone, Copy, Debug)]
@@ -38,27 +31,19 @@ pub struct Gf2;
 #[derive(Clone, Copy, Debug)]
 pub struct Gf16;
 
-impl Field for Gf128 {
-    type Values = Secret<u128>;
-}
-
-impl Field for Gf64 {
-    type Values = Secret<u64>;
-}
-
-impl Field for Gf2 {
-    type Values = Bits;
-}
-
-impl Field for Gf16 {
-    type Values = Secret<u8>;
-}
+impl Field for Gf128 {}
+impl Field for Gf64 {}
+impl Field for Gf2 {}
+impl Field for Gf16 {}
 
 /// The part of a field that is not for callers.
 pub(super) mod sealed {
     use super::*;
 
     pub trait Field: Sized {
+        /// U of a batch.
+        type Values: Default + Send;
+
         /// Bits of an element.
         const BITS: usize;
 
@@ -102,33 +87,15 @@ pub(super) mod sealed {
         fn factors(d: &Aes128) -> Factors<'_>;
 
         /// U of a batch without noise.
-        fn values(elements: &[u128]) -> <Self as super::Field>::Values
-        where
-            Self: super::Field;
+        fn values(elements: &[u128]) -> Self::Values;
 
-        /// U from noise, and what the check wants; the cells are overwritten. Not for a U that is a part of V.
-        fn encode(
-            _code: (&Code, Machine<'_>),
-            _noise: Noise<'_>,
-            _check: Option<Check<'_>>,
-            _cells: &mut Cells,
-            _m: usize,
-        ) -> (<Self as super::Field>::Values, Sums)
-        where
-            Self: super::Field,
-        {
+        /// U from what the accumulators have made of noise. Not for a U that is a part of V.
+        fn encode(_: &Code, _: Machine<'_>, _cells: &Cells, _m: usize) -> Self::Values {
             unreachable!("U is a part of V")
         }
 
         /// U beside all rows of V: `u` as it is, or if it is a part of V and nobody has given it, this part, exchanged where a flip is 1.
-        fn beside(
-            u: <Self as super::Field>::Values,
-            _rows: &[u128],
-            _flips: &Bits,
-        ) -> <Self as super::Field>::Values
-        where
-            Self: super::Field,
-        {
+        fn beside(u: Self::Values, _rows: &[u128], _flips: &Bits) -> Self::Values {
             u
         }
     }
@@ -136,26 +103,13 @@ pub(super) mod sealed {
 
 use sealed::Field as Arithmetic;
 
-/// U of a large field.
-fn encode_noise<F: Arithmetic, T: Element + Zero + Send>(
-    (code, machine): (&Code, Machine<'_>),
-    noise: Noise<'_>,
-    check: Option<Check<'_>>,
-    cells: &mut Cells,
-    m: usize,
-) -> (Secret<T>, Sums) {
-    let sums = code.accumulate_noise::<F>(machine, noise, cells, check);
-    let mut u = Secret::zeroed(m);
-    code.encode(machine, cells, &mut u);
-    (u, sums)
-}
-
 #[expect(clippy::cast_possible_truncation, reason = "the low half is wanted")]
 const fn low(a: u128) -> u64 {
     a as u64
 }
 
 impl Arithmetic for Gf128 {
+    type Values = Secret<u128>;
     const BITS: usize = 128;
     const NOISE_BITS: usize = 128;
 
@@ -171,18 +125,13 @@ impl Arithmetic for Gf128 {
         Secret(elements.to_vec())
     }
 
-    fn encode(
-        code: (&Code, Machine<'_>),
-        noise: Noise<'_>,
-        check: Option<Check<'_>>,
-        cells: &mut Cells,
-        m: usize,
-    ) -> (Secret<u128>, Sums) {
-        encode_noise::<Self, _>(code, noise, check, cells, m)
+    fn encode(code: &Code, machine: Machine<'_>, cells: &Cells, m: usize) -> Secret<u128> {
+        code.encode(machine, cells, m)
     }
 }
 
 impl Arithmetic for Gf64 {
+    type Values = Secret<u64>;
     const BITS: usize = 64;
     const NOISE_BITS: usize = 64;
 
@@ -198,18 +147,13 @@ impl Arithmetic for Gf64 {
         Secret(elements.iter().map(|&it| low(it)).collect())
     }
 
-    fn encode(
-        code: (&Code, Machine<'_>),
-        noise: Noise<'_>,
-        check: Option<Check<'_>>,
-        cells: &mut Cells,
-        m: usize,
-    ) -> (Secret<u64>, Sums) {
-        encode_noise::<Self, _>(code, noise, check, cells, m)
+    fn encode(code: &Code, machine: Machine<'_>, cells: &Cells, m: usize) -> Secret<u64> {
+        code.encode(machine, cells, m)
     }
 }
 
 impl Arithmetic for Gf2 {
+    type Values = Bits;
     const BITS: usize = 1;
     const NOISE_BITS: usize = 0;
     const CHOICE: u128 = 1;
@@ -240,6 +184,7 @@ impl Arithmetic for Gf2 {
 }
 
 impl Arithmetic for Gf16 {
+    type Values = Secret<u8>;
     const BITS: usize = 4;
     const NOISE_BITS: usize = 4;
     const CHOICE: u128 = 0xf;

@@ -6,6 +6,7 @@ use super::field::{Field, Gf2, Gf16, Gf64, Gf128};
 use crate::{
     Usage,
     base::Adversary,
+    expect_at_most,
     extension::{self, softspoken},
 };
 
@@ -77,7 +78,7 @@ pub const fn ot_16_semi_honest() -> Silent<Gf16> {
 }
 
 /// The sizes of a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     /// Outputs m.
     pub outputs: usize,
@@ -204,22 +205,12 @@ impl<F: Field> Silent<F> {
     /// [`Usage::BatchTooLarge`]; [`Usage::CountMismatch`] if there are none.
     pub fn size(&self, m: usize) -> Result<Size, Usage> {
         let max = self.max_batch();
-        if m > max {
-            return Err(Usage::BatchTooLarge { n: m, max });
-        }
+        expect_at_most(max, m)?;
         if m == 0 {
             return Err(Usage::CountMismatch { what: "outputs", expected: 1, got: 0 });
         }
         if !self.has_noise() {
-            let ots = MASK * m;
-            return Ok(Size {
-                outputs: m,
-                trees: 0,
-                height: 0,
-                accumulators: 0,
-                ots,
-                trees_len: 0,
-            });
+            return Ok(Size { outputs: m, ots: MASK * m, ..Size::default() });
         }
         let sizes = HEIGHTS.map(|height| self.of_height(m, height));
         let most = (5 * m / 2).max(1 << 14);

@@ -41,7 +41,6 @@
 //! ```
 
 use alloc::vec::Vec;
-use core::mem;
 
 use zeroize::Zeroizing;
 
@@ -49,13 +48,13 @@ pub use crate::extension::protocol::Plan;
 
 use super::{Field, Gf2, Gf16, Received, Scratch, Sent, Silent};
 use crate::{
-    Bits, Context, Error, Usage,
+    Bits, Context, Decode, Error, Usage,
     base::{Block, Choice},
     engine::{
         Abandoned, Io, Limits,
         batches::{Runs, WINDOW},
     },
-    erase::Secret,
+    erase::{Secret, Zero},
     extension::{Kind, Shape, protocol as ots},
 };
 
@@ -65,7 +64,6 @@ const PIECE: usize = 1 << 13;
 /// The sender, set up.
 #[derive(Debug)]
 pub struct Sender<F> {
-    silent: Silent<F>,
     state: super::Sender<F>,
     runs: Runs,
 }
@@ -73,7 +71,6 @@ pub struct Sender<F> {
 /// The receiver, set up.
 #[derive(Debug)]
 pub struct Receiver<F: Field> {
-    silent: Silent<F>,
     state: super::Receiver<F>,
     runs: Runs,
 }
@@ -100,7 +97,7 @@ impl<F: Field> Sender<F> {
         let ots =
             ots::Sender::set_up(io, &mut Context::new(&session, of_ots), below(&plan)).await?;
         let state = super::Sender::of_ots(session, silent, ots, seed);
-        Ok(Self { silent, state, runs: Runs::default() })
+        Ok(Self { state, runs: Runs::default() })
     }
 
     /// Δ of every batch. For OTs bit 0 is 1, for one-of-sixteen OTs nibble 0.
@@ -111,24 +108,9 @@ impl<F: Field> Sender<F> {
         self.state.delta()
     }
 
-    /// Takes the memory that another protocol has [left](Self::into_scratch), and keeps its own for the next one, whatever
-    /// [`keep_memory`](Self::keep_memory) says.
-    #[must_use]
-    pub fn with_scratch(mut self, mut scratch: Scratch) -> Self {
-        scratch.lent = true;
-        *self.state.scratch() = scratch;
-        self
-    }
-
-    /// The memory, for the [next protocol](Self::with_scratch).
-    #[must_use]
-    pub fn into_scratch(mut self) -> Scratch {
-        mem::take(self.state.scratch())
-    }
-
-    /// Keeps the memory of a batch of VOLE for the next one, or no longer.
-    pub fn keep_memory(&mut self, keep: bool) {
-        self.state.keep_memory(keep);
+    /// The memory, whose place that of [another protocol](Scratch::of) may take, and that a later one may take.
+    pub fn scratch(&mut self) -> &mut Scratch {
+        self.state.scratch()
     }
 
     /// A batch of m outputs: W, of which the receiver's V is W ⊕ U·Δ.
@@ -143,23 +125,52 @@ impl<F: Field> Sender<F> {
     }
 
     async fn batch(&mut self, io: &Io, m: usize) -> Result<Sent<F>, Error> {
-        let size = self.silent.size(m)?;
+        let size = self.state.silent.size(m)?;
         let mut rows = Secret(Vec::with_capacity(size.ots));
         let sink = |some: &[Block]| {
             rows.0.extend_from_slice(some);
             Ok(())
         };
         self.state.ots()?.correlated(io, Shape::random(size.ots), sink).await?;
-        io.limit(limits(&self.silent));
+        io.limit(limits(&self.state.silent));
         let (planted, trees) = self.state.plant_rows(m, &rows)?;
         drop(rows);
         io.send_any(trees).await;
-        let challenge = io.recv_any(self.silent.check_len()).await;
+        let challenge = io.recv_any(self.state.silent.check_len()).await;
         let encoded = self.state.encode(planted, &challenge)?;
-        let check = io.recv_any(self.silent.check_len()).await;
+        let check = io.recv_any(self.state.silent.check_len()).await;
         let (sent, answer) = self.state.answer(encoded, &check)?;
         io.send_any(answer).await;
         Ok(sent)
+    }
+
+    /// Batches of OTs, each of which `read` makes pieces of for the sink; `flip` takes the flips of given choices.
+    async fn pieces<T: Zero>(
+        &mut self,
+        io: &Io,
+        shape: Shape,
+        flip: fn(&mut Sent<F>, &[u8]) -> Result<(), Decode>,
+        read: impl Fn(&super::Sender<F>, &Sent<F>, usize, &mut [T]) -> Result<(), Usage>,
+        mut sink: impl FnMut(&[T]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.runs.begin()?;
+        let mut room = Secret::zeroed(PIECE.min(shape.n()));
+        let mut batches = self.state.silent.batches(shape.n()).peekable();
+        while let Some(m) = batches.next() {
+            self.state.scratch().keeps = batches.peek().is_some();
+            let mut sent = self.batch(io, m).await?;
+            if shape.is_given() {
+                flip(&mut sent, &io.recv(m.div_ceil(8)).await)?;
+            }
+            for first in (0..m).step_by(PIECE) {
+                let piece = &mut room[..PIECE.min(m - first)];
+                read(&self.state, &sent, first, piece)?;
+                sink(piece)?;
+            }
+            self.state.put(sent);
+        }
+        self.runs.end();
+        Ok(())
     }
 }
 
@@ -179,27 +190,12 @@ impl<F: Field> Receiver<F> {
         let ots =
             ots::Receiver::set_up(io, &mut Context::new(&session, of_ots), below(&plan)).await?;
         let state = super::Receiver::of_ots(session, silent, ots, seed);
-        Ok(Self { silent, state, runs: Runs::default() })
+        Ok(Self { state, runs: Runs::default() })
     }
 
-    /// Takes the memory that another protocol has [left](Self::into_scratch), and keeps its own for the next one, whatever
-    /// [`keep_memory`](Self::keep_memory) says.
-    #[must_use]
-    pub fn with_scratch(mut self, mut scratch: Scratch) -> Self {
-        scratch.lent = true;
-        *self.state.scratch() = scratch;
-        self
-    }
-
-    /// The memory, for the [next protocol](Self::with_scratch).
-    #[must_use]
-    pub fn into_scratch(mut self) -> Scratch {
-        mem::take(self.state.scratch())
-    }
-
-    /// Keeps the memory of a batch of VOLE for the next one, or no longer.
-    pub fn keep_memory(&mut self, keep: bool) {
-        self.state.keep_memory(keep);
+    /// The memory, whose place that of [another protocol](Scratch::of) may take, and that a later one may take.
+    pub fn scratch(&mut self) -> &mut Scratch {
+        self.state.scratch()
     }
 
     /// A batch of m outputs: U and V, which is the sender's W ⊕ U·Δ.
@@ -207,10 +203,8 @@ impl<F: Field> Receiver<F> {
     /// # Errors
     /// Errors of the steps, and [`Usage::SessionEnded`] after any of them.
     pub async fn vole(&mut self, io: &Io, m: usize) -> Result<(F::Values, Secret<u128>), Error> {
-        self.runs.begin()?;
-        let (received, ()) = self.batch(io, m, || (), |()| ()).await?;
-        self.runs.end();
-        Ok(received.into_parts())
+        let (u, v, ()) = self.vole_beside(io, m, || (), |()| ()).await?;
+        Ok((u, v))
     }
 
     /// Makes a batch as [`vole`](Self::vole) does, and meanwhile runs `prepare`, and `work` of what this returns: before the sender's answer is
@@ -239,7 +233,7 @@ impl<F: Field> Receiver<F> {
         prepare: impl FnOnce() -> P,
         work: impl FnOnce(P) -> R + Send,
     ) -> Result<(Received<F>, R), Error> {
-        let size = self.silent.size(m)?;
+        let size = self.state.silent.size(m)?;
         let mut rows = Secret(Vec::with_capacity(size.ots));
         let mut choices = Secret(Vec::with_capacity(size.ots));
         let sink = |bits: &Bits, some: &[Block]| {
@@ -249,7 +243,7 @@ impl<F: Field> Receiver<F> {
         };
         let choice = Choice::Random(size.ots);
         self.state.ots()?.run(io, &choice, Kind::Correlated, sink).await?;
-        io.limit(limits(&self.silent));
+        io.limit(limits(&self.state.silent));
         let choices = Bits::from_bools(choices.iter().map(|&bit| bit == 1));
         let trees = io.recv_any(size.trees_len).await;
         let (grown, challenge) = self.state.grow_rows(m, &choices, &rows, &trees)?;
@@ -267,8 +261,40 @@ impl<F: Field> Receiver<F> {
             io.send_any(check).await;
             (unverified, work(prepared))
         };
-        let answer = io.recv_any(self.silent.answer_len()).await;
+        let answer = io.recv_any(self.state.silent.answer_len()).await;
         Ok((self.state.verify(unverified, &answer)?, result))
+    }
+
+    /// Batches of OTs, each of which `read` makes pieces of for the sink; `choose` makes the flips of given choices.
+    async fn pieces<T: Zero, R>(
+        &mut self,
+        io: &Io,
+        choice: &Choice,
+        choose: fn(&mut Received<F>, Bits) -> Result<Vec<u8>, Usage>,
+        read: impl Fn(&super::Receiver<F>, &Received<F>, usize, &mut [T]) -> Result<R, Usage>,
+        mut sink: impl FnMut(&R, &[T]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.runs.begin()?;
+        let n = Shape::of(choice).n();
+        let mut room = Secret::zeroed(PIECE.min(n));
+        let mut start = 0;
+        let mut batches = self.state.silent.batches(n).peekable();
+        while let Some(m) = batches.next() {
+            self.state.scratch().keeps = batches.peek().is_some();
+            let (mut received, ()) = self.batch(io, m, || (), |()| ()).await?;
+            if let Choice::Given(bits) = choice {
+                io.send(choose(&mut received, bits.slice(start..start + m))?).await;
+            }
+            start += m;
+            for first in (0..m).step_by(PIECE) {
+                let piece = &mut room[..PIECE.min(m - first)];
+                let of_piece = read(&self.state, &received, first, piece)?;
+                sink(&of_piece, piece)?;
+            }
+            self.state.put(received);
+        }
+        self.runs.end();
+        Ok(())
     }
 }
 
@@ -281,26 +307,9 @@ impl Sender<Gf2> {
         &mut self,
         io: &Io,
         shape: Shape,
-        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned>,
+        sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.runs.begin()?;
-        let mut keys = Secret::zeroed(PIECE.min(shape.n()));
-        let mut batches = self.silent.batches(shape.n()).peekable();
-        while let Some(m) = batches.next() {
-            self.state.keep_memory(batches.peek().is_some());
-            let mut sent = self.batch(io, m).await?;
-            if shape.is_given() {
-                sent.flip(&io.recv(m.div_ceil(8)).await)?;
-            }
-            for first in (0..m).step_by(PIECE) {
-                let keys = &mut keys[..PIECE.min(m - first)];
-                self.state.pairs(&sent, first, keys)?;
-                sink(keys)?;
-            }
-            self.state.put(sent);
-        }
-        self.runs.end();
-        Ok(())
+        self.pieces(io, shape, Sent::flip, super::Sender::pairs, sink).await
     }
 }
 
@@ -314,29 +323,9 @@ impl Receiver<Gf2> {
         &mut self,
         io: &Io,
         choice: &Choice,
-        mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
+        sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.runs.begin()?;
-        let n = Shape::of(choice).n();
-        let mut keys = Secret::zeroed(PIECE.min(n));
-        let mut start = 0;
-        let mut batches = self.silent.batches(n).peekable();
-        while let Some(m) = batches.next() {
-            self.state.keep_memory(batches.peek().is_some());
-            let (mut received, ()) = self.batch(io, m, || (), |()| ()).await?;
-            if let Choice::Given(bits) = choice {
-                io.send(received.choose(bits.slice(start..start + m))?).await;
-            }
-            start += m;
-            for first in (0..m).step_by(PIECE) {
-                let keys = &mut keys[..PIECE.min(m - first)];
-                let choices = self.state.keys(&received, first, keys)?;
-                sink(&choices, keys)?;
-            }
-            self.state.put(received);
-        }
-        self.runs.end();
-        Ok(())
+        self.pieces(io, choice, Received::choose, super::Receiver::keys, sink).await
     }
 }
 
@@ -349,23 +338,9 @@ impl Sender<Gf16> {
         &mut self,
         io: &Io,
         n: usize,
-        mut sink: impl FnMut(&[[u8; 2]]) -> Result<(), Abandoned>,
+        sink: impl FnMut(&[[u8; 2]]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.runs.begin()?;
-        let mut tables = Secret::zeroed(PIECE.min(n));
-        let mut batches = self.silent.batches(n).peekable();
-        while let Some(m) = batches.next() {
-            self.state.keep_memory(batches.peek().is_some());
-            let sent = self.batch(io, m).await?;
-            for first in (0..m).step_by(PIECE) {
-                let tables = &mut tables[..PIECE.min(m - first)];
-                self.state.tables(&sent, first, tables)?;
-                sink(tables)?;
-            }
-            self.state.put(sent);
-        }
-        self.runs.end();
-        Ok(())
+        self.pieces(io, Shape::random(n), |_, _| Ok(()), super::Sender::tables, sink).await
     }
 }
 
@@ -380,21 +355,8 @@ impl Receiver<Gf16> {
         n: usize,
         mut sink: impl FnMut(&[u8]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.runs.begin()?;
-        let mut choices = Secret::zeroed(PIECE.min(n));
-        let mut batches = self.silent.batches(n).peekable();
-        while let Some(m) = batches.next() {
-            self.state.keep_memory(batches.peek().is_some());
-            let (received, ()) = self.batch(io, m, || (), |()| ()).await?;
-            for first in (0..m).step_by(PIECE) {
-                let choices = &mut choices[..PIECE.min(m - first)];
-                self.state.choices(&received, first, choices)?;
-                sink(choices)?;
-            }
-            self.state.put(received);
-        }
-        self.runs.end();
-        Ok(())
+        let (choice, sink) = (Choice::Random(n), |(): &(), some: &[u8]| sink(some));
+        self.pieces(io, &choice, |_, _| Ok(Vec::new()), super::Receiver::choices, sink).await
     }
 }
 

@@ -31,7 +31,7 @@ use crate::{
 
 /// The receiver of a silent protocol, which makes batch after batch from one extension.
 pub struct Receiver<F: Field> {
-    silent: Silent<F>,
+    pub(super) silent: Silent<F>,
     session: Session,
     seed: Seed,
     /// `None` when an error has ended the session.
@@ -123,11 +123,6 @@ impl<F: Field> Receiver<F> {
         &mut self.scratch
     }
 
-    /// Keeps the memory of a batch for the next one, or no longer.
-    pub fn keep_memory(&mut self, keep: bool) {
-        self.scratch.keeps = keep;
-    }
-
     /// The extension, for the OTs of the next batch.
     ///
     /// # Errors
@@ -145,7 +140,7 @@ impl<F: Field> Receiver<F> {
     ///
     /// # Errors
     /// Errors of [`Silent::size`]; [`Usage::CountMismatch`] if there are not as many OTs; [`Usage::ForeignBatch`];
-    /// [`Usage::SessionEnded`]; [`Decode`](crate::Decode) if `trees` has another length, or a bit that must be 0: this ends the session.
+    /// [`Usage::SessionEnded`]; [`Decode`] if `trees` has another length, or a bit that must be 0: this ends the session.
     pub fn grow(
         &mut self,
         m: usize,
@@ -299,7 +294,7 @@ impl<F: Field> Receiver<F> {
     /// Section 20.4: takes the sender's `Answer`, which is empty where there is none, and returns the output.
     ///
     /// # Errors
-    /// [`Misbehaved::ConsistencyCheck`] and [`Decode`](crate::Decode): both end the session, and the extension's also.
+    /// [`Misbehaved::ConsistencyCheck`] and [`Decode`]: both end the session, and the extension's also.
     /// [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
     pub fn verify(
         &mut self,
@@ -407,10 +402,10 @@ impl<F: Field> Source<F> {
         }
         // Before there is memory for V.
         scratch.put_early(other);
-        let mut v = Secret::zeroed(n);
-        code.encode(machine, &cells, &mut v);
+        let v = code.encode(machine, &cells, n);
         let noise = Noise { marks: &marks, sums: &sums };
-        let (u, of_noise) = F::encode((&code, machine), noise, check(false), &mut cells, n);
+        let of_noise = code.accumulate_noise::<F>(machine, noise, &mut cells, check(false));
+        let u = F::encode(&code, machine, &cells, n);
         scratch.put(cells);
         (u, Rows::List(v), Zeroizing::new([of_noise[0], of_cells[0]]))
     }

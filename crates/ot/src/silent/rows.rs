@@ -66,8 +66,7 @@ impl Rows {
         match self {
             Self::List(list) => (list, None),
             Self::Sums { code, backend, cells, n } => {
-                let mut list = Secret::zeroed(n);
-                code.encode(Machine { backend, executor }, &cells, &mut list);
+                let list = code.encode(Machine { backend, executor }, &cells, n);
                 (list, Some(cells))
             }
         }

@@ -31,7 +31,7 @@ use crate::{
 
 /// The sender of a silent protocol, which makes batch after batch from one extension.
 pub struct Sender<F> {
-    silent: Silent<F>,
+    pub(super) silent: Silent<F>,
     session: Session,
     seed: Seed,
     /// `None` when an error has ended the session.
@@ -117,11 +117,6 @@ impl<F: Field> Sender<F> {
 
     pub(super) fn ots(&mut self) -> Result<&mut Ots, Usage> {
         self.ots.as_mut().ok_or(Usage::SessionEnded)
-    }
-
-    /// Keeps the memory of a batch for the next one, or no longer.
-    pub fn keep_memory(&mut self, keep: bool) {
-        self.scratch.keeps = keep;
     }
 
     pub(super) fn scratch(&mut self) -> &mut Scratch {

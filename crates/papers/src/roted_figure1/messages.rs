@@ -46,10 +46,6 @@ macro_rules! layout {
             pub(super) const LAYOUT: [usize; $parts] = $layout;
             pub(super) const INSTANCE: usize = total(Self::LAYOUT);
 
-            pub(super) fn blank(n: usize) -> Self {
-                Self { bytes: vec![0; Self::encoded_len(n)], n }
-            }
-
             pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
                 &mut self.bytes
             }

@@ -131,14 +131,10 @@ impl Receiver {
     /// # Errors
     /// [`Usage::CountMismatch`] if the reply was decoded for another number of instances.
     pub fn finish(self, reply: &Reply) -> Result<(ReceiverKeys, Opening), Usage> {
-        expect_count("instances in the reply", self.branches.len(), reply.instances())?;
-        Ok(self.finish_with(reply.as_bytes()))
-    }
-
-    /// Finishes with a checked message of as many instances.
-    pub(super) fn finish_with(self, reply: &[u8]) -> (ReceiverKeys, Opening) {
         let Self { common, coins_of, branches, s_r, t } = self;
         let (n, backend) = (branches.len(), common.backend);
+        expect_count("instances in the reply", n, reply.instances())?;
+        let reply = reply.as_bytes();
 
         // Step 11.
         let mut strings = SecretBytes::zeroed(n * BITS_LEN);
@@ -184,7 +180,7 @@ impl Receiver {
 
         let mut opening = Opening::blank(n);
         opening.bytes_mut().copy_from_slice(&t);
-        (ReceiverKeys::new(Bits::from_bytes(&b_bytes, n), keys), opening)
+        Ok((ReceiverKeys::new(Bits::from_bytes(&b_bytes, n), keys), opening))
     }
 }
 

@@ -62,12 +62,7 @@ pub struct Sender {
 impl Sender {
     /// Steps 6 to 10: answers the receiver's batch.
     pub fn respond(session: Session, blinded: &Blinded, seed: Seed) -> (Self, Reply) {
-        Self::respond_to(session, blinded.as_bytes(), seed)
-    }
-
-    /// Responds to a checked message.
-    pub(super) fn respond_to(session: Session, blinded: &[u8], seed: Seed) -> (Self, Reply) {
-        let n = blinded.len() / Blinded::INSTANCE;
+        let (n, blinded) = (blinded.instances(), blinded.as_bytes());
         let common = Common::new(&session);
         let backend = common.backend;
         let coins_of = Coins::new(&session, "foxtrot v1 roted-figure1 sender coins", &seed);

@@ -68,8 +68,7 @@ impl<'a, C: FnMut(usize)> Gates<'a, C> {
 
     /// x ⊕ a and y ⊕ b, which are sent.
     fn mask(&self, x: &[u64], y: &[u64], start: usize) -> Vec<u8> {
-        let (a, b) =
-            (&self.triples.a()[self.used + start..], &self.triples.b()[self.used + start..]);
+        let (a, b) = (&self.triples.a[self.used + start..], &self.triples.b[self.used + start..]);
         let mut opened = Vec::with_capacity(16 * x.len());
         for ((x, y), (a, b)) in x.iter().zip(y).zip(a.iter().zip(b)) {
             opened.extend_from_slice(&(x ^ a).to_le_bytes());
@@ -82,8 +81,8 @@ impl<'a, C: FnMut(usize)> Gates<'a, C> {
     async fn open(&mut self, range: Range<usize>, ours: &[u8], z: &mut [u64]) -> Result<(), Error> {
         let theirs = receive(self.io, "Gates", ours.len()).await?;
         let from = self.used + range.start;
-        let triples = self.triples.a()[from..].iter().zip(&self.triples.b()[from..]);
-        let triples = triples.zip(&self.triples.c()[from..]);
+        let triples = self.triples.a[from..].iter().zip(&self.triples.b[from..]);
+        let triples = triples.zip(&self.triples.c[from..]);
         let opened = ours.as_chunks::<16>().0.iter().zip(theirs.as_chunks::<16>().0);
         for ((z, (ours, theirs)), ((a, b), c)) in z.iter_mut().zip(opened).zip(triples) {
             let both = u128::from_le_bytes(*ours) ^ u128::from_le_bytes(*theirs);

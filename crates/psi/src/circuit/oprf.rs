@@ -2,6 +2,7 @@
 //! of them.
 
 use alloc::vec;
+use core::mem;
 
 use foxtrot_kernel::{memcheck, memory::strings};
 use foxtrot_ot::{
@@ -64,7 +65,7 @@ impl Oprf<'_> {
         let mut vole = ots.sender(io, cx, (VOLE, direction), vole_semi_honest()).await?;
         let mut k = vole.vole(io, self.store.slots()).await?;
         let delta = vole.delta()?;
-        ots.scratch = vole.into_scratch();
+        ots.scratch = mem::take(vole.scratch());
         io.limit(window_limits(FRAME));
         let row_seed = RowSeed::decode(&io.recv(RowSeed::LEN).await)?;
         for k in k.chunks_mut(FRAME / WORD) {
@@ -146,7 +147,7 @@ impl Oprf<'_> {
             Ok::<_, Error>((row_seed, plan, slots))
         };
         let (u, mut v, encoded) = vole.vole_beside(io, store.slots(), plan, encode).await?;
-        ots.scratch = vole.into_scratch();
+        ots.scratch = mem::take(vole.scratch());
         let (row_seed, plan, mut sums) = encoded?;
         Mask::Small(u).add_to(session.executor(), (WORD, &mut sums))?;
         // They are sent.

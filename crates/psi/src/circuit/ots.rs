@@ -53,8 +53,9 @@ impl Ots<'_> {
         let (session, base) = (self.sub(name), self.base);
         let plan = protocol::Plan { extension, base, direction, counter: 0 };
         let mut cx = Context::new(&session, cx.seed());
-        let sender = protocol::Sender::set_up(io, &mut cx, plan).await?;
-        Ok(sender.with_scratch(mem::take(&mut self.scratch)))
+        let mut sender = protocol::Sender::set_up(io, &mut cx, plan).await?;
+        *sender.scratch() = mem::take(&mut self.scratch);
+        Ok(sender)
     }
 
     /// A receiver of a silent protocol, set up, with the memory.
@@ -68,8 +69,9 @@ impl Ots<'_> {
         let (session, base) = (self.sub(name), self.base);
         let plan = protocol::Plan { extension, base, direction, counter: 0 };
         let mut cx = Context::new(&session, cx.seed());
-        let receiver = protocol::Receiver::set_up(io, &mut cx, plan).await?;
-        Ok(receiver.with_scratch(mem::take(&mut self.scratch)))
+        let mut receiver = protocol::Receiver::set_up(io, &mut cx, plan).await?;
+        *receiver.scratch() = mem::take(&mut self.scratch);
+        Ok(receiver)
     }
 
     /// Sends n one-of-sixteen OTs for look-ups: their tables.
@@ -89,7 +91,7 @@ impl Ots<'_> {
         let of_look_ups = ("circuit look-ups", self.direction);
         let mut sender = self.sender(io, cx, of_look_ups, ot_16_semi_honest()).await?;
         sender.random(io, n, sink).await?;
-        self.scratch = sender.into_scratch();
+        self.scratch = mem::take(sender.scratch());
         Ok(tables)
     }
 
@@ -110,7 +112,7 @@ impl Ots<'_> {
         let of_look_ups = ("circuit look-ups", self.direction);
         let mut receiver = self.receiver(io, cx, of_look_ups, ot_16_semi_honest()).await?;
         receiver.random(io, n, sink).await?;
-        self.scratch = receiver.into_scratch();
+        self.scratch = mem::take(receiver.scratch());
         Ok(choices)
     }
 
@@ -135,7 +137,7 @@ impl Ots<'_> {
         };
         let mut sender = self.sender(io, cx, (name, direction), ot_semi_honest()).await?;
         sender.random(io, Shape::random(n), sink).await?;
-        self.scratch = sender.into_scratch();
+        self.scratch = mem::take(sender.scratch());
         Ok((sent, pairs))
     }
 
@@ -164,7 +166,7 @@ impl Ots<'_> {
         };
         let mut receiver = self.receiver(io, cx, (name, direction), ot_semi_honest()).await?;
         receiver.random(io, &Choice::Random(n), sink).await?;
-        self.scratch = receiver.into_scratch();
+        self.scratch = mem::take(receiver.scratch());
         Ok((received, words(&choices), keys))
     }
 }

@@ -6,17 +6,15 @@ use foxtrot_kernel::rns::sample::Streams;
 use foxtrot_ot::{
     Decode, Direction, Error, Seed, Session, Sid, Usage,
     base::{Block, Choice, ReceiverKeys, SenderKeys},
+    engine::batches::sized,
     expect_count, expect_len,
     extension::{Kind, Places, ROWS, Receiver, Sender, Shape},
-    tasks::for_each,
+    tasks::{for_each, only},
 };
 use zeroize::Zeroizing;
 
 use super::{Set, products};
-use crate::{
-    Shares,
-    erase::{Secret, Zero},
-};
+use crate::{Shares, erase::Secret};
 
 /// A party with both extensions: it is the sender of one, with its a, and the receiver of the other, with its b.
 pub struct Party {
@@ -47,7 +45,7 @@ pub struct Joining {
 
 /// A batch that waits for the peer's `Corrections`. Its shares of b are drawn.
 #[must_use = "the batch has no output yet"]
-pub struct Extended(Batch);
+pub struct Extended(pub(super) Batch);
 
 /// A batch that waits for the peer's `Products`.
 ///
@@ -70,30 +68,12 @@ pub struct Extended(Batch);
 /// # }
 /// ```
 #[must_use = "the batch has no output yet"]
-pub struct Multiplied(Batch);
+pub struct Multiplied(pub(super) Batch);
 
-struct Batch {
+pub(super) struct Batch {
     session: Sid,
     number: u64,
-    shares: Shares,
-}
-
-impl Extended {
-    /// Returns the number of triples of the batch.
-    #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "a size, and not that of a collection")]
-    pub fn len(&self) -> usize {
-        self.0.shares.len()
-    }
-}
-
-impl Multiplied {
-    /// Returns the number of triples of the batch.
-    #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "a size, and not that of a collection")]
-    pub fn len(&self) -> usize {
-        self.0.shares.len()
-    }
+    pub(super) shares: Shares,
 }
 
 /// The sub-session of the 128 base OTs, whose receiver is the initiator.
@@ -127,16 +107,14 @@ impl Party {
         let [ours, theirs] = streams(session, set);
         expect_len("Opening", opening, set.opening_len())?;
         let (setup, corrections) = opening.split_at(set.setup_len());
-        let below = extension_session(&ours, set, Direction::InitiatorSends);
-        let unused = extension_seed(&ours, &seed);
+        let (below, unused) = of_extension(&ours, set, Direction::InitiatorSends, &seed);
         let mut sender = Sender::new(below, set.extension(), base, setup, unused)?;
         let (unverified, _) = sender.absorb(Shape::random(ROWS), corrections)?;
         let mut pairs = vec![[[0; 16]; 2]; ROWS];
         sender.finish(unverified, &[], Places::Random(&mut pairs))?;
-        let base = SenderKeys::of_messages(pairs);
+        let base = SenderKeys::new(pairs);
 
-        let below = extension_session(&theirs, set, Direction::ResponderSends);
-        let unused = extension_seed(&theirs, &seed);
+        let (below, unused) = of_extension(&theirs, set, Direction::ResponderSends, &seed);
         let (receiver, setup) = Receiver::new(below, set.extension(), base, unused)?;
         Ok((Self::joined(set, ours, seed, sender, receiver), setup))
     }
@@ -152,15 +130,14 @@ impl Party {
         seed: Seed,
     ) -> Result<(Joining, Vec<u8>), Error> {
         let [theirs, ours] = streams(session, set);
-        let below = extension_session(&theirs, set, Direction::InitiatorSends);
-        let unused = extension_seed(&theirs, &seed);
+        let (below, unused) = of_extension(&theirs, set, Direction::InitiatorSends, &seed);
         let (mut receiver, mut opening) = Receiver::new(below, set.extension(), base, unused)?;
         let mut corrections = Vec::new();
         let unanswered = receiver.extend(Choice::Random(ROWS), &mut corrections)?;
         opening.extend(corrections);
         let mut keys = vec![[0; 16]; ROWS];
         let (choices, _) = receiver.finish(unanswered, &[], Kind::Random, &mut keys)?;
-        let base = ReceiverKeys::of_extension(choices, keys)?;
+        let base = ReceiverKeys::new(choices, keys);
         Ok((Joining { set, session: ours, seed, receiver, base }, opening))
     }
 
@@ -202,7 +179,7 @@ impl Party {
     ) -> Result<Vec<Extended>, Error> {
         let (set, width) = (self.set, self.set.width());
         for (shares, _) in &batches {
-            check_shares(set, shares)?;
+            expect_count("bytes of a share", width, shares.width())?;
         }
         let (shares, messages): (Vec<_>, Vec<_>) = batches.into_iter().unzip();
         let ots: Vec<_> = shares.iter().map(|shares| set.shape(shares.len()).n()).collect();
@@ -323,8 +300,7 @@ impl Joining {
     /// [`Decode`] if the message is malformed.
     pub fn finish(self, setup: &[u8]) -> Result<Party, Error> {
         let Self { set, session, seed, receiver, base } = self;
-        let unused = extension_seed(&session, &seed);
-        let below = extension_session(&session, set, Direction::ResponderSends);
+        let (below, unused) = of_extension(&session, set, Direction::ResponderSends, &seed);
         let sender = Sender::new(below, set.extension(), base, setup, unused)?;
         Ok(Party::joined(set, session, seed, sender, receiver))
     }
@@ -345,21 +321,12 @@ fn draw(session: &Session, seed: &Seed, batch: &mut Batch) {
     }
 }
 
-/// The sub-session of the extension below a stream.
-fn extension_session(stream: &Session, set: &Set, direction: Direction) -> Session {
-    stream.sub(set.extension().name(), 0, direction)
-}
-
-/// The seed that the extension takes; with random choices and no check it draws nothing from it.
-fn extension_seed(session: &Session, seed: &Seed) -> Seed {
+/// The sub-session of the extension below a stream, and the seed that it takes: with random choices and no check it draws
+/// nothing from it.
+fn of_extension(stream: &Session, set: &Set, direction: Direction, seed: &Seed) -> (Session, Seed) {
     let mut bytes = Zeroizing::new([0; 32]);
-    seed.fill(&session.oracle("foxtrot v1 gilboa extension seed"), 0, bytes.as_mut_slice());
-    Seed::from_bytes(*bytes)
-}
-
-/// Returns an error unless the shares are for triples of that set.
-fn check_shares(set: &Set, shares: &Shares) -> Result<(), Usage> {
-    expect_count("bytes of a share", set.width(), shares.width())
+    seed.fill(&stream.oracle("foxtrot v1 gilboa extension seed"), 0, bytes.as_mut_slice());
+    (stream.sub(set.extension().name(), 0, direction), Seed::from_bytes(*bytes))
 }
 
 /// Returns an error unless the message is well formed: its length, and no bits behind the last one.
@@ -373,24 +340,6 @@ fn check_products(set: &Set, n: usize, products: &[u8]) -> Result<(), Decode> {
         }
         _ => Ok(()),
     }
-}
-
-/// Buffers of those sizes, which are used again.
-fn sized<'b, T: Zero>(
-    buffers: &'b mut Vec<Secret<T>>,
-    sizes: &'b [usize],
-) -> impl Iterator<Item = &'b mut [T]> {
-    buffers.resize_with(buffers.len().max(sizes.len()), || Secret::zeroed(0));
-    buffers.iter_mut().zip(sizes).map(|(buffer, n)| {
-        if buffer.len() < *n {
-            *buffer = Secret::zeroed(*n);
-        }
-        &mut buffer[..*n]
-    })
-}
-
-fn only<R>(results: Vec<R>) -> R {
-    results.into_iter().next().expect("one result for one item")
 }
 
 foxtrot_kernel::redacted! {

@@ -202,7 +202,7 @@ impl Party {
         batches: Vec<Extended>,
     ) -> Result<Vec<Multiplied>, Error> {
         let (set, ours) = (self.state.set(), io.on(self.streams[0]));
-        let lens = batches.iter().map(|batch| set.corrections_len(batch.len()));
+        let lens = batches.iter().map(|batch| set.corrections_len(batch.0.shares.len()));
         let corrections = ours.recv_all(lens.collect()).await;
         let mut messages = vec![Vec::new(); batches.len()];
         let batches = batches.into_iter().zip(&corrections).zip(&mut messages);
@@ -215,7 +215,7 @@ impl Party {
     /// Takes the peer's products for batches.
     async fn add(&mut self, io: &Io, batches: Vec<Multiplied>) -> Result<Vec<Shares>, Error> {
         let set = self.state.set();
-        let lens = batches.iter().map(|batch| set.products_len(batch.len()));
+        let lens = batches.iter().map(|batch| set.products_len(batch.0.shares.len()));
         let products = io.on(self.streams[1]).recv_all(lens.collect()).await;
         let batches = batches.into_iter().zip(products.iter().map(Vec::as_slice));
         Ok(self.state.add_all(batches.collect())?)

@@ -44,7 +44,7 @@ impl Chosen<'_> {
 
 /// p modulo 2⁶⁴.
 fn modulus(set: &Set) -> u64 {
-    set.plain().iter().fold(1, |p, prime| p.wrapping_mul(*prime))
+    set.plain.iter().fold(1, |p, prime| p.wrapping_mul(*prime))
 }
 
 /// Step 4: r = r − k_γ, so that P₁'s share gets k_γ.

@@ -3,16 +3,14 @@
 
 use alloc::{vec, vec::Vec};
 
+use super::Chosen;
+use crate::{erase::Secret, params::Set};
 use foxtrot_ot::{
     Bits, Context, Direction, Error,
     base::{BaseOt, Block, Choice, roted::Endemic},
     engine::{Io, batches::sized, join},
     extension::{Extension, Kind, Places, ROWS, Receiver, Sender, Shape},
 };
-use zeroize::Zeroizing;
-
-use super::Chosen;
-use crate::params::Set;
 
 /// A party's side of both extensions: in its own stream, in which it is P₀, it is the sender.
 pub(super) struct Ots {
@@ -22,8 +20,8 @@ pub(super) struct Ots {
     sender: Sender,
     receiver: Receiver,
     /// Keys of as many batches as are computed at once, used again.
-    pairs: Vec<Zeroizing<Vec<[Block; 2]>>>,
-    keys: Vec<Zeroizing<Vec<Block>>>,
+    pairs: Vec<Secret<[Block; 2]>>,
+    keys: Vec<Secret<Block>>,
     choices: Vec<Bits>,
 }
 
@@ -99,7 +97,7 @@ impl Ots {
         let batches = unverified.into_iter().zip(places);
         let batches = batches.map(|((batch, _), places)| (batch, &[][..], places));
         self.sender.finish_all(batches.collect())?;
-        Ok(self.pairs.iter().take(messages.len()).map(|pairs| pairs.as_slice()))
+        Ok(self.pairs.iter().take(messages.len()).map(|pairs| &**pairs))
     }
 }
 

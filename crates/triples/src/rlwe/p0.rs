@@ -38,18 +38,15 @@ pub struct P0 {
 /// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P0, Requested}};
 /// # fn once(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p0.receive(requested, response, None, shares, &mut Vec::new())?;
-/// # Ok(())
+/// p0.receive(requested, response, None, shares, &mut Vec::new())
 /// # }
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P0, Requested}};
-/// # fn twice(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p0.receive(requested, response, None, shares, &mut Vec::new())?;
-/// p0.receive(requested, response, None, shares, &mut Vec::new())?;
-/// # Ok(())
+/// # fn twice(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) {
+/// let _ = p0.receive(requested, response, None, shares, &mut Vec::new());
+/// let _ = p0.receive(requested, response, None, shares, &mut Vec::new());
 /// # }
 /// ```
 #[must_use = "the batch has no output yet"]
@@ -118,7 +115,7 @@ impl P0 {
             scaled.chunks_exact_mut(n).zip(negated.chunks_exact(n)).enumerate()
         {
             let p = ring.modulus(i);
-            let scale = p.neg(p.inv(p.pow(2, ring.set.t()[1].into())));
+            let scale = p.neg(p.inv(p.pow(2, ring.set.t[1].into())));
             scaled.copy_from_slice(negated);
             residues::mul_scalar(ring.backend, p, scaled, scale);
         }
@@ -337,7 +334,7 @@ pub(super) fn decrypt<'s>(
     scratch: &'s mut Scratch,
 ) -> Result<Decrypted<'s>, Error> {
     let (n, backend) = (ring.n(), ring.backend);
-    let [t0, t1] = ring.set.t();
+    let [t0, t1] = ring.set.t;
     let (low, others) = scratch.words.split_at_mut(n);
     let (words, others) = others.split_at_mut(n);
     let (d, slots) = others.split_at_mut(n);
@@ -375,7 +372,7 @@ pub(super) fn low_bits(
     words: &mut [u64],
 ) {
     let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
-    let [t0, t1] = ring.set.t();
+    let [t0, t1] = ring.set.t;
     let low_len = |bits| pack::packed_len(n, bits);
     let place = low_len(t0) + (0..k).map(|i| ring.packed_len(i)).sum::<usize>();
     pack::unpack(backend, t1, &message.bytes[place..][..low_len(t1)], words);

@@ -6,14 +6,14 @@ use foxtrot_kernel::rns::{
     pack, residues,
     sample::{self, Streams},
 };
-use foxtrot_ot::{Error, Seed, Session, Sid, Usage};
+use foxtrot_ot::{Error, Seed, Session, Sid, Usage, tasks::only};
 
 use super::{
     coins::{self, answering},
     fix::{self, Chosen},
     p0::check_shares,
     ring::{Message, Ring, combine},
-    side_by_side::{only, side_by_side},
+    side_by_side::side_by_side,
 };
 use crate::{Shares, erase::Secret, params::Set};
 
@@ -32,12 +32,10 @@ pub struct P1 {
 /// A batch that is answered. Its shares are not those of triples before P₀'s `Correction` has come.
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P1, Responded}};
-/// # fn twice(p1: &mut P1, responded: Responded, correction: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p1.finish(responded, correction, shares)?;
-/// p1.finish(responded, correction, shares)?;
-/// # Ok(())
+/// # fn twice(p1: &mut P1, responded: Responded, correction: &[u8], shares: &mut Shares) {
+/// let _ = p1.finish(responded, correction, shares);
+/// let _ = p1.finish(responded, correction, shares);
 /// # }
 /// ```
 ///
@@ -45,8 +43,7 @@ pub struct P1 {
 /// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P1, Responded}};
 /// # fn once(p1: &mut P1, responded: Responded, correction: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p1.finish(responded, correction, shares)?;
-/// # Ok(())
+/// p1.finish(responded, correction, shares)
 /// # }
 /// ```
 #[must_use = "the shares are not yet those of triples"]
@@ -134,10 +131,8 @@ impl P1 {
         Ok(Self { ring, session, seed, public_key, batch: 0, scratches })
     }
 
-    /// Gives the next batch a later number; P₀ must agree.
-    ///
-    /// Only for a seed and a session that are new: a batch that was made before under the same two, in
-    /// another state say, would be made again with the same coins, which gives both runs away.
+    /// Gives the next batch a later number; P₀ must agree. Only for a seed and a session that are new, as in
+    /// [`P0::starting_at`](super::P0::starting_at).
     ///
     /// # Errors
     /// [`Usage::ForeignBatch`] if that number is behind.
@@ -161,7 +156,7 @@ impl P1 {
     ///
     /// # Errors
     /// [`Decode`](foxtrot_ot::Decode) if the message is malformed; there are then no shares, and the response is empty.
-    /// [`Usage::CountMismatch`](foxtrot_ot::Usage::CountMismatch) if the shares are for another set or there are not
+    /// [`Usage::CountMismatch`] if the shares are for another set or there are not
     /// [`Set::ots`] OTs.
     pub fn respond(
         &mut self,
@@ -209,7 +204,7 @@ impl P1 {
     /// # Errors
     /// [`Decode`](foxtrot_ot::Decode) if the message is malformed; there are then no shares.
     /// [`Usage::ForeignBatch`] if the batch is another state's,
-    /// [`Usage::CountMismatch`](foxtrot_ot::Usage::CountMismatch) if the shares are for another set.
+    /// [`Usage::CountMismatch`] if the shares are for another set.
     pub fn finish(
         &mut self,
         responded: Responded,
@@ -381,7 +376,7 @@ pub(super) fn mask<'s, 'm>(
 ) -> Masked<'s, 'm> {
     let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
     let Scratch { c: [c0, c1], digits: [rho, _], words: [low, upper, _], .. } = scratch;
-    let [t0, t1] = ring.set.t();
+    let [t0, t1] = ring.set.t;
     let (plain, rest) = c0.split_at_mut(k * n);
     ring.dividers[0].divide(backend, plain, rest, low);
     let mut message = ring.pack_bits(t0, low, response);

@@ -31,8 +31,8 @@ impl Ring {
     pub(super) fn new(set: &'static Set, backend: Backend) -> Self {
         let n = set.n();
         let modulus = |p: u64| Modulus::new(p).expect("sets consist of primes");
-        let plain: Vec<_> = set.plain().iter().copied().map(modulus).collect();
-        let rest: Vec<_> = set.rest().iter().copied().map(modulus).collect();
+        let plain: Vec<_> = set.plain.iter().copied().map(modulus).collect();
+        let rest: Vec<_> = set.rest.iter().copied().map(modulus).collect();
         let ntt = |p: &Modulus| {
             let memory = vec![0; Ntt::<Vec<u64>>::WORDS * n];
             Ntt::new(backend, p, n, memory).expect("primes have the roots")
@@ -43,7 +43,7 @@ impl Ring {
             ntts: plain.iter().chain(&rest).map(ntt).collect(),
             centred: MixedRadix::centred(&plain),
             whole: MixedRadix::new(&plain),
-            dividers: set.t().map(|t| Divider::new(&plain, &rest, t)),
+            dividers: set.t.map(|t| Divider::new(&plain, &rest, t)),
         }
     }
 
@@ -53,7 +53,7 @@ impl Ring {
 
     /// Returns the number of primes of p, and of q.
     pub(super) fn counts(&self) -> (usize, usize) {
-        (self.set.plain().len(), self.ntts.len())
+        (self.set.plain.len(), self.ntts.len())
     }
 
     pub(super) fn ntt(&self, i: usize) -> &Ntt<Vec<u64>> {
@@ -72,7 +72,7 @@ impl Ring {
     /// Δ modulo a prime of p.
     pub(super) fn delta(&self, i: usize) -> u64 {
         let p = self.modulus(i);
-        self.set.rest().iter().fold(1, |delta, r| p.mul(delta, p.reduce(*r)))
+        self.set.rest.iter().fold(1, |delta, r| p.mul(delta, p.reduce(*r)))
     }
 
     /// o modulo a prime of p: what is added to products, which are signed, before r is taken from them; 0 without the

@@ -32,8 +32,3 @@ pub(super) fn side_by_side<T: Send, S: Send, R: Send>(
     });
     results.into_iter().flatten().collect()
 }
-
-/// The result of a single item.
-pub(super) fn only<R>(results: Vec<R>) -> R {
-    results.into_iter().next().expect("one result for one item")
-}

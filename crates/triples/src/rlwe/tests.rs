@@ -77,7 +77,7 @@ impl Parties {
         let message = Message::new("Response", 0, response, response.len()).unwrap();
         let (mut low, mut words) = (vec![0; ring.n()], vec![0; ring.n()]);
         low_bits(ring, &self.p0.negated, message, &mut low, &mut words);
-        let half = f64::from(1 << (self.set.t()[1] - 1));
+        let half = f64::from(1 << (self.set.t[1] - 1));
         let centred = |low: &u64| {
             let x = *low as f64 / half;
             if x >= 1.0 { x - 2.0 } else { x }
@@ -154,8 +154,8 @@ fn deviation(set: &Set) -> f64 {
 
 /// n·E|N|·2^t₀/Δ: inequality (4) with (6).
 fn expected_events(set: &Set) -> f64 {
-    let mean = (2.0 / core::f64::consts::PI).sqrt() * deviation(set) * product(set.plain());
-    set.n() as f64 * mean * f64::from(1 << set.t()[0]) / product(set.rest())
+    let mean = (2.0 / core::f64::consts::PI).sqrt() * deviation(set) * product(set.plain);
+    set.n() as f64 * mean * f64::from(1 << set.t[0]) / product(set.rest)
 }
 
 /// Asserts that a count of rare events is about the expected one.
@@ -166,7 +166,7 @@ fn check_count(what: &str, count: usize, expected: f64) {
 
 fn check_hiding(set: &'static Set, batches: usize) {
     let (mut events, mut squares, mut sum, mut n) = (0, 0.0, 0.0, 0.0);
-    let p = product(set.plain());
+    let p = product(set.plain);
     for key in 0..4 {
         let mut parties = Parties::new(set, key);
         for _ in 0..batches.div_ceil(4) {
@@ -210,7 +210,7 @@ fn noise_changes_a_rounding_as_often_as_the_bound_says_at_length() {
 /// normal: that a batch does not decrypt.
 fn expected_failures(set: &Set) -> f64 {
     let n = set.n() as f64;
-    let [t0, t1] = set.t();
+    let [t0, t1] = set.t;
     let (sd, threshold) = ((2.0 * n / 3.0 / 12.0).sqrt(), f64::from(1 << (t1 - 1)));
     let width = f64::from(1 << (t1 - t0));
     let steps = 400;
@@ -235,7 +235,7 @@ fn check_decryption(set: &'static Set, batches: usize) {
     }
     let batches = 8.0 * batches.div_ceil(8) as f64;
     check_count("failures", failures, batches * expected_failures(set));
-    let [t0, t1] = set.t().map(|t| 4f64.powi(-(t as i32)));
+    let [t0, t1] = set.t.map(|t| 4f64.powi(-(t as i32)));
     let expected = 2.0 * (t0 / 12.0 + 2.0 * set.n() as f64 / 3.0 * t1 / 12.0).sqrt();
     let measured = (squares / n).sqrt();
     println!("sd of remainders: {measured:.4}, expected {expected:.4}");
@@ -275,7 +275,7 @@ fn triples_are_wrong_as_often_as_sums_wrap_around() {
     let mut parties = Parties::new(set, 3);
     let batches = 60;
     let wrong: usize = (0..batches).map(|_| parties.batch().wrong).sum();
-    let expected = f64::from(batches) * set.n() as f64 * mean / product(set.plain());
+    let expected = f64::from(batches) * set.n() as f64 * mean / product(set.plain);
     check_count("wrong triples", wrong, expected);
     assert!(wrong > 20, "the experiment sees them");
 }
@@ -290,7 +290,7 @@ fn correlation(pairs: &[(f64, f64)]) -> f64 {
 /// Compares P₀'s knowledge of N, with a guess of P₁'s shares, with the noise that it sees; then with the shares themselves.
 fn seen_by_p0(set: &'static Set, batches: usize) -> [f64; 5] {
     let mut parties = Parties::new(set, 9);
-    let p = product(set.plain());
+    let p = product(set.plain);
     let mut pairs = [const { Vec::new() }; 5];
     for _ in 0..batches {
         let batch = parties.batch();
@@ -341,7 +341,7 @@ fn the_public_keys_noise_matches_its_rounding() {
     let radix = MixedRadix::centred(&rest);
     radix.digits(backend, &mut digits);
     let offset = (rest.iter().map(|r| i128::from(r.value())).product::<i128>() - 1) / 2;
-    let p = product(set.plain());
+    let p = product(set.plain);
     let mut squares = 0.0;
     for j in 0..n {
         let above =

@@ -5,7 +5,7 @@ use foxtrot_triples::params::Set;
 /// log₂ of a bound on the probability that any of so many triples is wrong: that their batches do not decrypt, or that a
 /// sum wraps around unnoticed (`docs/protocols/triples.md`, sections 5 and 7).
 pub(crate) fn wrong_log2(set: &Set, triples: u64) -> f64 {
-    let batches = set.batches(triples) as f64 * (-f64::from(set.failure())).exp2();
+    let batches = set.batches(triples) as f64 * (-f64::from(set.failure)).exp2();
     (batches + triples as f64 * unnoticed(set)).log2()
 }
 
@@ -13,7 +13,7 @@ pub(crate) fn wrong_log2(set: &Set, triples: u64) -> f64 {
 /// (1 − θ)·2^(2ℓ + 1), at most (8/3)·θ⁵.
 fn unnoticed(set: &Set) -> f64 {
     let bits = f64::from(set.bits());
-    let p = set.plain().iter().map(|&prime| prime as f64).product::<f64>();
+    let p = set.plain.iter().map(|&prime| prime as f64).product::<f64>();
     if set.fix().is_none() {
         return (2.0 * bits - 3.4).exp2() / p;
     }

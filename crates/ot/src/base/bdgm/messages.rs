@@ -46,10 +46,6 @@ message! {
 }
 
 impl Blinded {
-    pub(super) fn blank(n: usize) -> Self {
-        Self { bytes: vec![0; Self::encoded_len(n)], n }
-    }
-
     pub(super) fn phis_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
@@ -60,10 +56,6 @@ impl Blinded {
 }
 
 impl Challenge {
-    pub(super) fn blank(n: usize) -> Self {
-        Self { bytes: vec![0; Self::encoded_len(n)], n }
-    }
-
     pub(super) fn instances_bytes(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.chunks_exact(CHALLENGE_LEN)
     }
@@ -80,10 +72,6 @@ impl Response {
 }
 
 impl Ciphertexts {
-    pub(super) fn blank(n: usize) -> Self {
-        Self { bytes: vec![0; Self::encoded_len(n)], n }
-    }
-
     pub(super) fn instances_bytes(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.chunks_exact(CIPHERTEXT_LEN)
     }

@@ -71,14 +71,12 @@ fn pairs(keys: &Keys) -> SenderKeys {
 async fn send(io: &Io, session: Session, n: usize, seed: Seed) -> Result<Keys, Error> {
     let (sender, share) = Sender::start(session, n, 2, seed)?;
     io.send(share.into_bytes()).await;
-    let points = io.recv(Points::encoded_len(n)).await;
-    Ok(sender.finish(&Points::decode(&points, n)?)?)
+    Ok(sender.finish(&Points::receive(io, n).await?)?)
 }
 
 /// Receives the share and answers it: the chosen keys.
 async fn receive(io: &Io, session: Session, choices: &Bits, seed: Seed) -> Result<Chosen, Error> {
-    let n = choices.len();
-    let share = Share::decode(&io.recv(Share::encoded_len(n)).await, n)?;
+    let share = Share::receive(io, choices.len()).await?;
     let (chosen, points) = choose(session, 2, &bytes_of(choices), &share, seed)?;
     io.send(points.into_bytes()).await;
     Ok(chosen)

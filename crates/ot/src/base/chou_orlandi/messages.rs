@@ -68,10 +68,6 @@ impl Share {
 }
 
 impl Points {
-    pub(super) fn blank(n: usize) -> Self {
-        Self { bytes: vec![0; Self::encoded_len(n)], n }
-    }
-
     pub(super) fn group_mut(&mut self, first: usize, count: usize) -> &mut [[u8; 32]] {
         &mut self.bytes.as_chunks_mut().0[first..][..count]
     }

@@ -49,10 +49,10 @@ message! {
 }
 
 impl Points {
-    pub(super) fn blank(n: usize, seed: [u8; 32]) -> Self {
-        let mut bytes = vec![0; Self::encoded_len(n)];
-        bytes[..HEAD].copy_from_slice(&seed);
-        Self { bytes, n }
+    pub(super) fn new(n: usize, seed: [u8; 32]) -> Self {
+        let mut points = Self::blank(n);
+        points.bytes[..HEAD].copy_from_slice(&seed);
+        points
     }
 
     pub(super) fn seed(&self) -> &[u8; 32] {
@@ -73,10 +73,10 @@ impl Points {
 }
 
 impl Challenge {
-    pub(super) fn blank(n: usize, backend: Backend, z: &[Point; 1]) -> Self {
-        let mut bytes = vec![0; Self::encoded_len(n)];
-        ristretto::encode(backend, z, bytes[..HEAD].as_chunks_mut().0);
-        Self { bytes, n }
+    pub(super) fn new(n: usize, backend: Backend, z: &[Point; 1]) -> Self {
+        let mut challenge = Self::blank(n);
+        ristretto::encode(backend, z, challenge.bytes[..HEAD].as_chunks_mut().0);
+        challenge
     }
 
     pub(super) fn set_proof(&mut self, proof: &[u8; PROOF]) {

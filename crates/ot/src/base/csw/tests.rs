@@ -73,13 +73,13 @@ fn a_csw_sender_can_also_guess_choice_one() {
         let (sender, honest) = Sender::challenge(session(), &points, seed(2));
         let hash = |i: usize, j: u8| -> [u8; 16] {
             let keys = sender.keys.pairs()[i][usize::from(j)];
-            hashes(&session(), &keys, |_| (i as u64, j)).as_chunks().0[0]
+            hashes(&session(), &[keys], |_| (i as u64, j))[0]
         };
         // χᵢ = h₁ ⊕ x and h₀′ = x for some x, where the choice is 1.
         let x = [7; 16];
         let mut of_zero: Vec<[u8; 16]> = (0..N).map(|i| hash(i, 0)).collect();
         of_zero[i] = x;
-        let answer = answer(&session(), of_zero.as_flattened());
+        let answer = answer(&session(), &of_zero);
         let mut bytes = honest.as_bytes().to_vec();
         bytes[32..64].copy_from_slice(&proof(&session(), &answer));
         for (to, (h, x)) in bytes[64 + 16 * i..].iter_mut().zip(hash(i, 1).iter().zip(x)) {

@@ -5,84 +5,34 @@ use core::marker::PhantomData;
 
 use foxtrot_kernel::{Backend, curve::Invalid};
 
-use super::{
-    super::{check_batch, message::encoding},
-    Pair,
-};
-use crate::{Decode, Error, agreement::Agreement, expect_len, popf::Popf};
+use super::{super::message::message, Pair};
+use crate::{Decode, agreement::Agreement, popf::Popf};
 
-/// S → R: the sender's share, one for all instances.
-#[derive(Clone, PartialEq, Eq)]
-#[must_use]
-pub struct KeyShare<P> {
-    bytes: Vec<u8>,
-    n: usize,
-    pair: PhantomData<P>,
+message! {
+    /// S → R: the sender's share, one for all instances.
+    [P: Pair] KeyShare,
+    len: |_n| P::Agreement::SHARE_LEN,
+    check: |bytes, _n| match P::Agreement::is_share(bytes) {
+        true => Ok(()),
+        false => Err(Decode::Point { message: Self::NAME, instance: 0 }),
+    }
 }
 
-/// R → S: φ of every instance.
-#[derive(Clone, PartialEq, Eq)]
-#[must_use]
-pub struct Blinded<P> {
-    bytes: Vec<u8>,
-    n: usize,
-    pair: PhantomData<P>,
+message! {
+    /// R → S: φ of every instance.
+    [P: Pair] Blinded,
+    len: |n| n.saturating_mul(P::Popf::PHI_LEN),
+    check: |bytes, _n| P::Popf::check(Backend::best(), bytes)
+        .map_err(|Invalid { index: instance }| Decode::Point { message: Self::NAME, instance })
 }
-
-encoding!([P: Pair] KeyShare<P>);
-encoding!([P: Pair] Blinded<P>);
 
 impl<P: Pair> KeyShare<P> {
-    /// Length in bytes, whatever the number of instances.
-    #[must_use]
-    pub fn encoded_len(_n: usize) -> usize {
-        P::Agreement::SHARE_LEN
-    }
-
-    /// A message for n instances from the peer's bytes.
-    ///
-    /// # Errors
-    /// [`Usage::BatchTooLarge`](crate::Usage); [`Decode`] if the bytes are none.
-    pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Error> {
-        check_batch(n)?;
-        expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
-        if !P::Agreement::is_share(bytes) {
-            return Err(Decode::Point { message: Self::NAME, instance: 0 }.into());
-        }
-        Ok(Self::new(bytes.to_vec(), n))
-    }
-
     pub(super) fn new(bytes: Vec<u8>, n: usize) -> Self {
-        Self { bytes, n, pair: PhantomData }
+        Self { bytes, n, of: PhantomData }
     }
 }
 
 impl<P: Pair> Blinded<P> {
-    /// Length in bytes for n instances.
-    #[must_use]
-    pub fn encoded_len(n: usize) -> usize {
-        n.saturating_mul(P::Popf::PHI_LEN)
-    }
-
-    /// A message of n instances from the peer's bytes.
-    ///
-    /// # Errors
-    /// [`Usage::BatchTooLarge`](crate::Usage); [`Decode`] if the bytes are none.
-    pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Error> {
-        check_batch(n)?;
-        expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
-        match P::Popf::check(Backend::best(), bytes) {
-            Ok(()) => Ok(Self { bytes: bytes.to_vec(), n, pair: PhantomData }),
-            Err(Invalid { index: instance }) => {
-                Err(Decode::Point { message: Self::NAME, instance }.into())
-            }
-        }
-    }
-
-    pub(super) fn blank(n: usize) -> Self {
-        Self { bytes: vec![0; Self::encoded_len(n)], n, pair: PhantomData }
-    }
-
     pub(super) fn phis_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }

@@ -75,7 +75,7 @@ fn a_receiver_with_a_neutral_public_key_knows_exactly_one_key() {
     for (i, own) in [0, 1].into_iter().enumerate() {
         let key = |j: u8, point: &[Point; 1]| {
             let position = |_| (i as u64, j);
-            derive(&session(0), &setup, point, position, |_| &sent[i]).to_vec()
+            derive(&session(0), &setup, point, position, |_| &sent[i])[0].to_vec()
         };
         let [known, other] = [own, 1 - own].map(|j| keys.pairs()[i][usize::from(j)].to_vec());
         assert_eq!(known, key(own, &[Point::IDENTITY]));

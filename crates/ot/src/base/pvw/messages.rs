@@ -44,10 +44,6 @@ fn decoded(bytes: &[u8]) -> Point {
 }
 
 impl PublicKeys {
-    pub(super) fn new(n: usize) -> Self {
-        Self { bytes: vec![0; Self::encoded_len(n)], n }
-    }
-
     pub(super) fn set(&mut self, i: usize, key: &[[u8; POINT_LEN]; 2]) {
         self.bytes[i * KEY_LEN..][..KEY_LEN].copy_from_slice(key.as_flattened());
     }
@@ -64,10 +60,6 @@ impl PublicKeys {
 }
 
 impl Ciphertexts {
-    pub(super) fn new(n: usize) -> Self {
-        Self { bytes: vec![0; Self::encoded_len(n)], n }
-    }
-
     pub(super) fn set(&mut self, i: usize, j: usize, u: &[u8; POINT_LEN], c: &Block) {
         let place = &mut self.bytes[(2 * i + j) * BRANCH_LEN..][..BRANCH_LEN];
         place[..POINT_LEN].copy_from_slice(u);

@@ -134,17 +134,19 @@ fn secrets_keys_and_tickets_match_the_test_vectors() {
         let bit = |i: usize| usize::from(choices.get(i).unwrap_u8());
         pairs.iter().enumerate().map(|(i, pair)| pair[bit(i)]).collect()
     };
-    let hashes = |run: &Value| Hashes::of(&Session::new(Sid::from_bytes(array(&run["base_id"]))));
+    let hashes = hashes_of(&Session::new(Sid::from_bytes(array(&runs[0]["base_id"]))));
     let made = of(&runs[0], "keys");
-    let first = hashes(&runs[0]).pairs(Hashes::next, &made);
-    assert!(*first == *of(&runs[0], "secrets"));
-    let of_receiver = hashes(&runs[0]).chosen(Hashes::next, &choices, &chosen(&made));
-    assert!(*of_receiver == *chosen(&first));
+    let state = State { choices: None, secrets: Secret(made.as_flattened().to_vec()) };
+    let of_sender = state.next(&hashes);
+    let first = of(&runs[0], "secrets");
+    assert!(*of_sender.secrets == *first.as_flattened());
+    let state = State { choices: Some(choices.slice(0..n)), secrets: Secret(chosen(&made)) };
+    let of_receiver = state.next(&hashes);
+    assert!(*of_receiver.secrets == *chosen(&first));
 
     let id = || Session::new(Sid::from_bytes(array(&runs[1]["base_id"])));
-    let of_sender = Kept::resume(&Endemic, State(Secrets::Sender(first)));
-    let state = Secrets::Receiver { choices: choices.slice(0..n), chosen: of_receiver };
-    let of_receiver = Kept::resume(&Endemic, State(state));
+    let of_sender = Kept::resume(&Endemic, of_sender);
+    let of_receiver = Kept::resume(&Endemic, of_receiver);
     let seed = || Seed::from_bytes([8; 32]);
     let choice = Choice::Random(n);
     let sender = of_sender.sender(id(), n, seed()).unwrap();

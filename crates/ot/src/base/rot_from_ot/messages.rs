@@ -1,6 +1,6 @@
 //! The three messages around the OT (`docs/wire/rot-from-ot.md`, section 9).
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 use super::super::message::message;
 use crate::{Bits, Session};

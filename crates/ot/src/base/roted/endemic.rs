@@ -5,11 +5,11 @@ use alloc::vec;
 use super::{
     Blinded, Endemic, Reply, check_batch,
     instances::{self, Blinding},
-    messages::View,
 };
 use crate::{
     Bits, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
+    expect_count,
     oracle::{Keyed, Purpose},
 };
 
@@ -29,26 +29,20 @@ use crate::{
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted::{Endemic, Reply, endemic::Receiver}};
-/// # let session = Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), Seed::from_bytes([0; 32]));
-/// let (receiver, _blinded) = Receiver::start(session, choices, seed)?;
-/// let reply = Reply::<Endemic>::decode(&[0; 2176], 1)?;
-/// receiver.finish(&reply)?;
-/// receiver.finish(&reply)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::roted::{Endemic, Reply, endemic::Receiver};
+/// # fn twice(receiver: Receiver, reply: &Reply<Endemic>) {
+/// let _ = receiver.finish(reply);
+/// let _ = receiver.finish(reply);
+/// # }
 /// ```
 ///
 /// Nor does a message of the other mode fit:
 ///
 /// ```compile_fail,E0308
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted::{Reply, Rot, endemic::Receiver}};
-/// # let session = Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), Seed::from_bytes([0; 32]));
-/// let (receiver, _blinded) = Receiver::start(session, choices, seed)?;
-/// let reply = Reply::<Rot>::decode(&[0; 2209], 1)?;
-/// receiver.finish(&reply)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::roted::{Reply, Rot, endemic::Receiver};
+/// # fn of_other_mode(receiver: Receiver, reply: &Reply<Rot>) {
+/// let _ = receiver.finish(reply);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {
@@ -71,7 +65,7 @@ impl Receiver {
         let mut blinded = Blinded::blank(choices.len());
         let (blinding, condensed) =
             instances::blind(&session, &instances::ROTED, choices, &seed, blinded.phis_mut());
-        let digest = blinded.view().digest(&session, &condensed);
+        let digest = blinded.digest(&session, &condensed);
         Ok((Self { session, blinding, digest }, blinded))
     }
 
@@ -80,13 +74,9 @@ impl Receiver {
     /// # Errors
     /// [`Usage::CountMismatch`] if the reply was decoded for another number of instances.
     pub fn finish(self, reply: &Reply<Endemic>) -> Result<ReceiverKeys, Usage> {
-        self.finish_with(reply.view())
-    }
-
-    pub(super) fn finish_with(self, reply: View<'_>) -> Result<ReceiverKeys, Usage> {
         let Self { session, blinding, digest } = self;
-        reply.expect_instances(blinding.choices().len())?;
-        let strings = blinding.recover(&session, reply.instances_bytes());
+        expect_count("instances in the reply", blinding.choices().len(), reply.instances())?;
+        let strings = blinding.recover(&session, reply.as_bytes());
         // Without the secrets there is more memory.
         let choices = blinding.into_choices();
         let oracle = output(&session, &transcript(&session, &digest, reply));
@@ -103,19 +93,11 @@ pub fn respond(
     blinded: &Blinded<Endemic>,
     seed: Seed,
 ) -> (SenderKeys, Reply<Endemic>) {
-    respond_to(session, blinded.view(), seed)
-}
-
-pub(super) fn respond_to(
-    session: Session,
-    blinded: View<'_>,
-    seed: Seed,
-) -> (SenderKeys, Reply<Endemic>) {
     let mut reply = Reply::blank(blinded.instances());
     let (strings, condensed) =
-        instances::reply(&session, blinded.instances_bytes(), &seed, reply.instances_bytes_mut());
+        instances::reply(&session, blinded.phis(), &seed, reply.instances_mut());
     let digest = blinded.digest(&session, &condensed);
-    let oracle = output(&session, &transcript(&session, &digest, reply.view()));
+    let oracle = output(&session, &transcript(&session, &digest, &reply));
     let question = |k: usize| {
         let (i, j) = (k / 2, u8::from(k % 2 == 1));
         (i as u64, j, strings[2 * i + usize::from(j)])
@@ -126,10 +108,10 @@ pub(super) fn respond_to(
 }
 
 /// The hash of both messages, of the digest of the `Blinded` and a `Reply`.
-fn transcript(session: &Session, digest: &[u8; 32], reply: View<'_>) -> [u8; 32] {
+fn transcript(session: &Session, digest: &[u8; 32], reply: &Reply<Endemic>) -> [u8; 32] {
     let (oracle, mut transcript) =
         (session.oracle(const { Purpose::new("foxtrot v1 roted transcript") }), [0; 32]);
-    oracle.answer(0, 0, &[digest, reply.bytes()], &mut transcript);
+    oracle.answer(0, 0, &[digest, reply.as_bytes()], &mut transcript);
     transcript
 }
 

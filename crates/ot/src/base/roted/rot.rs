@@ -9,13 +9,13 @@ use zeroize::Zeroizing;
 use super::{
     Blinded, Opening, Reply, Rot, check_batch,
     instances::{self, Blinding, REPLY_LEN},
-    messages::View,
 };
 use crate::{
     Bits, Misbehaved, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
     choices::verdict,
     erase::{SecretBytes, Secrets},
+    expect_count,
     oracle::{Keyed, Purpose},
 };
 
@@ -35,14 +35,11 @@ use crate::{
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Seed, Session, Sid, base::roted::{Reply, Rot, rot::Receiver}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = Seed::from_bytes([0; 32]);
-/// let (receiver, _blinded) = Receiver::start(session(), 1, seed)?;
-/// let reply = Reply::<Rot>::decode(&[0; 2209], 1)?;
-/// receiver.finish(&reply)?;
-/// receiver.finish(&reply)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # use foxtrot_ot::base::roted::{Reply, Rot, rot::Receiver};
+/// # fn twice(receiver: Receiver, reply: &Reply<Rot>) {
+/// let _ = receiver.finish(reply);
+/// let _ = receiver.finish(reply);
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {
@@ -66,14 +63,10 @@ pub struct Receiver {
 /// ```
 ///
 /// ```compile_fail,E0599
-/// # use foxtrot_ot::{Seed, Session, Sid, base::roted::rot::{Receiver, Sender}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = || Seed::from_bytes([0; 32]);
-/// # let (receiver, blinded) = Receiver::start(session(), 1, seed())?;
-/// let (sender, reply) = Sender::respond(session(), &blinded, seed());
-/// let (_, opening) = receiver.finish(&reply)?;
+/// # use foxtrot_ot::base::roted::rot::Sender;
+/// # fn unchecked(sender: &Sender) {
 /// sender.pairs();
-/// # Ok::<(), foxtrot_ot::Error>(())
+/// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender {
@@ -105,7 +98,7 @@ impl Receiver {
         blinded.head_mut().copy_from_slice(&commit(&session, &t));
         let (blinding, condensed) =
             instances::blind(&session, &instances::ROTED, choices, &seed, blinded.phis_mut());
-        let digest = blinded.view().digest(&session, &condensed);
+        let digest = blinded.digest(&session, &condensed);
         Ok((Self { session, blinding, digest, t: Zeroizing::new(t) }, blinded))
     }
 
@@ -114,13 +107,9 @@ impl Receiver {
     /// # Errors
     /// [`Usage::CountMismatch`] if the reply was decoded for another number of instances.
     pub fn finish(self, reply: &Reply<Rot>) -> Result<(ReceiverKeys, Opening), Usage> {
-        self.finish_with(reply.view())
-    }
-
-    pub(super) fn finish_with(self, reply: View<'_>) -> Result<(ReceiverKeys, Opening), Usage> {
         let Self { session, blinding, digest, t } = self;
-        reply.expect_instances(blinding.choices().len())?;
-        let strings = blinding.recover(&session, reply.instances_bytes());
+        expect_count("instances in the reply", blinding.choices().len(), reply.instances())?;
+        let strings = blinding.recover(&session, reply.parts().1);
         // Without the secrets there is more memory.
         let choices = blinding.into_choices();
         let transcript = transcript(&session, &t, &digest, reply);
@@ -135,14 +124,6 @@ impl Receiver {
 impl Sender {
     /// Steps 5 to 8: answers the receiver's batch.
     pub fn respond(session: Session, blinded: &Blinded<Rot>, seed: Seed) -> (Self, Reply<Rot>) {
-        Self::respond_to(session, blinded.view(), seed)
-    }
-
-    pub(super) fn respond_to(
-        session: Session,
-        blinded: View<'_>,
-        seed: Seed,
-    ) -> (Self, Reply<Rot>) {
         let n = blinded.instances();
         let (u, mut a) = batch_coins(
             &session,
@@ -155,12 +136,8 @@ impl Sender {
 
         let mut reply = Reply::blank(n);
         reply.set_head(&u, &a);
-        let (strings, condensed) = instances::reply(
-            &session,
-            blinded.instances_bytes(),
-            &seed,
-            reply.instances_bytes_mut(),
-        );
+        let (strings, condensed) =
+            instances::reply(&session, blinded.phis(), &seed, reply.instances_mut());
         let commitment = core::array::from_fn(|k| blinded.head()[k]);
         let digest = blinded.digest(&session, &condensed);
         (Self { session, strings, commitment, digest, reply: reply.clone() }, reply)
@@ -174,7 +151,7 @@ impl Sender {
         if !verdict(commit(&self.session, &opening.0).ct_eq(&self.commitment)) {
             return Err(Misbehaved::CommitmentMismatch);
         }
-        let (reply, t) = (self.reply.view(), &opening.0);
+        let (reply, t) = (&self.reply, &opening.0);
         let transcript = transcript(&self.session, t, &self.digest, reply);
         let (a, oracle) = (reply.a(), output(&self.session, t, reply.u(), &transcript));
         let question = |k: usize| {
@@ -207,12 +184,13 @@ fn nh_key(session: &Session, t: &[u8; 32]) -> SecretBytes {
 /// The hash of both messages, of the digest of the `Blinded` and a `Reply`; of the instances in the
 /// latter by a universal hash under t. A `Reply` that reaches the receiver was fixed before anybody
 /// else knew t, so a party that changed it on the way does not know its hash.
-fn transcript(session: &Session, t: &[u8; 32], digest: &[u8; 32], reply: View<'_>) -> [u8; 32] {
+fn transcript(session: &Session, t: &[u8; 32], digest: &[u8; 32], reply: &Reply<Rot>) -> [u8; 32] {
     let mut hashes = vec![[0; nh::HASH_LEN]; reply.instances()];
-    nh::hash(session.backend(), &nh_key(session, t), reply.instances_bytes(), &mut hashes);
+    let (head, instances) = reply.parts();
+    nh::hash(session.backend(), &nh_key(session, t), instances, &mut hashes);
     let (oracle, mut transcript) =
         (session.oracle(const { Purpose::new("foxtrot v1 roted rot transcript") }), [0; 32]);
-    oracle.answer(0, 0, &[digest, reply.head(), hashes.as_flattened()], &mut transcript);
+    oracle.answer(0, 0, &[digest, head, hashes.as_flattened()], &mut transcript);
     transcript
 }
 
@@ -284,8 +262,8 @@ mod tests {
         let head = Reply::<Rot>::encoded_len(N) - N * REPLY_LEN;
         bytes[head - 1] &= 1;
         let of = |t, digest, bytes: &[u8]| {
-            let reply = Reply::<Rot>::check(bytes, N).unwrap();
-            transcript(&session, &[t; 32], &[digest; 32], reply)
+            let reply = Reply::<Rot>::decode(bytes, N).unwrap();
+            transcript(&session, &[t; 32], &[digest; 32], &reply)
         };
         let here = of(1, 2, &bytes);
         assert!(here != of(2, 2, &bytes) && here != of(1, 1, &bytes));

@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use zeroize::Zeroizing;
 
+use super::Extension;
 use crate::{
-    Session,
+    Session, Sid,
     base::Block,
     erase::SecretBytes,
     extension::{
@@ -15,7 +16,7 @@ use crate::{
         matrix::Matrix,
     },
     oracle::{Oracle, Wide},
-    tasks::{Executor, for_each},
+    tasks::for_each,
 };
 
 /// OTs that are turned and hashed together.
@@ -24,12 +25,19 @@ const TILE: usize = 512;
 /// Queries that are put together, of one OT or of several.
 const TOGETHER: usize = 128;
 
+/// A batch of either party, once its corrections are there.
+pub(super) struct Batch {
+    pub(super) session: Sid,
+    pub(super) number: u64,
+    pub(super) n: usize,
+    pub(super) rows: Matrix,
+}
+
 /// A batch that is ready to be read.
 pub(super) struct Output<'a> {
-    pub(super) session: &'a Session,
-    pub(super) executor: &'a dyn Executor,
-    pub(super) parameters: Parameters,
-    pub(super) matrix: &'a Matrix,
+    session: &'a Session,
+    parameters: Parameters,
+    matrix: &'a Matrix,
 }
 
 /// The hash of the keys of a batch; its id has the challenge in it, if there was one.
@@ -39,6 +47,12 @@ pub(super) fn oracle(session: &Session, batch: u64, challenge: Option<&Challenge
         "foxtrot v1 one-of-n key",
         &challenge.into_iter().fold(id, |id, u| id.field(u)).finish(),
     )
+}
+
+impl Extension {
+    pub(super) fn output<'a>(&self, session: &'a Session, matrix: &'a Matrix) -> Output<'a> {
+        Output { session, parameters: self.parameters(), matrix }
+    }
 }
 
 impl Output<'_> {
@@ -63,10 +77,10 @@ impl Output<'_> {
     pub(super) fn all(&self, oracle: &Oracle, differences: &[u8], n: usize, keys: &mut [Block]) {
         let len = self.parameters.row_len();
         let choices = differences.len() / len;
-        let per_thread = keys.len().div_ceil(self.executor.threads().max(1));
+        let per_thread = keys.len().div_ceil(self.session.executor().threads().max(1));
         let at_once = per_thread.next_multiple_of(TOGETHER).max(TOGETHER);
         let parts = keys.chunks_mut(at_once).enumerate();
-        for_each(self.executor, parts, |(part, keys)| {
+        for_each(self.session.executor(), parts, |(part, keys)| {
             let mut wide = Wide::new(self.session.backend());
             let mut blocks = Zeroizing::new([[0; 16]; TILE]);
             let mut tile = SecretBytes::zeroed(TILE * len);
@@ -115,9 +129,9 @@ impl Output<'_> {
     ) {
         let len = self.parameters.row_len();
         let tiles = out.len().div_ceil(TILE * places);
-        let at_once = tiles.div_ceil(self.executor.threads().max(1)).max(1) * TILE;
+        let at_once = tiles.div_ceil(self.session.executor().threads().max(1)).max(1) * TILE;
         let parts: Vec<_> = out.chunks_mut(at_once * places).enumerate().collect();
-        for_each(self.executor, parts.into_iter(), |(part, out)| {
+        for_each(self.session.executor(), parts.into_iter(), |(part, out)| {
             let mut blocks = Zeroizing::new([[0; 16]; TILE]);
             let mut tile = SecretBytes::zeroed(TILE * len);
             let firsts = (part * at_once..).step_by(TILE);

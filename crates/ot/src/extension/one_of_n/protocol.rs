@@ -66,7 +66,6 @@ pub type Plan<'a> = protocol::Plan<'a, Extension>;
 /// The sender of a 1-of-N extension, set up.
 #[derive(Debug)]
 pub struct Sender {
-    extension: Extension,
     state: super::Sender,
     runs: Runs,
 }
@@ -74,7 +73,6 @@ pub struct Sender {
 /// The receiver of a 1-of-N extension, set up.
 #[derive(Debug)]
 pub struct Receiver {
-    extension: Extension,
     state: super::Receiver,
     runs: Runs,
 }
@@ -109,7 +107,7 @@ impl Sender {
         let rows = plan.extension.parameters().length;
         let (session, keys) = plan.receive_base(io, cx, about, limits, rows).await?;
         let state = super::Sender::new(session, plan.extension, keys, cx.seed())?;
-        Ok(Self { extension: plan.extension, state, runs: Runs::default() })
+        Ok(Self { state, runs: Runs::default() })
     }
 
     /// The keys of the first words of every OT go to `sink`, batch after batch, those of an OT one
@@ -124,12 +122,12 @@ impl Sender {
         mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        io.limit(limits(&self.extension));
+        io.limit(limits(&self.state.extension));
         let mut keys = Zeroizing::new(Vec::new());
         let mut pending = VecDeque::with_capacity(WINDOW);
-        for n in shape.batches(&self.extension) {
+        for n in shape.batches(&self.state.extension) {
             pending.push_back((self.absorb(io, n).await?, n));
-            let len = self.extension.proof_len();
+            let len = self.state.extension.proof_len();
             if io.on(PROOFS).wait_until_due(pending.len(), 2, len).await
                 && let Some((batch, n)) = pending.pop_front()
             {
@@ -147,7 +145,7 @@ impl Sender {
 
     /// Takes the corrections of a batch, and challenges them.
     async fn absorb(&mut self, io: &Io, n: usize) -> Result<Unverified, Error> {
-        let corrections = io.recv(self.extension.corrections_len(n)).await;
+        let corrections = io.recv(self.state.extension.corrections_len(n)).await;
         let (batch, challenge) = self.state.absorb(n, &corrections)?;
         if let Some(challenge) = challenge {
             io.send(challenge.to_vec()).await;
@@ -164,7 +162,7 @@ impl Sender {
         choices: usize,
         keys: &mut Vec<Block>,
     ) -> Result<(), Error> {
-        let proof = io.on(PROOFS).recv_any(self.extension.proof_len()).await;
+        let proof = io.on(PROOFS).recv_any(self.state.extension.proof_len()).await;
         keys.resize(n.saturating_mul(choices), [0; 16]);
         self.state.finish(batch, &proof, Places::All(choices, keys))
     }
@@ -180,7 +178,7 @@ impl Receiver {
         let rows = plan.extension.parameters().length;
         let (session, keys) = plan.send_base(io, cx, about, limits, rows).await?;
         let state = super::Receiver::new(session, plan.extension, keys, cx.seed())?;
-        Ok(Self { extension: plan.extension, state, runs: Runs::default() })
+        Ok(Self { state, runs: Runs::default() })
     }
 
     /// The keys of these words, as many as the shape says, go to `sink`, batch after batch.
@@ -195,13 +193,13 @@ impl Receiver {
         mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        io.limit(limits(&self.extension));
-        let word_len = self.extension.parameters().word_len();
+        io.limit(limits(&self.state.extension));
+        let word_len = self.state.extension.parameters().word_len();
         expect_count("bytes of words", shape.n.saturating_mul(word_len), words.len())?;
         let mut keys = Zeroizing::new(Vec::new());
         let mut pending = VecDeque::with_capacity(WINDOW);
-        for n in shape.batches(&self.extension) {
-            let len = self.extension.challenge_len();
+        for n in shape.batches(&self.state.extension) {
+            let len = self.state.extension.challenge_len();
             if io.wait_until_due(pending.len(), 2, len).await
                 && let Some((batch, n)) = pending.pop_front()
             {
@@ -231,7 +229,7 @@ impl Receiver {
         n: usize,
         keys: &mut Vec<Block>,
     ) -> Result<(), Error> {
-        let challenge = io.recv_any(self.extension.challenge_len()).await;
+        let challenge = io.recv_any(self.state.extension.challenge_len()).await;
         keys.resize(n, [0; 16]);
         let proof = self.state.finish(batch, &challenge, keys)?;
         io.on(PROOFS).send_any(proof).await;

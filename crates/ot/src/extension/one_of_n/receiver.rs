@@ -6,10 +6,8 @@ use foxtrot_kernel::vole;
 use zeroize::Zeroizing;
 
 use super::{
-    Extension, GROUP,
-    check::{coefficients, hash_rows},
-    nonces,
-    output::{Output, oracle},
+    Extension, GROUP, coefficients, nonces,
+    output::{Batch, oracle},
     stream,
 };
 use crate::{
@@ -17,7 +15,9 @@ use crate::{
     base::{Block, SenderKeys},
     expect_count, expect_len,
     extension::{
-        Challenge, MASK_COLUMNS, check_owner,
+        Challenge, MASK_COLUMNS,
+        check::hash_rows,
+        check_owner,
         code::{Code, Parameters},
         matrix::{Matrix, Pool},
         streams::{Keys, Nonces},
@@ -27,7 +27,7 @@ use crate::{
 
 /// The receiver of a 1-of-N extension, which makes batch after batch from one set of base OTs.
 pub struct Receiver {
-    extension: Extension,
+    pub(super) extension: Extension,
     session: Session,
     seed: Seed,
     code: Box<dyn Code>,
@@ -40,29 +40,19 @@ pub struct Receiver {
     words: Pool,
 }
 
-/// A batch whose corrections are on their way.
-struct Batch {
-    session: Sid,
-    number: u64,
-    n: usize,
-    columns: usize,
-    rows: Matrix,
+/// A batch that waits for the sender's [`Challenge`], which is empty where there is no check.
+#[must_use = "the batch has no output yet"]
+pub struct Unanswered {
+    batch: Batch,
     /// Words for the proof.
     words: Option<Matrix>,
 }
 
-/// A batch that waits for the sender's [`Challenge`], which is empty where there is no check.
-#[must_use = "the batch has no output yet"]
-pub struct Unanswered(Batch);
-
 /// A batch whose output can be had, once.
 #[must_use = "it holds the output"]
 pub struct Received {
-    session: Sid,
-    number: u64,
-    n: usize,
+    batch: Batch,
     challenge: Option<Challenge>,
-    rows: Matrix,
 }
 
 impl Receiver {
@@ -143,7 +133,7 @@ impl Receiver {
             self.words.put(turned);
             None
         };
-        Ok(Unanswered(Batch { session: *self.session.id(), number, n, columns, rows, words }))
+        Ok(Unanswered { batch: Batch { session: *self.session.id(), number, n, rows }, words })
     }
 
     fn check_owner(&self, of_batch: &Sid, checked: bool) -> Result<(), Usage> {
@@ -171,26 +161,18 @@ impl Receiver {
         turned
     }
 
-    fn output<'a>(&'a self, received: &'a Received) -> Output<'a> {
-        Output {
-            session: &self.session,
-            executor: self.session.executor(),
-            parameters: self.extension.parameters(),
-            matrix: &received.rows,
-        }
-    }
-
     /// Step 7: the key of every word, to where the caller wants them.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
     /// [`Usage::ForeignBatch`].
     pub fn keys(&mut self, received: Received, keys: &mut [Block]) -> Result<(), Usage> {
-        self.check_owner(&received.session, received.challenge.is_some())?;
-        expect_count("places for keys", received.n, keys.len())?;
-        let oracle = oracle(&self.session, received.number, received.challenge.as_ref());
-        self.output(&received).keys(&oracle, keys);
-        self.rows.put(received.rows);
+        let Received { batch, challenge } = received;
+        self.check_owner(&batch.session, challenge.is_some())?;
+        expect_count("places for keys", batch.n, keys.len())?;
+        let oracle = oracle(&self.session, batch.number, challenge.as_ref());
+        self.extension.output(&self.session, &batch.rows).keys(&oracle, keys);
+        self.rows.put(batch.rows);
         Ok(())
     }
 
@@ -203,11 +185,12 @@ impl Receiver {
     /// [`Usage::CountMismatch`] if there are not as many bytes as rows have; the batch is then lost.
     /// [`Usage::ForeignBatch`].
     pub fn rows(&mut self, received: Received, rows: &mut [u8]) -> Result<(), Usage> {
-        self.check_owner(&received.session, received.challenge.is_some())?;
+        let Received { batch, challenge } = received;
+        self.check_owner(&batch.session, challenge.is_some())?;
         let row_len = self.extension.parameters().row_len();
-        expect_count("bytes for rows", received.n * row_len, rows.len())?;
-        self.output(&received).rows(rows);
-        self.rows.put(received.rows);
+        expect_count("bytes for rows", batch.n * row_len, rows.len())?;
+        self.extension.output(&self.session, &batch.rows).rows(rows);
+        self.rows.put(batch.rows);
         Ok(())
     }
 
@@ -231,23 +214,24 @@ impl Receiver {
         unanswered: Unanswered,
         challenge: &[u8],
     ) -> Result<(Received, Vec<u8>), Error> {
-        let Batch { session, number, n, columns, rows, words } = unanswered.0;
-        self.check_owner(&session, words.is_some())?;
+        let Unanswered { batch, words } = unanswered;
+        self.check_owner(&batch.session, words.is_some())?;
         expect_len("Challenge", challenge, self.extension.challenge_len())?;
         let Some(words) = words else {
-            return Ok((Received { session, number, n, challenge: None, rows }, Vec::new()));
+            return Ok((Received { batch, challenge: None }, Vec::new()));
         };
         let challenge: Challenge = core::array::from_fn(|k| challenge[k]);
         let backend = self.session.backend();
-        let coefficients = coefficients(&self.session, number, n, &challenge, columns);
+        let columns = self.extension.columns(batch.n);
+        let coefficients = coefficients(&self.session, batch.number, batch.n, &challenge, columns);
         let Parameters { length, word_bits } = self.extension.parameters();
         let hash =
             |matrix, n| hash_rows(backend, self.session.executor(), matrix, n, &coefficients);
-        let hashes = [hash(&words, word_bits), hash(&rows, length)];
+        let hashes = [hash(&words, word_bits), hash(&batch.rows, length)];
         let proof = hashes.iter().flat_map(|hashes| hashes.iter());
         let proof = proof.flat_map(|hash| hash.to_le_bytes()).collect();
         self.words.put(words);
-        Ok((Received { session, number, n, challenge: Some(challenge), rows }, proof))
+        Ok((Received { batch, challenge: Some(challenge) }, proof))
     }
 
     /// Answers the challenge to a batch and writes its keys; returns the proof.
@@ -268,6 +252,6 @@ impl Receiver {
 
 foxtrot_kernel::redacted! {
     Receiver, receiver => "{}, {} batches", receiver.extension.name, receiver.batch;
-    Unanswered, unanswered => "batch {}, <redacted>", unanswered.0.number;
-    Received, received => "batch {}, <redacted>", received.number;
+    Unanswered, unanswered => "batch {}, <redacted>", unanswered.batch.number;
+    Received, received => "batch {}, <redacted>", received.batch.number;
 }

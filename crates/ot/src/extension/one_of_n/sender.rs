@@ -7,26 +7,26 @@ use alloc::{boxed::Box, vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::{aegis, bits::xor_masked};
-use subtle::Choice;
 use zeroize::Zeroizing;
 
 use super::{
-    Extension, GROUP,
-    check::{coefficients, fits, hash_rows},
-    nonces,
-    output::{Output, oracle},
+    Extension, GROUP, coefficients, nonces,
+    output::{Batch, oracle},
     stream,
 };
 use crate::{
-    Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
+    Bits, Error, Misbehaved, Seed, Session, Usage,
     base::{Block, ReceiverKeys},
     choices::verdict,
     erase::SecretBytes,
     expect_count, expect_len,
     extension::{
-        Challenge, check_owner,
+        Challenge,
+        check::{fit, hash_rows, numbers},
+        check_owner,
         code::{Code, Parameters},
         matrix::{Matrix, Pool},
+        sender::mask,
         streams::{Keys, Nonces},
     },
     oracle::Oracle,
@@ -50,15 +50,6 @@ pub struct Sender {
     words: Pool,
     /// C(v)·Δ of the first words, as many as [`Sender::all`] was asked for last.
     differences: SecretBytes,
-}
-
-/// A batch whose corrections have come.
-struct Batch {
-    session: Sid,
-    number: u64,
-    n: usize,
-    columns: usize,
-    rows: Matrix,
 }
 
 /// A batch that waits for the receiver's proof, which is empty where there is no check; there is no way to its output
@@ -200,12 +191,7 @@ impl Sender {
                 xor_masked(backend, &mut row[..len], correction, mask(delta.get(j)));
             }
         });
-        Batch { session: *self.session.id(), number, n, columns, rows }
-    }
-
-    fn output<'a>(&'a self, matrix: &'a Matrix) -> Output<'a> {
-        let parameters = self.extension.parameters();
-        Output { session: &self.session, executor: self.session.executor(), parameters, matrix }
+        Batch { session: *self.session.id(), number, n, rows }
     }
 
     fn oracle(&self, sent: &Sent) -> Oracle {
@@ -220,18 +206,19 @@ impl Sender {
     pub fn keys(&mut self, sent: Sent, words: &[u8], keys: &mut [Block]) -> Result<(), Usage> {
         self.check_owner(&sent.batch, sent.challenge.is_some())?;
         let oracle = self.oracle(&sent);
-        let Batch { n, columns, mut rows, .. } = sent.batch;
+        let Batch { n, mut rows, .. } = sent.batch;
         self.extension.check_words(n, words)?;
         expect_count("places for keys", n, keys.len())?;
-        self.shift(&mut rows, words, n, columns);
-        self.output(&rows).keys(&oracle, keys);
+        self.shift(&mut rows, words, n);
+        self.extension.output(&self.session, &rows).keys(&oracle, keys);
         self.rows.put(rows);
         Ok(())
     }
 
     /// Adds C(w)·Δ to the rows, for words w.
-    fn shift(&mut self, rows: &mut Matrix, words: &[u8], n: usize, columns: usize) {
-        let (backend, len) = (self.session.backend(), columns.min(n.next_multiple_of(512)) / 8);
+    fn shift(&mut self, rows: &mut Matrix, words: &[u8], n: usize) {
+        let (backend, columns) = (self.session.backend(), self.extension.columns(n));
+        let len = columns.min(n.next_multiple_of(512)) / 8;
         let length = self.extension.parameters().length;
         let mut turned = self.words.take(self.code.turned(), columns);
         let turned_stride = turned.stride();
@@ -273,7 +260,8 @@ impl Sender {
         expect_count("places for keys", n.saturating_mul(choices), keys.len())?;
         if n > 0 {
             self.set_differences(choices);
-            let (oracle, output) = (self.oracle(&sent), self.output(&sent.batch.rows));
+            let (oracle, output) =
+                (self.oracle(&sent), self.extension.output(&self.session, &sent.batch.rows));
             output.all(&oracle, &self.differences, n, keys);
         }
         self.rows.put(sent.batch.rows);
@@ -312,7 +300,7 @@ impl Sender {
             sent.batch.n * self.extension.parameters().row_len(),
             rows.len(),
         )?;
-        self.output(&sent.batch.rows).rows(rows);
+        self.extension.output(&self.session, &sent.batch.rows).rows(rows);
         self.rows.put(sent.batch.rows);
         Ok(())
     }
@@ -324,7 +312,7 @@ impl Sender {
     pub fn open(&mut self, sent: Sent) -> Result<Opened<'_>, Usage> {
         self.check_owner(&sent.batch, sent.challenge.is_some())?;
         let mut rows = SecretBytes::zeroed(sent.batch.n * self.extension.parameters().row_len());
-        self.output(&sent.batch.rows).rows(&mut rows);
+        self.extension.output(&self.session, &sent.batch.rows).rows(&mut rows);
         let oracle = self.oracle(&sent);
         self.rows.put(sent.batch.rows);
         Ok(Opened { sender: self, oracle, delta: self.packed_delta(), rows })
@@ -404,16 +392,16 @@ impl Sender {
     ) -> Result<(), Error> {
         expect_len("Proof", proof, self.extension.proof_len())?;
         let Some(challenge) = challenge else { return Ok(()) };
-        let coefficients =
-            coefficients(&self.session, batch.number, batch.n, challenge, batch.columns);
+        let columns = self.extension.columns(batch.n);
+        let coefficients = coefficients(&self.session, batch.number, batch.n, challenge, columns);
         let Parameters { length, word_bits } = self.extension.parameters();
         let (backend, executor) = (self.session.backend(), self.session.executor());
         let ours = hash_rows(backend, executor, &batch.rows, length, &coefficients);
-        let theirs = proof.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
-        let theirs: Vec<u64> = theirs.collect();
+        let theirs: Vec<u64> = numbers(proof).collect();
         let (words, rows) = theirs.split_at(word_bits);
         let code = self.code.linear().ok_or(Usage::NotLinear)?;
-        match verdict(fits(code, &ours, &self.delta, words, rows)) {
+        let codeword = code.encode_elements(words).into_iter();
+        match verdict(fit(&ours, rows, &self.delta, codeword)) {
             true => Ok(()),
             false => Err(Misbehaved::ConsistencyCheck.into()),
         }
@@ -446,11 +434,6 @@ impl Sender {
         self.seed = Seed::from_bytes([0; 32]);
         self.delta = Bits::from_random(vec![0; self.delta.as_bytes().len()], self.delta.len());
     }
-}
-
-/// 0xff for 1, 0 for 0.
-fn mask(bit: Choice) -> u8 {
-    bit.unwrap_u8().wrapping_neg()
 }
 
 /// Every row ∧ Δ.

@@ -3,9 +3,10 @@
 use alloc::format;
 
 use super::*;
-use crate::{Direction, Sid};
+use crate::{Direction, Sid, protocol};
 
-type Base = McQuoidRosulekRoy<Feistel2Ristretto>;
+/// The variant over `mcquoid-rosulek-roy:feistel2:ristretto`.
+const OVER_CURVE: &TwoRound = &VARIANTS[2];
 
 const N: usize = 600;
 
@@ -21,8 +22,8 @@ fn choices() -> Bits {
     Bits::from_bools((0..N).map(|i| i % 3 == 1))
 }
 
-fn start() -> (Sender<Base>, Vec<u8>) {
-    Sender::start(session(), N, seed(1)).unwrap()
+fn start() -> (Sender, Vec<u8>) {
+    OVER_CURVE.start(session(), N, seed(1)).unwrap()
 }
 
 /// A `Response` whose receiver changes its corrections and then proves them, with the challenge of
@@ -33,14 +34,14 @@ fn cheat(
     challenge_first: bool,
 ) -> (Received, Vec<u8>, Coefficients) {
     let (received, mut response) =
-        respond::<Base>(session(), invitation, choices(), seed(2)).unwrap();
+        OVER_CURVE.respond(session(), invitation, choices(), seed(2)).unwrap();
     response.truncate(response.len() - Proof::ENCODED_LEN);
-    let (answer, corrections) = response.split_at_mut(Base::answer_len());
-    let first = coefficients::<Base>(&session(), N, invitation, answer, corrections);
+    let (answer, corrections) = response.split_at_mut(OVER_CURVE.answer_len());
+    let first = OVER_CURVE.coefficients(&session(), N, invitation, answer, corrections);
     change(&first, corrections);
     let chi = match challenge_first {
         true => first,
-        false => coefficients::<Base>(&session(), N, invitation, answer, corrections),
+        false => OVER_CURVE.coefficients(&session(), N, invitation, answer, corrections),
     };
     let backend = session().backend();
     let x = choices_of_columns(&session(), &seed(2), &choices());
@@ -50,10 +51,10 @@ fn cheat(
 }
 
 /// Runs [`Sender::finish`] with coefficients that the receiver knew before.
-fn passes_under(sender: Sender<Base>, response: &[u8], chi: &Coefficients) -> bool {
+fn passes_under(sender: Sender, response: &[u8], chi: &Coefficients) -> bool {
     let (bound, proof) = response.split_at(response.len() - Proof::ENCODED_LEN);
-    let (answer, corrections) = bound.split_at(Base::answer_len());
-    let base = Base::finish(sender.base, answer).unwrap();
+    let (answer, corrections) = bound.split_at(OVER_CURVE.answer_len());
+    let (base, _) = played(sender.base, answer).unwrap();
     let matrix = matrix_of_sender(&session(), &base, corrections, columns(N)).unwrap();
     let hashes = chi.hash_rows(session().backend(), &matrix);
     Proof::decode(proof).fits(&hashes, base.choices()).into()
@@ -61,7 +62,7 @@ fn passes_under(sender: Sender<Base>, response: &[u8], chi: &Coefficients) -> bo
 
 fn delta() -> Bits {
     let (sender, invitation) = start();
-    let (_, response) = respond::<Base>(session(), &invitation, choices(), seed(2)).unwrap();
+    let (_, response) = OVER_CURVE.respond(session(), &invitation, choices(), seed(2)).unwrap();
     let (delta, _) = sender.finish(&response).unwrap().correlated();
     Bits::from_bytes(delta.as_slice(), ROWS)
 }
@@ -96,14 +97,15 @@ fn knowing_the_challenge_in_advance_allows_cheating_and_the_protocol_prevents_it
 }
 
 /// Returns the sender's verdict on a `Response` that is honest but for the input of its challenge.
-fn proved_with<B: Carrier>(
+fn proved_with(
+    protocol: &TwoRound,
     challenge: impl FnOnce([&[u8]; 3]) -> Coefficients,
 ) -> Result<(), Error> {
-    let (sender, invitation) = Sender::<B>::start(session(), N, seed(1)).unwrap();
+    let (sender, invitation) = protocol.start(session(), N, seed(1)).unwrap();
     let (received, mut response) =
-        respond::<B>(session(), &invitation, choices(), seed(2)).unwrap();
+        protocol.respond(session(), &invitation, choices(), seed(2)).unwrap();
     response.truncate(response.len() - Proof::ENCODED_LEN);
-    let (answer, corrections) = response.split_at(B::answer_len());
+    let (answer, corrections) = response.split_at(protocol.answer_len());
     let chi = challenge([&invitation, answer, corrections]);
     let backend = session().backend();
     let x = choices_of_columns(&session(), &seed(2), &choices());
@@ -112,12 +114,12 @@ fn proved_with<B: Carrier>(
     sender.finish(&response).map(drop)
 }
 
-fn the_sender_asks_with_all_of_it<B: Carrier, Other: Carrier>() {
+fn the_sender_asks_with_all_of_it(protocol: &TwoRound, other: &TwoRound) {
     const REFUSED: Result<(), Error> = Err(Error::Misbehaved(Misbehaved::ConsistencyCheck));
     let chi = |session: Session, n, [invitation, answer, corrections]: [&[u8]; 3]| {
-        coefficients::<B>(&session, n, invitation, answer, corrections)
+        protocol.coefficients(&session, n, invitation, answer, corrections)
     };
-    assert_eq!(proved_with::<B>(|parts| chi(session(), N, parts)), Ok(()));
+    assert_eq!(proved_with(protocol, |parts| chi(session(), N, parts)), Ok(()));
 
     let sid = |byte| Session::new(Sid::from_bytes([byte; 32]));
     let elsewhere = [
@@ -125,21 +127,21 @@ fn the_sender_asks_with_all_of_it<B: Carrier, Other: Carrier>() {
         sid(1).sub("tess", 0, Direction::default()),
         sid(1).sub("test", 1, Direction::default()),
         sid(1).sub("test", 0, Direction::ResponderSends),
-        base_session::<B>(&session()),
+        protocol.base_session(&session()),
     ];
     for (k, session) in elsewhere.into_iter().enumerate() {
-        assert_eq!(proved_with::<B>(|parts| chi(session, N, parts)), REFUSED, "session {k}");
+        assert_eq!(proved_with(protocol, |parts| chi(session, N, parts)), REFUSED, "session {k}");
     }
     // Of the same number of columns.
     assert_eq!(columns(N), columns(N + 1));
-    assert_eq!(proved_with::<B>(|parts| chi(session(), N + 1, parts)), REFUSED, "n");
-    let under_the_other_name = proved_with::<B>(|[invitation, answer, corrections]| {
-        coefficients::<Other>(&session(), N, invitation, answer, corrections)
+    assert_eq!(proved_with(protocol, |parts| chi(session(), N + 1, parts)), REFUSED, "n");
+    let under_the_other_name = proved_with(protocol, |[invitation, answer, corrections]| {
+        other.coefficients(&session(), N, invitation, answer, corrections)
     });
     assert_eq!(under_the_other_name, REFUSED, "name");
     for part in 0..3 {
         for place in 0..3 {
-            let refused = proved_with::<B>(|parts| {
+            let refused = proved_with(protocol, |parts| {
                 let mut changed = parts.map(<[u8]>::to_vec);
                 let at = place * (changed[part].len() - 1) / 2;
                 changed[part][at] ^= 1;
@@ -149,7 +151,7 @@ fn the_sender_asks_with_all_of_it<B: Carrier, Other: Carrier>() {
         }
     }
     // The same bytes, cut elsewhere.
-    let refused = proved_with::<B>(|[invitation, answer, corrections]| {
+    let refused = proved_with(protocol, |[invitation, answer, corrections]| {
         let (answer, last) = answer.split_at(answer.len() - 1);
         chi(session(), N, [invitation, answer, &[last, corrections].concat()])
     });
@@ -158,8 +160,8 @@ fn the_sender_asks_with_all_of_it<B: Carrier, Other: Carrier>() {
 
 #[test]
 fn a_proof_for_anything_but_this_run_is_refused() {
-    the_sender_asks_with_all_of_it::<roted::Endemic, Base>();
-    the_sender_asks_with_all_of_it::<Base, roted::Endemic>();
+    the_sender_asks_with_all_of_it(&VARIANTS[0], OVER_CURVE);
+    the_sender_asks_with_all_of_it(OVER_CURVE, &VARIANTS[0]);
 }
 
 #[test]
@@ -194,7 +196,7 @@ fn one_choice_that_differs_in_half_of_the_rows_is_caught() {
 fn the_challenge_depends_on_everything_before_it() {
     let chi = |session: Session, n, parts: [&[u8]; 3]| {
         let [invitation, answer, corrections] = parts;
-        coefficients::<Base>(&session, n, invitation, answer, corrections).0
+        OVER_CURVE.coefficients(&session, n, invitation, answer, corrections).0
     };
     let parts: [&[u8]; 3] = [b"phi", b"answer", b"corrections"];
     let here = chi(session(), N, parts);
@@ -207,7 +209,7 @@ fn the_challenge_depends_on_everything_before_it() {
         chi(elsewhere(0, Direction::ResponderSends), N, parts),
         // Of the same number of columns.
         chi(session(), N + 1, parts),
-        coefficients::<roted::Endemic>(&session(), N, parts[0], parts[1], parts[2]).0,
+        VARIANTS[0].coefficients(&session(), N, parts[0], parts[1], parts[2]).0,
         // The same bytes, cut elsewhere.
         chi(session(), N, [b"phia".as_slice(), b"nswer", b"corrections"]),
         chi(session(), N, [b"phi".as_slice(), b"answercorrections", b""]),
@@ -230,21 +232,21 @@ fn the_challenge_depends_on_everything_before_it() {
 
 #[test]
 fn every_variant_is_named_after_its_base_ot() {
-    for [carrier, variant] in VARIANTS {
-        let name = carrier.info().name;
-        assert_eq!(variant.info().name, format!("{FAMILY}:{name}"));
-        assert_eq!(find(name).unwrap().info().name, variant.info().name);
-        assert_eq!(protocol::compatible(carrier.info(), &PROTOCOL), Ok(()));
+    for TwoRound { base, info } in &VARIANTS {
+        let name = base.info().name;
+        assert_eq!(info.name, format!("{FAMILY}:{name}"));
+        assert_eq!(find(name).unwrap().info().name, info.name);
+        assert_eq!(protocol::compatible(base.info(), &PROTOCOL), Ok(()));
     }
     assert_eq!(registry().len(), VARIANTS.len());
 }
 
 #[test]
 fn the_last_two_elements_mask_the_hashes() {
-    let (_, response) = respond::<Base>(session(), &start().1, choices(), seed(2)).unwrap();
-    let (answer, rest) = response.split_at(Base::answer_len());
+    let (_, response) = OVER_CURVE.respond(session(), &start().1, choices(), seed(2)).unwrap();
+    let (answer, rest) = response.split_at(OVER_CURVE.answer_len());
     let corrections = &rest[..rest.len() - Proof::ENCODED_LEN];
-    let chi = coefficients::<Base>(&session(), N, &start().1, answer, corrections);
+    let chi = OVER_CURVE.coefficients(&session(), N, &start().1, answer, corrections);
     let elements = columns(N) / 128;
     assert_eq!(chi.0[0][elements - 2..], [1, 0]);
     assert_eq!(chi.0[1][elements - 2..], [0, 1]);
