@@ -108,9 +108,9 @@ fn numbers_have_as_many_bits_as_the_document_says() {
         assert_eq!(of(Terms::default(), n), [bits, 0], "{n}");
     }
     for (largest, bits) in [(0, 1), (25, 8), (26, 9), (6553, 16), (6554, 17), (u64::MAX / 10, 64)] {
-        assert_eq!(of(Terms::default().sum(largest), 10), [5, bits], "{largest}");
+        assert_eq!(of(sum(largest), 10), [5, bits], "{largest}");
     }
-    let most = Parameters::new(Terms::default().sum(u64::MAX >> 20), 1 << 20, 1 << 20);
+    let most = Parameters::new(sum(u64::MAX >> 20), 1 << 20, 1 << 20);
     assert_eq!(most.unwrap().number_bits(), [22, 64]);
 }
 
