@@ -17,7 +17,9 @@ pub mod plan;
 pub mod shards;
 pub mod vole_psi;
 
+mod error;
 mod packed;
+mod party;
 mod ranges;
 mod sets;
 mod sizes;

@@ -66,7 +66,6 @@ mod three;
 mod two;
 
 pub use decode::Decoder;
-pub use encode::Failure;
 pub use plan::{Plan, Structure};
 
 /// A key of the store: a collision-resistant digest of the item.

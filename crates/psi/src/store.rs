@@ -4,7 +4,10 @@ use core::{mem, ops::Range};
 
 use foxtrot_ot::{Session, Usage, erase::Secret};
 
-use crate::okvs::{self, Coins, Digest, Failure, Okvs3, Okvs4, RowSeed};
+use crate::{
+    error::Error,
+    okvs::{self, Coins, Digest, Okvs3, Okvs4, RowSeed},
+};
 
 /// The fewest keys of a store with four sparse slots per row.
 const FOUR: usize = 1 << 17;
@@ -55,7 +58,7 @@ impl Store {
         keys: &[Digest],
         values: impl FnOnce(&RowSeed) -> V,
         slots: &mut [[u8; W]],
-    ) -> Result<(RowSeed, Plan), Failure> {
+    ) -> Result<(RowSeed, Plan), Error> {
         Ok(match self {
             Self::Three(okvs) => {
                 let (seed, plan) = okvs.encode_with(session, coins, keys, values, slots)?;
@@ -143,7 +146,7 @@ impl Plan {
         &self,
         words: &[u8],
         slots: &mut [u8],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let (words, slots) = (words.as_chunks::<W>().0, slots.as_chunks_mut::<W>().0);
         match self {
             Self::Three(plan) => plan.encode_words(words, slots),

@@ -1,7 +1,10 @@
 //! The laws of oblivious key-value stores, and what a peer can send.
 
 use foxtrot_ot::{Backend, Decode, Session, Sid, Usage};
-use foxtrot_psi::okvs::{Coins, Digest, Failure, MAX_KEYS, Okvs, Okvs2, Okvs3, Okvs4, RowSeed};
+use foxtrot_psi::{
+    okvs::{Coins, Digest, MAX_KEYS, Okvs, Okvs2, Okvs3, Okvs4, RowSeed},
+    paxos::Error,
+};
 
 fn session(counter: u64) -> Session {
     Session::new(Sid::from_bytes([1; 32])).sub("test", counter, Default::default())
@@ -202,7 +205,7 @@ fn equal_keys_fail_and_leave_no_values() {
         values[9] = value;
         let mut slots = vec![[0xaa; 4]; okvs.slots()];
         let failed = okvs.encode(&session(0), coins(0), &keys, &values, &mut slots);
-        assert_eq!(failed, Err(Failure::Dependent));
+        assert_eq!(failed, Err(Error::Unlucky));
         assert!(slots.iter().all(|slot| slot == &[0; 4]));
     }
 }
@@ -218,13 +221,13 @@ fn wrong_lengths_and_sizes_are_errors() {
     {
         let values = vec![[0; 4]; values];
         let failed = okvs.encode(&session(0), coins(0), &keys(0, n), &values, &mut slots);
-        assert_eq!(failed, Err(Failure::Usage(expected)));
+        assert_eq!(failed, Err(Error::from(expected)));
     }
     for len in [0, 1, m - 1, m + 1] {
         let mut slots = vec![[0; 4]; len];
         assert_eq!(okvs.decoder(&slots).unwrap_err(), mismatch("slots", m, len));
         let failed = okvs.encode(&session(0), coins(0), &keys(0, 10), &[[0; 4]; 10], &mut slots);
-        assert_eq!(failed, Err(Failure::Usage(mismatch("slots", m, len))));
+        assert_eq!(failed, Err(mismatch("slots", m, len).into()));
     }
     let seed = RowSeed::decode(&[8; 32]).unwrap();
     let plan = okvs.plan(&session(0), &seed, &keys(0, 5)).unwrap();

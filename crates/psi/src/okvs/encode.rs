@@ -1,7 +1,5 @@
 //! Encoding: slots that give each key its value.
 
-use core::fmt;
-
 use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
 use foxtrot_ot::{Session, Usage, erase::Secret, expect_count, tasks::for_each};
 use zeroize::Zeroize;
@@ -13,26 +11,16 @@ use super::{
     elimination::System,
     peel::{Peeled, peel},
 };
-use crate::erase::erase;
-
-/// The reason why there are no slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Failure {
-    /// Called wrongly.
-    Usage(Usage),
-    /// The rows of the keys depend on each other. The session must end: another attempt would tell
-    /// about the keys. Distinct keys come to this with probability 2⁻⁴⁰ at most (of more than 2¹³ keys that is in part
-    /// measured, see [the module](super)), equal ones surely.
-    Dependent,
-}
+use crate::{erase::erase, error::Error};
 
 impl<const H: usize> Okvs<H> {
     /// Draws the row seed and fills all slots so that every key has its value. The keys are distinct.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if there are not as many keys and values as the store is made for, or
-    /// slots as it has. [`Failure::Dependent`] as it says. The slots are zero then.
+    /// [`Usage::CountMismatch`] if there are not as many keys and values as the store is made for, or
+    /// slots as it has. [`Error::Unlucky`] if the rows of the keys depend on each other: the session must end, as another attempt would
+    /// tell about the keys. Distinct keys come to this with probability 2⁻⁴⁰ at most (of more than 2¹³ keys that is in part
+    /// measured, see [the module](super)), equal ones surely. The slots are zero then.
     pub fn encode<const W: usize>(
         &self,
         session: &Session,
@@ -40,7 +28,7 @@ impl<const H: usize> Okvs<H> {
         keys: &[Digest],
         values: &[[u8; W]],
         slots: &mut [[u8; W]],
-    ) -> Result<RowSeed, Failure> {
+    ) -> Result<RowSeed, Error> {
         expect_count("values", self.keys, values.len())?;
         Ok(self.encode_with(session, coins, keys, |_| values.as_flattened(), slots)?.0)
     }
@@ -54,7 +42,7 @@ impl<const H: usize> Okvs<H> {
         keys: &[Digest],
         values: impl FnOnce(&RowSeed) -> V,
         slots: &mut [[u8; W]],
-    ) -> Result<(RowSeed, Plan<H>), Failure> {
+    ) -> Result<(RowSeed, Plan<H>), Error> {
         let seed = self.begin(session, &coins, keys, slots)?;
         let plan = self.plan(session, &seed, keys)?;
         let values = values(&seed);
@@ -109,13 +97,13 @@ impl<const H: usize> Plan<H> {
     /// Corrects some slots, of all that are random, so that every key has its word; the words are in the order of the plan.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if there are not as many words as keys, or slots as the store has. [`Failure::Dependent`] as it says. The slots
-    /// are zero then.
+    /// [`Usage::CountMismatch`] if there are not as many words as keys, or slots as the store has; [`Error::Unlucky`] as of
+    /// [`Okvs::encode`].
     pub fn encode_words<const W: usize>(
         &self,
         words: &[[u8; W]],
         slots: &mut [[u8; W]],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         self.okvs.check_slots(slots)?;
         expect_count("words", self.len(), words.len())?;
         self.solve(|place| &words[place], slots)
@@ -127,11 +115,11 @@ impl<const H: usize> Plan<H> {
         &self,
         value_of: impl Fn(usize) -> &'a [u8; W],
         slots: &mut [[u8; W]],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let peeled = peel(&self.okvs, &self.rows.0);
         if self.solve_core(&peeled, &value_of, slots).is_none() {
             erase(slots.as_flattened_mut());
-            return Err(Failure::Dependent);
+            return Err(Error::Unlucky);
         }
         self.solve_peeled(&peeled, value_of, slots);
         Ok(())
@@ -204,16 +192,3 @@ fn fill(cipher: &Aes128, first: u128, bytes: &mut [u8]) {
     rest.copy_from_slice(&last[..rest.len()]);
     erase(&mut last);
 }
-
-foxtrot_ot::causes!(Failure: Usage => Usage);
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Usage(usage) => usage.fmt(f),
-            Self::Dependent => f.write_str("the keys' rows depend on each other"),
-        }
-    }
-}
-
-impl core::error::Error for Failure {}
