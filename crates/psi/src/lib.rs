@@ -23,7 +23,6 @@ mod party;
 mod ranges;
 mod sets;
 mod sizes;
-mod store;
 mod tags;
 
 use foxtrot_ot::{erase, protocol::Protocol};

@@ -8,14 +8,13 @@ use foxtrot_ot::{Seed, Session, Usage, erase::Secret};
 use zeroize::Zeroizing;
 
 use crate::{
-    okvs::{Coins, Digest, RowSeed},
+    okvs::{Coins, Digest, Plan, RowSeed},
     paxos::{
         Error, Joint,
         buckets::{Filled, Items, bucket_session},
         hashes::Keyed,
     },
     sets::Sets,
-    store::Plan,
     tags::{Answers, Ours, Received, Sent},
 };
 

@@ -45,9 +45,9 @@ pub use receiver::{Encoded, Masked, Planned, Receiver};
 pub use sender::{Opened, Sender};
 
 use crate::{
+    okvs::{Decoder, Plan},
     party::TagHash,
     paxos::hashes::TOGETHER,
-    store::{Decoder, Plan},
     tags::Answers,
 };
 pub use crate::{

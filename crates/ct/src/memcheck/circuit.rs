@@ -14,12 +14,10 @@ use super::{Check, secrets, seed};
 
 pub(crate) fn checks() -> impl Iterator<Item = Check> {
     let sum = Terms { largest: Some(1000), at_least: 3, both: false };
-    [("count", Terms::default()), ("sum", sum)].into_iter().map(
-        |(name, terms)| Check {
-            name: format!("circuit-psi, {name}, items public"),
-            run: Box::new(move |backend| run(terms, backend)),
-        },
-    )
+    [("count", Terms::default()), ("sum", sum)].into_iter().map(|(name, terms)| Check {
+        name: format!("circuit-psi, {name}, items public"),
+        run: Box::new(move |backend| run(terms, backend)),
+    })
 }
 
 fn run(terms: Terms, backend: Backend) {

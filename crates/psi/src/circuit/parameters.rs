@@ -13,7 +13,10 @@ use super::{
     look_ups::{self, nibbles_len},
     oprf,
 };
-use crate::{okvs::RowSeed, packed, store::Store};
+use crate::{
+    okvs::{Okvs, RowSeed},
+    packed,
+};
 
 /// The most items of a set: the slots of the receiver's store are the outputs of one VOLE.
 pub const MAX_ITEMS: usize = 1 << 20;
@@ -54,9 +57,9 @@ pub struct Parameters {
     receiver_items: usize,
     sender_items: usize,
     /// The store of the receiver's items.
-    pub(super) oprf: Store,
+    pub(super) oprf: Okvs,
     /// The store of the sender's items.
-    pub(super) store: Store,
+    pub(super) store: Okvs,
 }
 
 impl Parameters {
@@ -75,7 +78,7 @@ impl Parameters {
         if largest.checked_mul(common).is_none() {
             return Err(Usage::SumTooLarge { largest, items: common });
         }
-        let (oprf, store) = (Store::new(receiver_items)?, Store::new(sender_items)?);
+        let (oprf, store) = (Okvs::new(receiver_items)?, Okvs::new(sender_items)?);
         Ok(Self { terms, receiver_items, sender_items, oprf, store })
     }
 

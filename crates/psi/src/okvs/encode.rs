@@ -1,5 +1,7 @@
 //! Encoding: slots that give each key its value.
 
+use core::mem::take;
+
 use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
 use foxtrot_ot::{Session, Usage, erase::Secret, expect_count, tasks::for_each};
 use zeroize::Zeroize;
@@ -13,7 +15,7 @@ use super::{
 };
 use crate::{erase::erase, error::Error};
 
-impl<const H: usize> Okvs<H> {
+impl Okvs {
     /// Draws the row seed and fills all slots so that every key has its value. The keys are distinct.
     ///
     /// # Errors
@@ -42,7 +44,7 @@ impl<const H: usize> Okvs<H> {
         keys: &[Digest],
         values: impl FnOnce(&RowSeed) -> V,
         slots: &mut [[u8; W]],
-    ) -> Result<(RowSeed, Plan<H>), Error> {
+    ) -> Result<(RowSeed, Plan), Error> {
         let seed = self.begin(session, &coins, keys, slots)?;
         let plan = self.plan(session, &seed, keys)?;
         let values = values(&seed);
@@ -52,20 +54,20 @@ impl<const H: usize> Okvs<H> {
     }
 
     /// Draws the row seed, and random bytes for all slots; returns the plan of the keys and their [words](Okvs::plan_words), for
-    /// [`Plan::encode_words`].
+    /// [`Plan::encode_words`]. Words of W bytes and slots are strings of bytes.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many keys as the store is made for, or slots as it has.
-    pub fn begin_words<const W: usize>(
+    pub(crate) fn begin_words<const W: usize>(
         &self,
         session: &Session,
         coins: Coins,
         keys: &[Digest],
-        slots: &mut [[u8; W]],
-    ) -> Result<(RowSeed, Plan<H>, Secret<[u8; W]>), Usage> {
-        let seed = self.begin(session, &coins, keys, slots)?;
-        let (plan, words) = self.plan_words(session, &seed, keys)?;
-        Ok((seed, plan, words))
+        slots: &mut [u8],
+    ) -> Result<(RowSeed, Plan, Secret<u8>), Usage> {
+        let seed = self.begin(session, &coins, keys, slots.as_chunks_mut::<W>().0)?;
+        let (plan, mut words) = self.plan_words::<W>(session, &seed, keys)?;
+        Ok((seed, plan, Secret(take(&mut words.0).into_flattened())))
     }
 
     /// Draws the row seed, and random bytes for all slots.
@@ -93,17 +95,18 @@ impl<const H: usize> Okvs<H> {
     }
 }
 
-impl<const H: usize> Plan<H> {
-    /// Corrects some slots, of all that are random, so that every key has its word; the words are in the order of the plan.
+impl Plan {
+    /// Corrects some slots, of all that are random, so that every key has its word of W bytes; the words are in the order of the plan.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many words as keys, or slots as the store has; [`Error::Unlucky`] as of
     /// [`Okvs::encode`].
-    pub fn encode_words<const W: usize>(
+    pub(crate) fn encode_words<const W: usize>(
         &self,
-        words: &[[u8; W]],
-        slots: &mut [[u8; W]],
+        words: &[u8],
+        slots: &mut [u8],
     ) -> Result<(), Error> {
+        let (words, slots) = (words.as_chunks().0, slots.as_chunks_mut::<W>().0);
         self.okvs.check_slots(slots)?;
         expect_count("words", self.len(), words.len())?;
         self.solve(|place| &words[place], slots)
@@ -117,16 +120,30 @@ impl<const H: usize> Plan<H> {
         slots: &mut [[u8; W]],
     ) -> Result<(), Error> {
         let peeled = peel(&self.okvs, &self.rows.0);
-        if self.solve_core(&peeled, &value_of, slots).is_none() {
+        let solved = match self.okvs.sparse {
+            2 => self.solve_rows::<2, W>(&peeled, value_of, slots),
+            3 => self.solve_rows::<3, W>(&peeled, value_of, slots),
+            _ => self.solve_rows::<4, W>(&peeled, value_of, slots),
+        };
+        solved.ok_or_else(|| {
             erase(slots.as_flattened_mut());
-            return Err(Error::Unlucky);
-        }
-        self.solve_peeled(&peeled, value_of, slots);
-        Ok(())
+            Error::Unlucky
+        })
+    }
+
+    fn solve_rows<'a, const H: usize, const W: usize>(
+        &self,
+        peeled: &Peeled,
+        value_of: impl Fn(usize) -> &'a [u8; W],
+        slots: &mut [[u8; W]],
+    ) -> Option<()> {
+        self.solve_core::<H, W>(peeled, &value_of, slots)?;
+        self.solve_peeled::<H, W>(peeled, value_of, slots);
+        Some(())
     }
 
     /// The core's rows, by as many slots.
-    fn solve_core<'a, const W: usize>(
+    fn solve_core<'a, const H: usize, const W: usize>(
         &self,
         peeled: &Peeled,
         value_of: impl Fn(usize) -> &'a [u8; W],
@@ -139,7 +156,7 @@ impl<const H: usize> Plan<H> {
         let mut system = System::new(&self.okvs, &core.0)?;
         let dense = Dense::new(&slots[..self.okvs.dense()]);
         for ((place, row), right) in peeled.core().zip(&core.0).zip(&mut system.right) {
-            *right = value(&self.okvs, slots, &dense, row);
+            *right = value::<H, W>(&self.okvs, slots, &dense, row);
             xor(right, value_of(place));
         }
         let pivots = system.solve()?;
@@ -150,7 +167,7 @@ impl<const H: usize> Plan<H> {
     }
 
     /// Every other row, by the slot that it has for itself.
-    fn solve_peeled<'a, const W: usize>(
+    fn solve_peeled<'a, const H: usize, const W: usize>(
         &self,
         peeled: &Peeled,
         value_of: impl Fn(usize) -> &'a [u8; W],
@@ -167,14 +184,14 @@ impl<const H: usize> Plan<H> {
             }
             if let Some(&step) = k.checked_sub(AHEAD).and_then(|k| steps.get(k)) {
                 let (place, _) = Peeled::split(step);
-                let named = self.okvs.sparse(&self.rows.0[place]);
+                let named = self.okvs.slots_of::<H>(&self.rows.0[place]);
                 named.iter().for_each(|&slot| ask(&slots[slot as usize]));
             }
             let (place, which) = Peeled::split(step);
             let row = &self.rows.0[place];
-            let mut correction = value(&self.okvs, slots, &dense, row);
+            let mut correction = value::<H, W>(&self.okvs, slots, &dense, row);
             xor(&mut correction, value_of(place));
-            xor(&mut slots[self.okvs.sparse(row)[which] as usize], &correction);
+            xor(&mut slots[self.okvs.slots_of::<H>(row)[which] as usize], &correction);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{
     hashes::Keyed,
     tags::tags,
 };
-use crate::{erase::Secret, party::Party, store::Plan, tags::Received};
+use crate::{erase::Secret, okvs::Plan, party::Party, tags::Received};
 
 /// The receiver, before a bucket.
 ///

@@ -139,7 +139,8 @@ impl Absorbing {
         let parameters = party.parameters;
         expect_count("slots", parameters.slots(), finished)?;
         let hash = party.tag_hash(&row_seed)?;
-        let (of_words, len) = (Keyed::words(&hash.session, &row_seed), parameters.lengths().word_len());
+        let (of_words, len) =
+            (Keyed::words(&hash.session, &row_seed), parameters.lengths().word_len());
         party.add_parts(|items| {
             let plan = parameters.store().plan(&hash.session, &row_seed, items)?;
             let shift = |items: &[Digest], rows: &mut [u8]| {

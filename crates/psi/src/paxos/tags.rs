@@ -3,7 +3,7 @@
 use foxtrot_ot::{Usage, erase::Secret};
 
 use super::{Digest, Parameters};
-use crate::{party::TagHash, store::Plan, tags::Answers};
+use crate::{okvs::Plan, party::TagHash, tags::Answers};
 
 /// Computes the tags of a plan's items, in the order of the plan, from the rows of all slots. `shift` gets items and the sender's rows of
 /// these, and turns the rows into those that the receiver would have.

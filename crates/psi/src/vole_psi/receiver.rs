@@ -7,7 +7,7 @@ use foxtrot_kernel::{memcheck, memory::strings};
 use foxtrot_ot::{Seed, Session, erase::Secret, expect_count, tasks::erase_with};
 
 use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, tags};
-use crate::{party::Party, store::Plan, tags::Received};
+use crate::{okvs::Plan, party::Party, tags::Received};
 
 /// The receiver, before a bucket.
 ///
@@ -93,7 +93,8 @@ impl Receiver {
     /// None after steps in order.
     pub fn plan(self) -> Result<Planned, Error> {
         let Self(party) = self;
-        let (session, coins, parameters) = (party.bucket_session()?, party.coins(), party.parameters);
+        let (session, coins, parameters) =
+            (party.bucket_session()?, party.coins(), party.parameters);
         let (store, items) = (parameters.store(), party.items());
         let mut slots = Secret::<u8>::zeroed(parameters.sums_len());
         let (row_seed, plan, words) = match parameters.word_len() {

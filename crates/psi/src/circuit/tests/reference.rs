@@ -14,8 +14,8 @@ use crate::{
         products::{accept, offer},
         protocol::{opened, programmed},
     },
+    okvs::Okvs,
     packed::{below, pack},
-    store::Store,
 };
 
 fn vectors() -> Value {
@@ -94,7 +94,7 @@ fn a_value_of_the_oprf_matches_the_test_vector() {
     let session = Session::new(Sid::from_bytes(digest(&vectors()["sid"])));
     let session = session.sub("circuit-psi", 0, Default::default());
     let session = &session.sub("circuit oprf", 0, Default::default());
-    let oprf = Oprf { session, store: Store::new(1).unwrap() };
+    let oprf = Oprf { session, store: Okvs::new(1).unwrap() };
     let mut value: [Block; 1] = [bytes(&vector["element"]).try_into().unwrap()];
     oprf.hash().hash_all([digest(&vector["item"])].iter(), &mut value);
     assert_eq!(value[0][..], bytes(&vector["value"]));

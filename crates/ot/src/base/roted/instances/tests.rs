@@ -1,7 +1,6 @@
 //! Tests that `Blinded` does not depend on the choice and that replies have all their noise. Each
 //! test fails for an implementation that leaves out what it is about.
 
-
 use super::*;
 use crate::Sid;
 
