@@ -23,17 +23,16 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
             .collect()
     };
     let (ours, theirs) = (digests(0, ours), digests(first, theirs));
-    let terms = Terms::default().at_least(threshold.into());
-    let terms = if how % 2 == 1 { terms.sum(255) } else { terms };
-    let terms = if how / 2 % 2 == 1 { terms.both() } else { terms };
-    let numbers: Vec<u64> = match terms.largest() {
+    let largest = (how % 2 == 1).then_some(255);
+    let terms = Terms { largest, at_least: threshold.into(), both: how / 2 % 2 == 1 };
+    let numbers: Vec<u64> = match terms.largest {
         Some(_) => theirs.iter().map(|item| item[0].into()).collect(),
         None => Vec::new(),
     };
     let common = || theirs.iter().filter(|item| ours.contains(item));
-    let sum = terms.largest().map(|_| common().map(|item| u64::from(item[0])).sum());
+    let sum = terms.largest.map(|_| common().map(|item| u64::from(item[0])).sum());
     let expected = match common().count() as u64 {
-        count if count < terms.threshold() => Outcome::Withheld,
+        count if count < terms.at_least => Outcome::Withheld,
         count => Outcome::Released { count, sum },
     };
     let parameters = Parameters::new(terms, ours.len(), theirs.len()).unwrap();
@@ -58,7 +57,7 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
     );
     let tampered = ended.tampered;
     if let Some((sent, received)) = ended.both() {
-        let of_sender = terms.sender_learns().then_some(expected);
+        let of_sender = terms.both.then_some(expected);
         assert!(tampered || received == expected && sent == of_sender);
     }
 });

@@ -87,7 +87,9 @@ pub(super) fn run(psi: Psi, setting: &Setting<'_>) -> Result<Measured, Failure> 
         Psi::Count | Psi::Sum => {
             let terms = match psi {
                 // The same largest number for every n.
-                Psi::Sum => Terms::default().sum(count::MAX_ITEMS as u64 - 1),
+                Psi::Sum => {
+                    Terms { largest: Some(count::MAX_ITEMS as u64 - 1), ..Terms::default() }
+                }
                 _ => Terms::default(),
             };
             let parameters = count::Parameters::new(terms, setting.n, setting.n)?;

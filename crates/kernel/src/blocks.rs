@@ -50,13 +50,23 @@ pub(crate) trait Blocks: Copy {
     /// Copies a block to all places.
     fn splat(self, block: &Block) -> Self::Vector;
     /// The first bytes of `bytes`, which has at least [`Blocks::BYTES`].
-    fn load(self, bytes: &[u8]) -> Self::Vector;
+    #[inline(always)]
+    fn load(self, bytes: &[u8]) -> Self::Vector {
+        const { assert!(Self::BLOCKS == 1, "a vector is a block") };
+        self.splat(&bytes.as_chunks().0[0])
+    }
     /// Writes the first bytes of `bytes`, which has at least [`Blocks::BYTES`].
     fn store(self, x: Self::Vector, bytes: &mut [u8]);
     /// All bytes, whole words of 64 bits, at most [`Blocks::BYTES`]; and zeros behind them.
     fn load_part(self, bytes: &[u8]) -> Self::Vector;
     /// Writes all bytes, whole blocks, at most [`Blocks::BYTES`].
-    fn store_part(self, x: Self::Vector, bytes: &mut [u8]);
+    #[inline(always)]
+    fn store_part(self, x: Self::Vector, bytes: &mut [u8]) {
+        const { assert!(Self::BLOCKS == 1, "a vector is a block") };
+        if !bytes.is_empty() {
+            self.store(x, bytes);
+        }
+    }
     /// a ⊕ b.
     fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// a ∧ b.
@@ -161,7 +171,13 @@ pub(crate) trait Clmul: Blocks {
     /// low half for 0, the high one for 1.
     fn product<const HALVES: i32>(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// The sum of all blocks.
-    fn sum(self, x: Self::Vector) -> u128;
+    #[inline(always)]
+    fn sum(self, x: Self::Vector) -> u128 {
+        const { assert!(Self::BLOCKS == 1, "a vector is a block") };
+        let mut block = [0; 16];
+        self.store(x, &mut block);
+        u128::from_le_bytes(block)
+    }
     /// Exchanges the halves of each block.
     fn swap(self, x: Self::Vector) -> Self::Vector;
 

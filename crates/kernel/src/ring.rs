@@ -165,31 +165,6 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         add_all::<N, Q>(backend, &mut self.0, &other.0);
     }
 
-    /// Σ aₖ·bₖ.
-    #[inline]
-    pub fn set_product<const K: usize>(
-        &mut self,
-        backend: Backend,
-        a: [&Factor<N, Q>; K],
-        b: [&NttPoly<N, Q>; K],
-    ) {
-        count(Operation::InverseNtt, 1);
-        let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut self.0);
-        dispatch!(
-            neon backend,
-            simd => vector::inverse::<_, N, Q, 1>(
-                simd,
-                [f],
-                inlined!(|_, _, i| vector::products::<_, N, Q, K>(simd, a, b, i)),
-                inlined!(|_, _, x| vector::canonical::<_, Q>(simd, x)),
-            ),
-            {
-                ntt::products::<N, Q, K>(backend, a, b, f);
-                ntt::inverse::<N, Q>(backend, f);
-            },
-        );
-    }
-
     /// a·b + c.
     #[inline]
     pub fn set_product_plus(

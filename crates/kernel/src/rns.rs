@@ -16,7 +16,7 @@
 //! | [`Divider`] | exact division by a product of primes, with rounding |
 //! | [`pack`] | residues as bits |
 //!
-//! All memory is the caller's. Nothing here branches on, or indexes by, words of polynomials, but for
+//! All memory is the caller's; functions panic if its length does not fit. Nothing here branches on, or indexes by, words of polynomials, but for
 //! what says that it is for public ones; moduli, lengths and scalars are public. Representations,
 //! bounds and proofs are in `docs/rns.md`. Every backend gives the same words.
 

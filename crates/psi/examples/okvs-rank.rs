@@ -15,33 +15,28 @@
 mod moment;
 
 use foxtrot_ot::{Session, Sid};
-use foxtrot_psi::okvs::{Digest, Okvs, Okvs2, Okvs3, Okvs4, Plan, RowSeed, Structure};
+use foxtrot_psi::okvs::{Digest, Okvs, Plan, RowSeed, Structure};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |k: usize| arguments.get(k).and_then(|argument| argument.parse().ok());
     match (arguments.first().map(String::as_str), number(1), number(2), number(3)) {
         (None, ..) => tables(),
-        (Some("deficits"), Some(2), Some(n), Some(trials)) => deficits(&two(n), trials),
-        (Some("deficits"), Some(3), Some(n), Some(trials)) => deficits(&three(n), trials),
-        (Some("deficits"), Some(4), Some(n), Some(trials)) => deficits(&four(n), trials),
-        (Some("threshold"), Some(4), Some(n), Some(trials)) => threshold(&four(n), trials),
-        (Some("threshold"), Some(2), Some(n), Some(trials)) => threshold(&two(n), trials),
-        (Some("threshold"), Some(3), Some(n), Some(trials)) => threshold(&three(n), trials),
+        (Some("deficits"), Some(h @ 2..=4), Some(n), Some(trials)) => deficits(&okvs(h, n), trials),
+        (Some("threshold"), Some(h @ 2..=4), Some(n), Some(trials)) => {
+            threshold(&okvs(h, n), trials);
+        }
         _ => eprintln!("usage: okvs-rank [deficits|threshold 2|3|4 N TRIALS]"),
     }
 }
 
-fn two(n: usize) -> Okvs2 {
-    Okvs2::new(n).expect("not too many")
-}
-
-fn three(n: usize) -> Okvs3 {
-    Okvs3::new(n).expect("not too many")
-}
-
-fn four(n: usize) -> Okvs4 {
-    Okvs4::new(n).expect("not too many")
+fn okvs(h: usize, n: usize) -> Okvs {
+    let okvs = match h {
+        2 => Okvs::two(n),
+        3 => Okvs::three(n),
+        _ => Okvs::four(n),
+    };
+    okvs.expect("not too many")
 }
 
 fn tables() {
@@ -51,27 +46,27 @@ fn tables() {
     let small = [(8, 200_000), (32, 200_000), (128, 100_000), (512, 20_000), (1 << 11, 10_000)];
     let large = [(1 << 13, 2000), (1 << 16, 200), (1 << 18, 40), (1 << 20, 10), (1 << 22, 2)];
     for (n, trials) in small.into_iter().chain(large) {
-        deficits(&three(n), trials);
+        deficits(&okvs(3, n), trials);
     }
     for (n, trials) in small.into_iter().chain(large) {
-        deficits(&two(n), trials.min(20_000));
+        deficits(&okvs(2, n), trials.min(20_000));
     }
     for (n, trials) in [(1 << 17, 200), (1 << 18, 100), (1 << 20, 20), (1 << 22, 2)] {
-        deficits(&four(n), trials);
+        deficits(&okvs(4, n), trials);
     }
     println!("H n m trials | keys at the threshold / n, deviation | deviations from n");
     for (n, trials) in [(1 << 11, 400), (1 << 13, 200), (1 << 14, 100), (1 << 16, 50)] {
-        threshold(&three(n), trials);
+        threshold(&okvs(3, n), trials);
     }
     for (n, trials) in [(1 << 18, 20), (1 << 19, 10), ((1 << 19) + 1, 10), (1 << 20, 10)] {
-        threshold(&three(n), trials);
+        threshold(&okvs(3, n), trials);
     }
     for (n, trials) in [(1 << 17, 20), (1 << 18, 20), (1 << 20, 10), (1 << 21, 4)] {
-        threshold(&four(n), trials);
+        threshold(&okvs(4, n), trials);
     }
 }
 
-fn plan<const H: usize>(okvs: &Okvs<H>, trial: usize, keys: &[Digest]) -> Plan<H> {
+fn plan(okvs: &Okvs, trial: usize, keys: &[Digest]) -> Plan {
     let session = Session::new(Sid::from_bytes([1; 32])).sub("rank", 0, Default::default());
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&trial.to_le_bytes());
@@ -84,7 +79,7 @@ fn keys(n: usize) -> Vec<Digest> {
     (0..n).map(key).collect()
 }
 
-fn deficits<const H: usize>(okvs: &Okvs<H>, trials: usize) {
+fn deficits(okvs: &Okvs, trials: usize) {
     let keys = keys(okvs.keys());
     let (mut with_core, mut rows, mut largest, mut moment) = (0, 0, 0, 0.0);
     let mut counts = [0_usize; 64];
@@ -102,7 +97,7 @@ fn deficits<const H: usize>(okvs: &Okvs<H>, trials: usize) {
         }
     }
     let share = |count: usize| count as f64 / trials as f64;
-    print!("{H} {} {} {trials} | ", keys.len(), okvs.slots());
+    print!("{} {} {} {trials} | ", okvs.sparse(), keys.len(), okvs.slots());
     print!("{:.1e} {:.2} {largest} |", share(with_core), share(rows));
     let deficits = counts.iter().enumerate().filter(|(_, count)| **count > 0);
     deficits.for_each(|(deficit, &count)| print!(" {deficit}:{:.2e}", share(count)));
@@ -115,7 +110,7 @@ fn deficits<const H: usize>(okvs: &Okvs<H>, trials: usize) {
     println!(" | {:.1}", moment::log2_failure(okvs));
 }
 
-fn threshold<const H: usize>(okvs: &Okvs<H>, trials: usize) {
+fn threshold(okvs: &Okvs, trials: usize) {
     let n = okvs.keys();
     let keys = keys(2 * n);
     let (mut sum, mut squares) = (0.0, 0.0);
@@ -135,6 +130,6 @@ fn threshold<const H: usize>(okvs: &Okvs<H>, trials: usize) {
     }
     let mean = sum / trials as f64;
     let deviation = (squares / trials as f64 - mean * mean).max(0.0).sqrt();
-    print!("{H} {n} {} {trials} | {mean:.4}, {deviation:.5}", okvs.slots());
+    print!("{} {n} {} {trials} | {mean:.4}, {deviation:.5}", okvs.sparse(), okvs.slots());
     println!(" | {:.1}", (mean - 1.0) / deviation);
 }

@@ -8,27 +8,27 @@
 use std::time::Duration;
 
 use foxtrot_ot::{Session, Sid};
-use foxtrot_psi::okvs::{Coins, Digest, Okvs, Okvs2, Okvs3, Okvs4};
+use foxtrot_psi::okvs::{Coins, Digest, Okvs};
 
 fn main() {
     let runs = std::env::args().nth(1).and_then(|runs| runs.parse().ok()).unwrap_or(3);
     println!("copy of 32 MiB: {:.2} ms", least(runs, copy).as_secs_f64() * 1e3);
     println!("H  V   D       n       m   plan   peel encode decode | together");
     for log in [11, 16] {
-        report::<3, 16, 16>(&Okvs3::new(1 << log).expect("not too many"), runs);
+        report::<16, 16>(&Okvs::three(1 << log).expect("not too many"), runs);
     }
     for log in [17, 18, 20, 22] {
-        report::<4, 16, 16>(&Okvs4::new(1 << log).expect("not too many"), runs);
+        report::<16, 16>(&Okvs::four(1 << log).expect("not too many"), runs);
     }
     for log in [11, 16, 18, 19, 20, 22] {
-        report::<3, 29, 104>(&Okvs3::new(1 << log).expect("not too many"), runs);
+        report::<29, 104>(&Okvs::three(1 << log).expect("not too many"), runs);
     }
     for log in [11, 16, 20] {
-        report::<2, 29, 104>(&Okvs2::new(1 << log).expect("not too many"), runs);
+        report::<29, 104>(&Okvs::two(1 << log).expect("not too many"), runs);
     }
 }
 
-fn report<const H: usize, const V: usize, const D: usize>(okvs: &Okvs<H>, runs: usize) {
+fn report<const V: usize, const D: usize>(okvs: &Okvs, runs: usize) {
     let n = okvs.keys();
     let session = Session::new(Sid::from_bytes([1; 32])).sub("time", 0, Default::default());
     let keys: Vec<Digest> = (0..n).map(key).collect();
@@ -56,7 +56,8 @@ fn report<const H: usize, const V: usize, const D: usize>(okvs: &Okvs<H>, runs: 
         }
     });
     let each = |time: Duration| time.as_secs_f64() * 1e9 / n as f64;
-    print!("{H} {V:2} {D:3} {n:7} {:7} {:6.1} {:6.1} ", okvs.slots(), each(plan), each(peel));
+    print!("{} {V:2} {D:3} {n:7} {:7} ", okvs.sparse(), okvs.slots());
+    print!("{:6.1} {:6.1} ", each(plan), each(peel));
     print!("{:6.1} {:6.1} | ", each(encode), each(decode));
     println!("{:.1} ms", (encode + plan + decode).as_secs_f64() * 1e3);
 }

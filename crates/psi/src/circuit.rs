@@ -33,7 +33,7 @@
 //! // Items are digests of 32 bytes, and the sender has a number for each. Both sides know the sizes and the terms.
 //! let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[3; 32], [5; 32], [1; 32]]);
 //! let numbers = vec![30, 50, 10];
-//! let terms = Terms::default().sum(100).at_least(2);
+//! let terms = Terms { largest: Some(100), at_least: 2, both: false };
 //! let parameters = Parameters::new(terms, ours.len(), theirs.len())?;
 //! let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 //! // The parties have agreed on the session; each has a secret seed, which it uses once.

@@ -202,18 +202,6 @@ impl Keys {
         }
         *self = Self { keys, owners };
     }
-
-    /// The number of keys.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    /// Returns true if there are no keys.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
-    }
 }
 
 /// The receiver's matches, in the order of the sender's tags: places of tags, indices of items, and keys.
@@ -224,18 +212,6 @@ pub struct Matches {
 }
 
 impl Matches {
-    /// The number of matches.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    /// Returns true if nothing matches.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
     /// The indices of the items that match, ascending.
     #[must_use]
     pub fn indices(&self) -> Vec<usize> {
@@ -279,6 +255,6 @@ fn indices(owners: &[u32]) -> Vec<usize> {
 }
 
 foxtrot_kernel::redacted! {
-    Keys, keys => "{} items, <redacted>", keys.len();
+    Keys, keys => "{} items, <redacted>", keys.keys.len();
     Matches;
 }

@@ -17,11 +17,12 @@ pub mod plan;
 pub mod shards;
 pub mod vole_psi;
 
+mod error;
 mod packed;
+mod party;
 mod ranges;
 mod sets;
 mod sizes;
-mod store;
 mod tags;
 
 use foxtrot_ot::{erase, protocol::Protocol};

@@ -8,21 +8,21 @@
 //! number of keys. Encoding also fails if more than 2¹³ keys are left when no more can be peeled off: that
 //! this is as rare is measured, not proved, for stores of more than 2¹³ keys.
 //!
-//! * [`Okvs3`]: three sparse slots, 1.22 to 1.3 slots per key; for fewer than 2¹⁷ keys.
-//! * [`Okvs4`]: four sparse slots, 1.2 slots per key of 2¹⁷, 1.1 of 2²²; for 2¹⁷ keys and more.
-//! * [`Okvs2`]: two sparse slots, 2.4 per key, as in [PRTY20].
+//! * [`Okvs::three`]: three sparse slots, 1.22 to 1.3 slots per key; for fewer than 2¹⁷ keys.
+//! * [`Okvs::four`]: four sparse slots, 1.2 slots per key of 2¹⁷, 1.1 of 2²²; for 2¹⁷ keys and more.
+//! * [`Okvs::two`]: two sparse slots, 2.4 per key, as in [PRTY20].
 //!
 //! [PRTY20]: https://eprint.iacr.org/2020/193
 //!
 //! ```
 //! use foxtrot_ot::{Session, Sid};
-//! use foxtrot_psi::okvs::{Coins, Okvs3};
+//! use foxtrot_psi::okvs::{Coins, Okvs};
 //!
 //! let session = Session::new(Sid::from_bytes([7; 32])).sub("example", 0, Default::default());
 //! let keys = [[1; 32], [2; 32], [3; 32]];
 //! let values = [*b"one  ", *b"two  ", *b"three"];
 //!
-//! let okvs = Okvs3::new(keys.len())?;
+//! let okvs = Okvs::new(keys.len())?;
 //! let mut slots = vec![[0; 5]; okvs.slots()];
 //! let coins = Coins::from_bytes([9; 32]); // in earnest: fresh, uniform and secret
 //! let seed = okvs.encode(&session, coins, &keys, &values, &mut slots)?;
@@ -66,7 +66,6 @@ mod three;
 mod two;
 
 pub use decode::Decoder;
-pub use encode::Failure;
 pub use plan::{Plan, Structure};
 
 /// A key of the store: a collision-resistant digest of the item.
@@ -75,28 +74,29 @@ pub type Digest = [u8; 32];
 /// The most keys that a store takes.
 pub const MAX_KEYS: usize = 1 << 22;
 
-/// The shape of a store with `H` sparse slots per row, by the number of its keys alone.
+/// The shape of a store, by the number of its keys alone.
 ///
 /// Slots are numbered: the dense ones, then segments of equal length. A row starts at one of
-/// the first segments and has a slot in each of `H` segments from there on.
+/// the first segments and has a slot in each of H segments from there on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Okvs<const H: usize> {
+pub struct Okvs {
     keys: usize,
+    /// H: 2, 3 or 4.
+    sparse: u8,
     dense: u32,
     starts: u32,
     segment: u32,
 }
 
-/// Three sparse slots per row.
-pub type Okvs3 = Okvs<3>;
+impl Okvs {
+    /// Lays a store out for this number of keys: with four sparse slots per row from 2¹⁷ keys on, with three below.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`] if there are more than [`MAX_KEYS`].
+    pub fn new(keys: usize) -> Result<Self, Usage> {
+        if keys < four::FEWEST as usize { Self::three(keys) } else { Self::four(keys) }
+    }
 
-/// Four sparse slots per row.
-pub type Okvs4 = Okvs<4>;
-
-/// Two sparse slots per row.
-pub type Okvs2 = Okvs<2>;
-
-impl<const H: usize> Okvs<H> {
     /// The number of keys that the store is made for.
     #[must_use]
     pub const fn keys(&self) -> usize {
@@ -106,7 +106,13 @@ impl<const H: usize> Okvs<H> {
     /// The number of all slots, the paper's m.
     #[must_use]
     pub const fn slots(&self) -> usize {
-        self.dense as usize + (self.starts as usize + H - 1) * self.segment as usize
+        self.dense as usize + (self.starts as usize + self.sparse() - 1) * self.segment as usize
+    }
+
+    /// Returns the number of sparse slots of a row, H.
+    #[must_use]
+    pub const fn sparse(&self) -> usize {
+        self.sparse as usize
     }
 
     /// Returns the number of dense slots, which come first.

@@ -57,12 +57,6 @@
 //! # Ok::<(), foxtrot_psi::paxos::Error>(())
 //! ```
 
-use core::fmt;
-
-use foxtrot_ot::{Decode, Misbehaved, Usage};
-
-use crate::okvs;
-
 pub(crate) mod buckets;
 pub(crate) mod coin;
 pub(crate) mod hashes;
@@ -79,6 +73,7 @@ pub use receiver::{Encoded, Receiver, Unanswered};
 pub use sender::{Absorbing, Sender, Unverified};
 
 pub use crate::{
+    error::Error,
     okvs::{Digest, RowSeed},
     tags::{FRAME, Received, Sent},
 };
@@ -90,41 +85,6 @@ pub enum Next<More, Done> {
     Bucket(More),
     /// The tags.
     Done(Done),
-}
-
-/// The reason why there is no intersection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Error {
-    /// The peer's fault, or the caller's.
-    Protocol(foxtrot_ot::Error),
-    /// A failure by nobody's fault, with probability 2⁻³⁸ at most, unless items repeat: a bucket is
-    /// too full, or the rows of the receiver's items depend on each other. The session is over.
-    Unlucky,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Protocol(error) => error.fmt(f),
-            Self::Unlucky => f.write_str("the items do not fit their tables, or they repeat"),
-        }
-    }
-}
-
-impl core::error::Error for Error {}
-
-foxtrot_ot::causes!(
-    Error: foxtrot_ot::Error => Protocol, Usage => Protocol, Decode => Protocol, Misbehaved => Protocol,
-);
-
-impl From<okvs::Failure> for Error {
-    fn from(failure: okvs::Failure) -> Self {
-        match failure {
-            okvs::Failure::Usage(usage) => usage.into(),
-            okvs::Failure::Dependent => Self::Unlucky,
-        }
-    }
 }
 
 #[cfg(test)]

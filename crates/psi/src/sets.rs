@@ -2,7 +2,7 @@
 
 use foxtrot_ot::Usage;
 
-use crate::{elias_fano::Coding, largest_fitted_set, paxos::load, store::Store, tags::FRAME};
+use crate::{elias_fano::Coding, largest_fitted_set, okvs::Okvs, paxos::load, tags::FRAME};
 
 /// Items of the receiver that one bucket is for, about.
 const BUCKET: usize = 1 << 20;
@@ -17,7 +17,7 @@ pub struct Sets {
     receiver_items: usize,
     sender_items: usize,
     buckets: usize,
-    store: Store,
+    store: Okvs,
 }
 
 /// The usual number of buckets for a receiver's set of this size.
@@ -32,7 +32,7 @@ impl Sets {
         [receiver_items, sender_items]: [usize; 2],
         buckets: usize,
     ) -> Result<Self, Usage> {
-        let store = Store::new(load::most(receiver_items, buckets))?;
+        let store = Okvs::new(load::most(receiver_items, buckets))?;
         Ok(Self { checked, receiver_items, sender_items, buckets, store })
     }
 
@@ -71,7 +71,7 @@ impl Sets {
         load::most(self.sender_items, self.buckets)
     }
 
-    pub(crate) const fn store(&self) -> Store {
+    pub(crate) const fn store(&self) -> Okvs {
         self.store
     }
 

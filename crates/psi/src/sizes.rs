@@ -21,10 +21,10 @@ const LARGEST: u64 = 1 << 48;
 /// there are 2^(k·m) stores and 2²⁵⁶ row seeds. `None` if there is no bound, or none below 2⁴⁸.
 ///
 /// ```
-/// use foxtrot_psi::{largest_fitted_set, okvs::Okvs4};
+/// use foxtrot_psi::{largest_fitted_set, okvs::Okvs};
 ///
 /// let n = 1 << 20;
-/// let m = Okvs4::new(n)?.slots();
+/// let m = Okvs::four(n)?.slots();
 /// let fitted = largest_fitted_set(231, 80, m).expect("words are longer than 80 bits");
 /// assert_eq!(fitted * 100 / n as u64, 152); // 1.52 times as many
 /// # Ok::<(), foxtrot_ot::Usage>(())
@@ -70,7 +70,7 @@ mod tests {
     extern crate std;
 
     use super::*;
-    use crate::okvs::{Okvs2, Okvs3};
+    use crate::okvs::Okvs;
 
     #[test]
     fn logarithms_are_right_and_rounded_down() {
@@ -116,10 +116,10 @@ mod tests {
     #[test]
     fn malicious_words_of_231_bits_keep_the_excess_below_twice_and_a_half() {
         for n in [1 << 11, 1 << 16, 1 << 20, 1 << 22] {
-            let three = largest_fitted_set(231, 80, Okvs3::new(n).unwrap().slots()).unwrap();
-            let two = largest_fitted_set(231, 80, Okvs2::new(n).unwrap().slots()).unwrap();
+            let three = largest_fitted_set(231, 80, Okvs::three(n).unwrap().slots()).unwrap();
+            let two = largest_fitted_set(231, 80, Okvs::two(n).unwrap().slots()).unwrap();
             assert!(three as f64 / (n as f64) < 2.0 && two > three, "{n}: {three} {two}");
-            let three = largest_fitted_set(231, 128, Okvs3::new(n).unwrap().slots()).unwrap();
+            let three = largest_fitted_set(231, 128, Okvs::three(n).unwrap().slots()).unwrap();
             assert!((three as f64) < 2.8 * n as f64, "{n}: {three}");
         }
     }

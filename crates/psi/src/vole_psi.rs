@@ -24,6 +24,9 @@
 //!
 //! The states take the outputs of a VOLE whose check has passed; [`method::protocol`](crate::method::protocol) is the whole.
 
+use core::ops::Range;
+
+use foxtrot_kernel::memory::strings;
 use foxtrot_ot::{
     Backend, Usage,
     erase::Secret,
@@ -35,14 +38,18 @@ mod parameters;
 pub(crate) mod protocol;
 mod receiver;
 mod sender;
-mod tags;
 
 use parameters::Field;
 pub use parameters::{PROTOCOLS, Parameters, Vole};
 pub use receiver::{Encoded, Masked, Planned, Receiver};
 pub use sender::{Opened, Sender};
 
-use crate::paxos::hashes::TOGETHER;
+use crate::{
+    okvs::{Decoder, Plan},
+    party::TagHash,
+    paxos::hashes::TOGETHER,
+    tags::Answers,
+};
 pub use crate::{
     paxos::{Challenged, Committed, Digest, Error, Joint, MAX_ITEMS, Next, RowSeed, commit},
     tags::{FRAME, Received, Sent},
@@ -117,6 +124,27 @@ pub(crate) fn add_products<const W: usize>(
         }
         tower::add_products(backend, delta, &elements, sums);
     }
+}
+
+/// Computes the tags of a plan's items, in the order of the plan. `shift` gets decoded values by their places in the plan, and turns them into
+/// the receiver's.
+fn tags(
+    hash: &TagHash,
+    (plan, decoder): (&Plan, &Decoder<'_, 16>),
+    items: &[Digest],
+    shift: impl Fn(Range<usize>, &mut [u128]) + Sync,
+) -> Result<Answers, Usage> {
+    const ITEM: usize = size_of::<Digest>();
+    hash.tags::<{ ITEM + 16 }>(plan, items, |range, inputs| {
+        let mut values = Secret::zeroed(range.len());
+        plan.decode_range(decoder, range.clone(), strings(&mut values))?;
+        values.iter_mut().for_each(|value| *value = u128::from_le(*value));
+        shift(range, &mut values);
+        for (input, value) in inputs.iter_mut().zip(&*values) {
+            input[ITEM..].copy_from_slice(&value.to_le_bytes());
+        }
+        Ok(())
+    })
 }
 
 foxtrot_kernel::redacted! {

@@ -4,7 +4,7 @@ use crate::support::moment;
 
 use foxtrot_ot::{Session, Sid, base::Adversary};
 use foxtrot_psi::{
-    okvs::{Digest, MAX_KEYS, Okvs, Okvs2, Okvs3, Okvs4, RowSeed},
+    okvs::{Digest, MAX_KEYS, Okvs, RowSeed},
     paxos::{MAX_ITEMS, Parameters},
 };
 
@@ -18,15 +18,15 @@ fn sizes(largest: usize) -> impl Iterator<Item = usize> {
 #[test]
 fn encoding_fails_with_probability_at_most_2_to_the_minus_40() {
     for n in sizes(1 << 19) {
-        let bound = moment::log2_failure(&Okvs3::new(n).unwrap());
+        let bound = moment::log2_failure(&Okvs::three(n).unwrap());
         assert!(bound <= -44.0, "{n} keys: 2^{bound}");
     }
     for n in [(1 << 19) + 1, 600_000, 1 << 20, 3 << 20, MAX_KEYS] {
-        let bound = moment::log2_failure(&Okvs3::new(n).unwrap());
+        let bound = moment::log2_failure(&Okvs::three(n).unwrap());
         assert!(bound <= -44.0, "{n} keys: 2^{bound}");
     }
     for n in sizes(MAX_KEYS).filter(|n| n % 16 == 0 || *n < 200) {
-        let bound = moment::log2_failure(&Okvs2::new(n).unwrap());
+        let bound = moment::log2_failure(&Okvs::two(n).unwrap());
         assert!(bound <= -60.0, "{n} keys: 2^{bound}");
     }
 }
@@ -39,13 +39,13 @@ fn encoding_with_four_slots_fails_with_probability_at_most_2_to_the_minus_40() {
     let mut windows: Option<(usize, moment::Windows)> = None;
     let (mut shapes, mut worst) = (0, f64::MIN);
     while keys <= MAX_KEYS {
-        let okvs = Okvs4::new(keys).unwrap();
+        let okvs = Okvs::four(keys).unwrap();
         // The most keys with as many starts.
         let segment = okvs.segment();
         let same = |n: usize| {
             n <= MAX_KEYS
-                && Okvs4::new(n).unwrap().starts() == okvs.starts()
-                && Okvs4::new(n).unwrap().segment() == segment
+                && Okvs::four(n).unwrap().starts() == okvs.starts()
+                && Okvs::four(n).unwrap().segment() == segment
         };
         let (mut most, mut too_many) = (keys, keys + 2 * segment);
         while too_many - most > 1 {
@@ -73,7 +73,7 @@ fn stores_of_all_buckets_fail_with_probability_at_most_2_to_the_minus_38() {
     let mut windows: Vec<(usize, moment::Windows)> = Vec::new();
     for n in [(1 << 20) + 1, 1 << 21, 10_000_000, 100_000_000, 1_000_000_000, MAX_ITEMS] {
         let set = Parameters::new(Adversary::Malicious, n, n).unwrap();
-        let okvs = Okvs4::new(set.keys()).unwrap();
+        let okvs = Okvs::four(set.keys()).unwrap();
         let of = windows.iter().position(|(segment, _)| *segment == okvs.segment());
         let of = of.unwrap_or_else(|| {
             windows.push((okvs.segment(), moment::Windows::of(&okvs)));
@@ -91,8 +91,8 @@ fn stores_of_all_buckets_fail_with_probability_at_most_2_to_the_minus_38() {
 /// A single key has no dependency; more keys than slots have many.
 #[test]
 fn a_store_that_is_too_small_has_no_failure_bound() {
-    let okvs = Okvs3::new(100).unwrap();
-    let sets = |n| moment::sets::<3>(n, okvs.segment() as f64, 1.0);
+    let okvs = Okvs::three(100).unwrap();
+    let sets = |n| moment::sets(3, n, okvs.segment() as f64, 1.0);
     assert!(sets(1.0) < f64::MIN_POSITIVE);
     assert!(sets(100.0) < 0.1);
     assert!(sets(230.0).log2() > 4.0);
@@ -116,7 +116,7 @@ fn probabilities_of_even_bins_are_right() {
 }
 
 /// The mean of 2^deficit − 1 over many seeds; it is within `tolerance` of what the proof says.
-fn mean_is_the_moment<const H: usize>(okvs: &Okvs<H>, trials: u32, tolerance: f64) {
+fn mean_is_the_moment(okvs: &Okvs, trials: u32, tolerance: f64) {
     let keys: Vec<Digest> = (0..okvs.keys()).map(|k| [u8::try_from(k).unwrap(); 32]).collect();
     let mut sum = 0.0;
     for trial in 0..trials {
@@ -132,8 +132,8 @@ fn mean_is_the_moment<const H: usize>(okvs: &Okvs<H>, trials: u32, tolerance: f6
 
 #[test]
 fn deficits_are_as_often_as_the_first_moment_says() {
-    mean_is_the_moment(&Okvs3::new(8).unwrap(), 20_000, 0.1);
-    mean_is_the_moment(&Okvs3::new(100).unwrap(), 20_000, 0.2);
-    mean_is_the_moment(&Okvs2::new(8).unwrap(), 10_000, 0.1);
-    mean_is_the_moment(&Okvs2::new(200).unwrap(), 10_000, 0.1);
+    mean_is_the_moment(&Okvs::three(8).unwrap(), 20_000, 0.1);
+    mean_is_the_moment(&Okvs::three(100).unwrap(), 20_000, 0.2);
+    mean_is_the_moment(&Okvs::two(8).unwrap(), 10_000, 0.1);
+    mean_is_the_moment(&Okvs::two(200).unwrap(), 10_000, 0.1);
 }

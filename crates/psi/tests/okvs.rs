@@ -1,7 +1,10 @@
 //! The laws of oblivious key-value stores, and what a peer can send.
 
 use foxtrot_ot::{Backend, Decode, Session, Sid, Usage};
-use foxtrot_psi::okvs::{Coins, Digest, Failure, MAX_KEYS, Okvs, Okvs2, Okvs3, Okvs4, RowSeed};
+use foxtrot_psi::{
+    okvs::{Coins, Digest, MAX_KEYS, Okvs, RowSeed},
+    paxos::Error,
+};
 
 fn session(counter: u64) -> Session {
     Session::new(Sid::from_bytes([1; 32])).sub("test", counter, Default::default())
@@ -26,7 +29,7 @@ fn values<const W: usize>(number: usize) -> Vec<[u8; W]> {
 }
 
 /// Encodes under a session of its own, and decodes again.
-fn round_trip<const H: usize, const W: usize>(okvs: &Okvs<H>, number: usize) {
+fn round_trip<const W: usize>(okvs: &Okvs, number: usize) {
     let n = okvs.keys();
     let session = session(number as u64);
     let (keys, values) = (keys(number, n), values::<W>(n));
@@ -37,15 +40,15 @@ fn round_trip<const H: usize, const W: usize>(okvs: &Okvs<H>, number: usize) {
     let decoder = okvs.decoder(&slots).expect("as many as there are");
     let plan = okvs.plan(&session, &seed, &keys).expect("not too many");
     plan.decode(&decoder, &mut decoded).expect("as many as there are");
-    assert!(decoded == values, "{n} keys, {H} hashes, {W} bytes");
+    assert!(decoded == values, "{n} keys, {} hashes, {W} bytes", okvs.sparse());
 }
 
 #[test]
 fn every_key_has_its_value_in_small_stores() {
     for n in 0..=600 {
         for run in 0..4 {
-            round_trip::<3, 3>(&Okvs3::new(n).unwrap(), 1000 * n + run);
-            round_trip::<2, 3>(&Okvs2::new(n).unwrap(), 1000 * n + run);
+            round_trip::<3>(&Okvs::three(n).unwrap(), 1000 * n + run);
+            round_trip::<3>(&Okvs::two(n).unwrap(), 1000 * n + run);
         }
     }
 }
@@ -53,35 +56,35 @@ fn every_key_has_its_value_in_small_stores() {
 #[test]
 fn every_key_has_its_value_whatever_the_width() {
     for n in [1, 10, 1000] {
-        let (three, two) = (Okvs3::new(n).unwrap(), Okvs2::new(n).unwrap());
-        round_trip::<3, 1>(&three, n);
-        round_trip::<3, 11>(&three, n);
-        round_trip::<3, 29>(&three, n);
-        round_trip::<3, 64>(&three, n);
-        round_trip::<3, 101>(&three, n);
-        round_trip::<3, 104>(&three, n);
-        round_trip::<2, 29>(&two, n);
-        round_trip::<2, 128>(&two, n);
+        let (three, two) = (Okvs::three(n).unwrap(), Okvs::two(n).unwrap());
+        round_trip::<1>(&three, n);
+        round_trip::<11>(&three, n);
+        round_trip::<29>(&three, n);
+        round_trip::<64>(&three, n);
+        round_trip::<101>(&three, n);
+        round_trip::<104>(&three, n);
+        round_trip::<29>(&two, n);
+        round_trip::<128>(&two, n);
     }
 }
 
 #[test]
 fn every_key_has_its_value_in_large_stores() {
     for n in [1 << 11, 5000, 1 << 14, 100_000, (1 << 19) + 1] {
-        round_trip::<3, 8>(&Okvs3::new(n).unwrap(), n);
+        round_trip::<8>(&Okvs::three(n).unwrap(), n);
     }
     for n in [1 << 11, 1 << 14, 100_000] {
-        round_trip::<2, 8>(&Okvs2::new(n).unwrap(), n);
+        round_trip::<8>(&Okvs::two(n).unwrap(), n);
     }
     for n in [0, 1, 1000, 100_000, 1 << 17, (1 << 18) - 1, 1 << 18] {
-        round_trip::<4, 16>(&Okvs4::new(n).unwrap(), n);
+        round_trip::<16>(&Okvs::four(n).unwrap(), n);
     }
 }
 
 #[test]
 fn every_backend_encodes_and_decodes_alike() {
     for n in [1, 2, 17, 100] {
-        let okvs = Okvs3::new(n).unwrap();
+        let okvs = Okvs::three(n).unwrap();
         let (keys, values) = (keys(0, n), values::<29>(n));
         let mut first = None;
         for backend in Backend::all() {
@@ -95,7 +98,7 @@ fn every_backend_encodes_and_decodes_alike() {
 
 #[test]
 fn parts_of_a_plan_decode_side_by_side_as_the_whole() {
-    let okvs = Okvs3::new((1 << 19) + 1).unwrap();
+    let okvs = Okvs::three((1 << 19) + 1).unwrap();
     let slots: Vec<[u8; 5]> = values(okvs.slots());
     let decoder = okvs.decoder(&slots).unwrap();
     let seed = RowSeed::decode(&[8; 32]).unwrap();
@@ -129,7 +132,7 @@ fn parts_of_a_plan_decode_side_by_side_as_the_whole() {
 
 #[test]
 fn rows_depend_on_session_seed_and_shape() {
-    let decode = |okvs: &Okvs3, session: &Session, seed: u8| {
+    let decode = |okvs: &Okvs, session: &Session, seed: u8| {
         let mut slots = vec![[0; 16]; okvs.slots()];
         slots.iter_mut().zip(0_u128..).for_each(|(slot, k)| *slot = (k * k).to_le_bytes());
         let seed = RowSeed::decode(&[seed; 32]).unwrap();
@@ -138,12 +141,12 @@ fn rows_depend_on_session_seed_and_shape() {
         plan.decode(&okvs.decoder(&slots).unwrap(), &mut decoded).unwrap();
         decoded
     };
-    let okvs = Okvs3::new(1000).unwrap();
+    let okvs = Okvs::three(1000).unwrap();
     let base = decode(&okvs, &session(0), 0);
     assert_eq!(base, decode(&okvs, &session(0), 0));
     assert_ne!(base, decode(&okvs, &session(1), 0));
     assert_ne!(base, decode(&okvs, &session(0), 1));
-    assert_ne!(base, decode(&Okvs3::new(999).unwrap(), &session(0), 0));
+    assert_ne!(base, decode(&Okvs::three(999).unwrap(), &session(0), 0));
 }
 
 /// Pearson's statistic of bytes against 255 degrees of freedom: beyond 400 with probability 10⁻⁸.
@@ -157,10 +160,10 @@ fn chi_square(bytes: &[u8]) -> f64 {
 #[test]
 fn slots_of_random_values_look_uniform_wherever_they_are() {
     let n = 200;
-    let okvs = Okvs3::new(n).unwrap();
+    let okvs = Okvs::three(n).unwrap();
     // The keystream that fills the free slots of empty stores is random enough for values.
     let random = |number| {
-        let empty = Okvs3::new(0).unwrap();
+        let empty = Okvs::three(0).unwrap();
         let mut values = vec![[0; 32 * 200 / 44]; empty.slots()];
         empty.encode(&session(9), coins(number), &[], &[], &mut values).unwrap();
         values.as_flattened()[..n * 32].as_chunks::<32>().0.to_vec()
@@ -181,7 +184,7 @@ fn slots_of_random_values_look_uniform_wherever_they_are() {
 /// A store of other keys says nothing about ours: its values there look random, not like those encoded.
 #[test]
 fn keys_that_are_not_in_the_store_get_random_values() {
-    let okvs = Okvs3::new(500).unwrap();
+    let okvs = Okvs::three(500).unwrap();
     let mut slots = vec![[0; 16]; okvs.slots()];
     let seed =
         okvs.encode(&session(0), coins(0), &keys(0, 500), &[[7; 16]; 500], &mut slots).unwrap();
@@ -194,7 +197,7 @@ fn keys_that_are_not_in_the_store_get_random_values() {
 
 #[test]
 fn equal_keys_fail_and_leave_no_values() {
-    let okvs = Okvs3::new(10).unwrap();
+    let okvs = Okvs::three(10).unwrap();
     let mut keys = keys(0, 10);
     keys[9] = keys[0];
     for value in [[1; 4], [2; 4]] {
@@ -202,7 +205,7 @@ fn equal_keys_fail_and_leave_no_values() {
         values[9] = value;
         let mut slots = vec![[0xaa; 4]; okvs.slots()];
         let failed = okvs.encode(&session(0), coins(0), &keys, &values, &mut slots);
-        assert_eq!(failed, Err(Failure::Dependent));
+        assert_eq!(failed, Err(Error::Unlucky));
         assert!(slots.iter().all(|slot| slot == &[0; 4]));
     }
 }
@@ -210,7 +213,7 @@ fn equal_keys_fail_and_leave_no_values() {
 #[test]
 fn wrong_lengths_and_sizes_are_errors() {
     let mismatch = |what, expected, got| Usage::CountMismatch { what, expected, got };
-    let okvs = Okvs3::new(10).unwrap();
+    let okvs = Okvs::three(10).unwrap();
     let m = okvs.slots();
     let mut slots = vec![[0; 4]; m];
     for (n, values, expected) in
@@ -218,13 +221,13 @@ fn wrong_lengths_and_sizes_are_errors() {
     {
         let values = vec![[0; 4]; values];
         let failed = okvs.encode(&session(0), coins(0), &keys(0, n), &values, &mut slots);
-        assert_eq!(failed, Err(Failure::Usage(expected)));
+        assert_eq!(failed, Err(Error::from(expected)));
     }
     for len in [0, 1, m - 1, m + 1] {
         let mut slots = vec![[0; 4]; len];
         assert_eq!(okvs.decoder(&slots).unwrap_err(), mismatch("slots", m, len));
         let failed = okvs.encode(&session(0), coins(0), &keys(0, 10), &[[0; 4]; 10], &mut slots);
-        assert_eq!(failed, Err(Failure::Usage(mismatch("slots", m, len))));
+        assert_eq!(failed, Err(mismatch("slots", m, len).into()));
     }
     let seed = RowSeed::decode(&[8; 32]).unwrap();
     let plan = okvs.plan(&session(0), &seed, &keys(0, 5)).unwrap();
@@ -238,7 +241,7 @@ fn wrong_lengths_and_sizes_are_errors() {
     #[expect(clippy::reversed_empty_ranges, reason = "that is what is tested")]
     let failed = plan.decode_range(&decoder, 6..3, &mut []);
     assert_eq!(failed, Err(mismatch("values", 0, 0)));
-    let other = Okvs3::new(100).unwrap();
+    let other = Okvs::three(100).unwrap();
     let slots = vec![[0; 4]; other.slots()];
     let failed = plan.decode(&other.decoder(&slots).unwrap(), &mut [[0; 4]; 5]);
     assert_eq!(failed, Err(mismatch("slots", m, other.slots())));
@@ -249,10 +252,10 @@ fn okvs_sizes_above_the_maximum_are_usage_errors() {
     let beyond_32_bits = usize::try_from(1_u64 << 32).unwrap_or(usize::MAX);
     for n in [MAX_KEYS + 1, beyond_32_bits, usize::MAX] {
         let expected = Err(Usage::BatchTooLarge { n, max: MAX_KEYS });
-        assert_eq!(Okvs3::new(n).map(|_| ()), expected);
-        assert_eq!(Okvs2::new(n).map(|_| ()), expected);
+        assert_eq!(Okvs::three(n).map(|_| ()), expected);
+        assert_eq!(Okvs::two(n).map(|_| ()), expected);
     }
-    assert!(Okvs3::new(MAX_KEYS).is_ok() && Okvs2::new(MAX_KEYS).is_ok());
+    assert!(Okvs::three(MAX_KEYS).is_ok() && Okvs::two(MAX_KEYS).is_ok());
 }
 
 #[test]
@@ -267,7 +270,7 @@ fn a_row_seed_has_32_bytes() {
 /// A party may find a store for few keys where it has many: decoding them is not an error.
 #[test]
 fn stores_for_no_keys_decode() {
-    let (three, two) = (Okvs3::new(0).unwrap(), Okvs2::new(0).unwrap());
+    let (three, two) = (Okvs::three(0).unwrap(), Okvs::two(0).unwrap());
     let seed = RowSeed::decode(&[8; 32]).unwrap();
     let mut decoded = vec![[0; 2]; 100];
     let slots = vec![[1; 2]; three.slots()];

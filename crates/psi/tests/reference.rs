@@ -2,7 +2,7 @@
 //! against itself: what one encodes the other decodes.
 
 use foxtrot_ot::{Backend, Session, Sid};
-use foxtrot_psi::okvs::{Coins, Digest, Okvs, Okvs2, Okvs3, Okvs4, RowSeed};
+use foxtrot_psi::okvs::{Coins, Digest, Okvs, RowSeed};
 use foxtrot_reference::okvs::{Shape, decode, encode, row_seed, test_strings};
 use serde_json::Value;
 
@@ -23,13 +23,18 @@ fn strings<const W: usize>(value: &Value) -> Vec<[u8; W]> {
     bytes(value).as_chunks().0.to_vec()
 }
 
+/// The shape for this number of keys, with so many sparse slots.
+fn okvs(keys: &Value, sparse: &Value) -> Okvs {
+    let okvs = match number(sparse) {
+        2 => Okvs::two,
+        3 => Okvs::three,
+        _ => Okvs::four,
+    };
+    okvs(number(keys)).unwrap()
+}
+
 /// The slots of a key's row, by decoding slots that are a bit each.
-fn row<const H: usize>(
-    okvs: &Okvs<H>,
-    session: &Session,
-    seed: &RowSeed,
-    key: Digest,
-) -> Vec<usize> {
+fn row(okvs: &Okvs, session: &Session, seed: &RowSeed, key: Digest) -> Vec<usize> {
     let plan = okvs.plan(session, seed, &[key]).unwrap();
     let bits = usize::BITS - okvs.slots().leading_zeros();
     // Which slots have bit b of their number set, and that for dense slots one by one.
@@ -55,23 +60,20 @@ fn row<const H: usize>(
     ones
 }
 
-fn check_shape<const H: usize>(okvs: &Okvs<H>, vector: &Value) {
-    let ours = [okvs.keys(), H, okvs.dense(), okvs.starts(), okvs.segment(), okvs.slots()];
+fn check_shape(okvs: &Okvs, vector: &Value) {
+    let ours =
+        [okvs.keys(), okvs.sparse(), okvs.dense(), okvs.starts(), okvs.segment(), okvs.slots()];
     assert!(ours.into_iter().eq(vector.as_array().unwrap().iter().map(number)), "{vector}");
 }
 
 #[test]
 fn shapes_match_the_test_vectors() {
     for vector in vectors()["shapes"].as_array().unwrap() {
-        match (number(&vector[0]), number(&vector[1])) {
-            (n, 2) => check_shape(&Okvs2::new(n).unwrap(), vector),
-            (n, 4) => check_shape(&Okvs4::new(n).unwrap(), vector),
-            (n, _) => check_shape(&Okvs3::new(n).unwrap(), vector),
-        }
+        check_shape(&okvs(&vector[0], &vector[1]), vector);
     }
 }
 
-fn check_rows<const H: usize>(okvs: &Okvs<H>, vector: &Value) {
+fn check_rows(okvs: &Okvs, vector: &Value) {
     let id = Sid::from_bytes(strings(&vector["id"])[0]);
     let seed = RowSeed::decode(&bytes(&vector["row_seed"])).unwrap();
     for backend in Backend::all() {
@@ -87,7 +89,7 @@ fn check_rows<const H: usize>(okvs: &Okvs<H>, vector: &Value) {
     }
 }
 
-fn check_store<const H: usize>(okvs: &Okvs<H>, vector: &Value) {
+fn check_store(okvs: &Okvs, vector: &Value) {
     check_rows(okvs, vector);
     let session = Session::new(Sid::from_bytes(strings(&vector["id"])[0]));
     let (keys, values) = (strings(&vector["keys"]), strings::<5>(&vector["values"]));
@@ -109,10 +111,7 @@ fn check_store<const H: usize>(okvs: &Okvs<H>, vector: &Value) {
 #[test]
 fn rows_and_seeds_match_the_test_vectors() {
     for vector in vectors()["stores"].as_array().unwrap() {
-        match (number(&vector["n"]), number(&vector["hashes"])) {
-            (n, 2) => check_store(&Okvs2::new(n).unwrap(), vector),
-            (n, _) => check_store(&Okvs3::new(n).unwrap(), vector),
-        }
+        check_store(&okvs(&vector["n"], &vector["hashes"]), vector);
     }
 }
 
@@ -120,16 +119,12 @@ fn rows_and_seeds_match_the_test_vectors() {
 #[test]
 fn rows_of_large_stores_match_the_test_vectors() {
     for vector in vectors()["large"].as_array().unwrap() {
-        match (number(&vector["n"]), number(&vector["hashes"])) {
-            (n, 2) => check_sums(&Okvs2::new(n).unwrap(), vector),
-            (n, 4) => check_sums(&Okvs4::new(n).unwrap(), vector),
-            (n, _) => check_sums(&Okvs3::new(n).unwrap(), vector),
-        }
+        check_sums(&okvs(&vector["n"], &vector["hashes"]), vector);
     }
 }
 
 /// The slots' values are random words, so that their sums name the rows.
-fn check_sums<const H: usize>(okvs: &Okvs<H>, vector: &Value) {
+fn check_sums(okvs: &Okvs, vector: &Value) {
     let mut state = 1_u64;
     let mut word = || {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -149,10 +144,10 @@ fn check_sums<const H: usize>(okvs: &Okvs<H>, vector: &Value) {
     }
 }
 
-fn differ<const H: usize>(okvs: &Okvs<H>, trial: u8) {
+fn differ(okvs: &Okvs, trial: u8) {
     let (n, id) = (okvs.keys(), [trial; 32]);
     let session = Session::new(Sid::from_bytes(id));
-    let shape = Shape::new(n, H);
+    let shape = Shape::new(n, okvs.sparse());
     let chunk = |string: Vec<u8>| string.try_into().unwrap();
     let keys: Vec<Digest> = test_strings(&[1; 32], n, 32).into_iter().map(chunk).collect();
     let values = test_strings(&[2; 32], n, 4);
@@ -184,8 +179,8 @@ fn chunk_of(bytes: &[u8]) -> [u8; 4] {
 fn each_implementation_decodes_the_others_stores() {
     for trial in 0..4 {
         for n in [0, 1, 2, 3, 4, 5, 9, 17, 33, 100] {
-            differ(&Okvs2::new(n).unwrap(), trial);
-            differ(&Okvs3::new(n).unwrap(), trial);
+            differ(&Okvs::two(n).unwrap(), trial);
+            differ(&Okvs::three(n).unwrap(), trial);
         }
     }
 }

@@ -88,8 +88,7 @@ fn ring<const N: usize, const Q: u16, const BITS: usize, const ROUNDED: usize, c
     sum.add(backend, &noise);
     let mut doubled = sum.clone();
     doubled.double(backend);
-    let mut product = Poly::ZERO;
-    product.set_product(backend, factors.each_ref(), uniform.each_ref());
+    let product = product.into_poly(backend);
     let (hints, coin) = (input.string(N / 8), input.byte());
     for poly in [&noise, &gaussian, &rounded, &sum, &doubled, &product] {
         results.0.extend(poly.coefficients().iter().flat_map(|x| x.to_le_bytes()));

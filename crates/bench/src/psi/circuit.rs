@@ -19,12 +19,12 @@ pub(super) fn in_memory(parameters: Parameters, setting: &Setting<'_>) -> Result
     let plan = Plan { parameters, base, direction, counter: 0 };
     let workers = [setting.workers.for_another(), setting.workers.for_another()];
     let session = |party: usize| workers[party].in_session(Session::new(Sid::from_bytes([0; 32])));
-    let numbers: Vec<u64> = match parameters.terms().largest() {
+    let numbers: Vec<u64> = match parameters.terms().largest {
         Some(_) => (0..setting.n as u64).collect(),
         None => Vec::new(),
     };
     // The common items are the sender's first ones.
-    let sum = parameters.terms().largest().map(|_| numbers[..common.len()].iter().sum());
+    let sum = parameters.terms().largest.map(|_| numbers[..common.len()].iter().sum());
     let expected = Outcome::Released { count: common.len() as u64, sum };
     let senders = session(SENDER);
     let mut meter = Meter::start();

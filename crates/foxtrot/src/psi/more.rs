@@ -391,8 +391,7 @@ impl Count {
                 Role::Receiver => (ours, theirs),
                 Role::Sender => (theirs, ours),
             };
-            let terms = circuit::Terms::default().at_least(self.at_least).both();
-            let terms = largest.map_or(terms, |largest| terms.sum(largest));
+            let terms = circuit::Terms { largest, at_least: self.at_least, both: true };
             let parameters = Parameters::new(terms, receivers, senders);
             let parameters = parameters.map_err(|e| (Reason::Other, Error::from(e)))?;
             let keys = (role == Role::Sender).then_some(theirs as u64);

@@ -77,11 +77,6 @@ impl Blocks for NeonAes {
     }
 
     #[inline(always)]
-    fn load(self, bytes: &[u8]) -> uint8x16_t {
-        self.splat(&bytes.as_chunks().0[0])
-    }
-
-    #[inline(always)]
     fn store(self, x: uint8x16_t, bytes: &mut [u8]) {
         let bytes: &mut Block = &mut bytes.as_chunks_mut().0[0];
         neon_aes!(vst1q_u8(bytes.as_mut_ptr(), x));
@@ -96,13 +91,6 @@ impl Blocks for NeonAes {
                 u64::from_le_bytes(bytes.as_chunks().0[0]),
                 vdupq_n_u64(0)
             ))),
-        }
-    }
-
-    #[inline(always)]
-    fn store_part(self, x: uint8x16_t, bytes: &mut [u8]) {
-        if !bytes.is_empty() {
-            self.store(x, bytes);
         }
     }
 }
@@ -127,13 +115,6 @@ impl Clmul for NeonAes {
         let (a, b) = (self.words(a), self.words(b));
         let [a, b] = [a[const { (HALVES & 1) as usize }], b[const { (HALVES >> 4) as usize }]];
         neon_aes!(product(a, b))
-    }
-
-    #[inline(always)]
-    fn sum(self, x: uint8x16_t) -> u128 {
-        let mut block = [0; 16];
-        self.store(x, &mut block);
-        u128::from_le_bytes(block)
     }
 
     #[inline(always)]

@@ -20,11 +20,6 @@ impl Blocks for Scalar {
     }
 
     #[inline(always)]
-    fn load(self, bytes: &[u8]) -> u128 {
-        u128::from_le_bytes(bytes.as_chunks().0[0])
-    }
-
-    #[inline(always)]
     fn store(self, x: u128, bytes: &mut [u8]) {
         bytes.as_chunks_mut().0[0] = x.to_le_bytes();
     }
@@ -35,13 +30,6 @@ impl Blocks for Scalar {
             Some(block) => self.splat(block),
             None if bytes.is_empty() => 0,
             None => u64::from_le_bytes(bytes.as_chunks().0[0]).into(),
-        }
-    }
-
-    #[inline(always)]
-    fn store_part(self, x: u128, bytes: &mut [u8]) {
-        if !bytes.is_empty() {
-            self.store(x, bytes);
         }
     }
 

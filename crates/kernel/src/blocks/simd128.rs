@@ -25,11 +25,6 @@ impl Blocks for Simd128 {
     }
 
     #[inline(always)]
-    fn load(self, bytes: &[u8]) -> v128 {
-        load(&bytes.as_chunks().0[0])
-    }
-
-    #[inline(always)]
     fn store(self, x: v128, bytes: &mut [u8]) {
         let bytes: &mut Block = &mut bytes.as_chunks_mut().0[0];
         // SAFETY: the reference is to 16 bytes; there is no alignment.
@@ -42,13 +37,6 @@ impl Blocks for Simd128 {
             Some(block) => load(block),
             None if bytes.is_empty() => self.zero(),
             None => u64x2(u64::from_le_bytes(bytes.as_chunks().0[0]), 0),
-        }
-    }
-
-    #[inline(always)]
-    fn store_part(self, x: v128, bytes: &mut [u8]) {
-        if !bytes.is_empty() {
-            self.store(x, bytes);
         }
     }
 

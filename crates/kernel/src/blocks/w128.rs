@@ -35,11 +35,6 @@ impl Blocks for Avx2 {
     }
 
     #[inline(always)]
-    fn load(self, bytes: &[u8]) -> __m128i {
-        self.splat(&bytes.as_chunks().0[0])
-    }
-
-    #[inline(always)]
     fn store(self, x: __m128i, bytes: &mut [u8]) {
         let bytes: &mut Block = &mut bytes.as_chunks_mut().0[0];
         avx2!(_mm_storeu_si128(bytes.as_mut_ptr().cast(), x));
@@ -51,13 +46,6 @@ impl Blocks for Avx2 {
             Some(block) => self.splat(block),
             None if bytes.is_empty() => self.zero(),
             None => avx2!(_mm_loadu_si64(bytes[..8].as_ptr())),
-        }
-    }
-
-    #[inline(always)]
-    fn store_part(self, x: __m128i, bytes: &mut [u8]) {
-        if !bytes.is_empty() {
-            self.store(x, bytes);
         }
     }
 }
@@ -92,13 +80,6 @@ impl Clmul for Avx2 {
     #[inline(always)]
     fn product<const HALVES: i32>(self, a: __m128i, b: __m128i) -> __m128i {
         avx2!(_mm_clmulepi64_si128::<HALVES>(a, b))
-    }
-
-    #[inline(always)]
-    fn sum(self, x: __m128i) -> u128 {
-        let mut block = [0; 16];
-        self.store(x, &mut block);
-        u128::from_le_bytes(block)
     }
 
     #[inline(always)]

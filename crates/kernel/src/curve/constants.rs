@@ -1,6 +1,13 @@
 //! Constants of the field and the curves; the tests compute them again.
 
-use super::field::Limbs;
+use super::field::{Limbs, from_words};
+use crate::halves;
+
+/// The element of these 256 bits, the upper half first.
+const fn element(high: u128, low: u128) -> Limbs {
+    let ([a, b], [c, d]) = (halves(low), halves(high));
+    from_words([a, b, c, d])
+}
 
 /// (A − 2)/4 of v² = u³ + A·u² + u.
 pub(super) const A24: u32 = 121_665;
@@ -12,107 +19,44 @@ pub(super) const ZERO: Limbs = [0; 5];
 pub(super) const ONE: Limbs = [1, 0, 0, 0, 0];
 
 /// The even square root of −1: 2^((p − 1)/4).
-pub(super) const SQRT_MINUS_ONE: Limbs = [
-    1_718_705_420_411_056,
-    234_908_883_556_509,
-    2_233_514_472_574_048,
-    2_117_202_627_021_982,
-    765_476_049_583_133,
-];
+pub(super) const SQRT_MINUS_ONE: Limbs =
+    element(0x2b83_2480_4fc1_df0b_2b4d_0099_3dfb_d7a7, 0x2f43_1806_ad2f_e478_c4ee_1b27_4a0e_a0b0);
 
 /// d of −x² + y² = 1 + d·x²·y²: −121665/121666.
-pub(super) const D: Limbs = [
-    929_955_233_495_203,
-    466_365_720_129_213,
-    1_662_059_464_998_953,
-    2_033_849_074_728_123,
-    1_442_794_654_840_575,
-];
+pub(super) const D: Limbs =
+    element(0x5203_6cee_2b6f_fe73_8cc7_4079_7779_e898, 0x0070_0a4d_4141_d8ab_75eb_4dca_1359_78a3);
 
 /// 2d.
-pub(super) const TWICE_D: Limbs = [
-    1_859_910_466_990_425,
-    932_731_440_258_426,
-    1_072_319_116_312_658,
-    1_815_898_335_770_999,
-    633_789_495_995_903,
-];
+pub(super) const TWICE_D: Limbs =
+    element(0x2406_d9dc_56df_fce7_198e_80f2_eef3_d130, 0x00e0_149a_8283_b156_ebd6_9b94_26b2_f159);
 
 /// d of the twist in that form: 1/d of the curve.
-pub(super) const TWIST_D: Limbs = [
-    266_592_072_628_291,
-    853_561_038_980_284,
-    1_943_101_592_401_754,
-    2_007_251_003_935_334,
-    1_135_829_554_646_364,
-];
+pub(super) const TWIST_D: Limbs =
+    element(0x4090_7ed2_14d5_ce43_2b16_2114_cdb9_cf66, 0x0b5d_d698_4279_542e_25e0_f276_cdc9_f843);
 
 /// 2/d.
-pub(super) const TWICE_TWIST_D: Limbs = [
-    533_184_145_256_601,
-    1_707_122_077_960_568,
-    1_634_403_371_118_260,
-    1_762_702_194_185_421,
-    19_859_295_607_481,
-];
+pub(super) const TWICE_TWIST_D: Limbs =
+    element(0x0120_fda4_29ab_9c86_562c_4229_9b73_9ecc, 0x16bb_ad30_84f2_a85c_4bc1_e4ed_9b93_f099);
 
 /// 1 − d², `ONE_MINUS_D_SQ` of RFC 9496.
-pub(super) const ONE_MINUS_D_SQUARED: Limbs = [
-    1_136_626_929_484_150,
-    1_998_550_399_581_263,
-    496_427_632_559_748,
-    118_527_312_129_759,
-    45_110_755_273_534,
-];
+pub(super) const ONE_MINUS_D_SQUARED: Limbs =
+    element(0x0290_72a8_b2b3_e0d7_9994_abdd_be70_dfe4, 0x2c81_a138_cd5e_350f_e27c_09c1_945f_c176);
 
 /// (d − 1)², `D_MINUS_ONE_SQ` of RFC 9496.
-pub(super) const D_MINUS_ONE_SQUARED: Limbs = [
-    1_507_062_230_895_904,
-    1_572_317_787_530_805,
-    683_053_064_812_840,
-    317_374_165_784_489,
-    1_572_899_562_415_810,
-];
+pub(super) const D_MINUS_ONE_SQUARED: Limbs =
+    element(0x5968_b37a_f66c_2241_4cdc_d32f_529b_4eeb, 0xd29e_4a2c_b01e_1999_31ad_5aaa_44ed_4d20);
 
 /// The odd square root of −d − 1, `SQRT_AD_MINUS_ONE` of RFC 9496.
-pub(super) const SQRT_MINUS_D_MINUS_ONE: Limbs = [
-    2_241_493_124_984_347,
-    425_987_919_032_274,
-    2_207_028_919_301_688,
-    1_220_490_630_685_848,
-    974_799_131_293_748,
-];
+pub(super) const SQRT_MINUS_D_MINUS_ONE: Limbs =
+    element(0x3769_31bf_2b83_48ac_0f3c_fcc9_31f5_d1fd, 0xaf9d_8e0c_1b78_54bd_7e97_f6a0_497b_2e1b);
 
 /// The even square root of 1/(−1 − d), `INVSQRT_A_MINUS_D` of RFC 9496.
-pub(super) const INVSQRT_MINUS_ONE_MINUS_D: Limbs = [
-    278_908_739_862_762,
-    821_645_201_101_625,
-    8_113_234_426_968,
-    1_777_959_178_193_151,
-    2_118_520_810_568_447,
-];
+pub(super) const INVSQRT_MINUS_ONE_MINUS_D: Limbs =
+    element(0x786c_8905_cfaf_fca2_16c2_7b91_fe01_d840, 0x9d2f_1617_5a41_72be_99c8_fdaa_805d_40ea);
 
 /// x, y and x·y of Ed25519's base point, of order ℓ: y = 4/5, x even.
 pub(super) const BASE: [Limbs; 3] = [
-    [
-        1_738_742_601_995_546,
-        1_146_398_526_822_698,
-        2_070_867_633_025_821,
-        562_264_141_797_630,
-        587_772_402_128_613,
-    ],
-    [
-        1_801_439_850_948_184,
-        1_351_079_888_211_148,
-        450_359_962_737_049,
-        900_719_925_474_099,
-        1_801_439_850_948_198,
-    ],
-    [
-        1_841_354_044_333_475,
-        16_398_895_984_059,
-        755_974_180_946_558,
-        900_171_276_175_154,
-        1_821_297_809_914_039,
-    ],
+    element(0x2169_36d3_cd6e_53fe_c0a4_e231_fdd6_dc5c, 0x692c_c760_9525_a7b2_c956_2d60_8f25_d51a),
+    element(0x6666_6666_6666_6666_6666_6666_6666_6666, 0x6666_6666_6666_6666_6666_6666_6666_6658),
+    element(0x6787_5f0f_d78b_7665_66ea_4e8e_64ab_e37d, 0x20f0_9f80_7751_52f5_6dde_8ab3_a5b7_dda3),
 ];

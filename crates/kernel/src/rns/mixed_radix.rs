@@ -60,9 +60,6 @@ impl MixedRadix {
     }
 
     /// Replaces the residues of n integers modulo k primes, k·n words, by the digits of X.
-    ///
-    /// # Panics
-    /// If the length does not fit.
     pub fn digits(&self, backend: Backend, x: &mut [u64]) {
         let n = self.check(x.len());
         dispatch!(backend, l => self.digits_with(l, n, x));
@@ -96,9 +93,6 @@ impl MixedRadix {
     }
 
     /// The integers modulo another prime, or one of the same, from k·n digits.
-    ///
-    /// # Panics
-    /// If the lengths do not fit.
     pub fn residues(&self, backend: Backend, digits: &[u64], to: &Modulus, out: &mut [u64]) {
         let n = self.check(digits.len());
         check(n, &[out.len()]);
@@ -135,9 +129,6 @@ impl MixedRadix {
     }
 
     /// The integers modulo 2⁶⁴, from k·n digits.
-    ///
-    /// # Panics
-    /// If the lengths do not fit.
     pub fn words(&self, backend: Backend, digits: &[u64], out: &mut [u64]) {
         let n = self.check(digits.len());
         check(n, &[out.len()]);
@@ -159,9 +150,6 @@ impl MixedRadix {
 
     /// 1 where X > (P − 1)/2, else 0, from k·n digits: that is where an integer from 0 to P − 1 is at
     /// least (P + 1)/2, and where a centred one is positive.
-    ///
-    /// # Panics
-    /// If the lengths do not fit.
     pub fn exceeds_half(&self, backend: Backend, digits: &[u64], out: &mut [u64]) {
         let n = self.check(digits.len());
         check(n, &[out.len()]);

@@ -1,51 +1,36 @@
 //! Arithmetic on slices of canonical residues, word by word: coefficients or values alike.
 //!
-//! All slices of a call have the same length, a multiple of [`GRANULE`](super::GRANULE). Results are
+//! All slices of a call have the same length, a multiple of [`GRANULE`](super::GRANULE), or it panics. Results are
 //! canonical.
 
 use super::{Modulus, check, lanes::Lanes};
 use crate::Backend;
 
 /// x += y.
-///
-/// # Panics
-/// If the lengths do not fit.
 pub fn add(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
     check(x.len(), &[y.len()]);
     dispatch!(backend, l => zip(l, p, x, y, inlined!(|p, x, y| l.add(p, x, y))));
 }
 
 /// x −= y.
-///
-/// # Panics
-/// If the lengths do not fit.
 pub fn sub(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
     check(x.len(), &[y.len()]);
     dispatch!(backend, l => zip(l, p, x, y, inlined!(|p, x, y| l.sub(p, x, y))));
 }
 
 /// x = −x.
-///
-/// # Panics
-/// If the length does not fit.
 pub fn neg(backend: Backend, p: &Modulus, x: &mut [u64]) {
     check(x.len(), &[]);
     dispatch!(backend, l => map(l, p, x, inlined!(|p, x| l.sub(p, l.splat(0), x))));
 }
 
 /// x ·= y.
-///
-/// # Panics
-/// If the lengths do not fit.
 pub fn mul(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
     check(x.len(), &[y.len()]);
     dispatch!(backend, l => zip(l, p, x, y, inlined!(|p, x, y| l.mul(p, x, y))));
 }
 
 /// x += a·b.
-///
-/// # Panics
-/// If the lengths do not fit.
 pub fn mul_add(backend: Backend, p: &Modulus, x: &mut [u64], a: &[u64], b: &[u64]) {
     check(x.len(), &[a.len(), b.len()]);
     dispatch!(backend, l => {
@@ -58,9 +43,6 @@ pub fn mul_add(backend: Backend, p: &Modulus, x: &mut [u64], a: &[u64], b: &[u64
 }
 
 /// x ·= w, for w < p, which is public.
-///
-/// # Panics
-/// If the length does not fit.
 pub fn mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], w: u64) {
     check(x.len(), &[]);
     dispatch!(backend, l => {
@@ -70,9 +52,6 @@ pub fn mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], w: u64) {
 }
 
 /// x += y·w, for w < p, which is public; `y` may have any words below 2⁵⁰.
-///
-/// # Panics
-/// If the lengths do not fit.
 pub fn mul_scalar_add(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w: u64) {
     check(x.len(), &[y.len()]);
     dispatch!(backend, l => {
@@ -82,9 +61,6 @@ pub fn mul_scalar_add(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w
 }
 
 /// x = (x − y)·w, for w < p, which is public.
-///
-/// # Panics
-/// If the lengths do not fit.
 pub fn sub_mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w: u64) {
     check(x.len(), &[y.len()]);
     dispatch!(backend, l => {
@@ -94,18 +70,12 @@ pub fn sub_mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w
 }
 
 /// x = y mod p, for small signed integers.
-///
-/// # Panics
-/// If the lengths do not fit.
 pub fn set_small(backend: Backend, p: &Modulus, x: &mut [u64], y: &[i8]) {
     check(x.len(), &[y.len()]);
     backend.run(inlined!(|| x.iter_mut().zip(y).for_each(|(x, y)| *x = small(p, *y))));
 }
 
 /// x += y, for small signed integers.
-///
-/// # Panics
-/// If the lengths do not fit.
 pub fn add_small(backend: Backend, p: &Modulus, x: &mut [u64], y: &[i8]) {
     check(x.len(), &[y.len()]);
     backend.run(inlined!(|| x.iter_mut().zip(y).for_each(|(x, y)| *x = p.add(*x, small(p, *y)))));

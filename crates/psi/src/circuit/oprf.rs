@@ -17,9 +17,8 @@ use zeroize::Zeroizing;
 
 use super::{Digest, Error, gates::receive, ots::Ots, parameters::HASHES};
 use crate::{
-    okvs::{Coins, RowSeed},
+    okvs::{Coins, Okvs, Plan, RowSeed},
     paxos::hashes::{Keyed, TOGETHER},
-    store::{Plan, Store},
     tags::FRAME,
     vole_psi::{Mask, add_products},
 };
@@ -34,7 +33,7 @@ const INPUT: usize = 32 + 16;
 const PART: usize = 1 << 15;
 
 /// Bytes of `Masked`, for the store of the receiver's items.
-pub(super) const fn sums_len(store: &Store) -> usize {
+pub(super) const fn sums_len(store: &Okvs) -> usize {
     WORD * store.slots()
 }
 
@@ -42,7 +41,7 @@ pub(super) const fn sums_len(store: &Store) -> usize {
 pub(super) struct Oprf<'a> {
     pub(super) session: &'a Session,
     /// The store of the receiver's items.
-    pub(super) store: Store,
+    pub(super) store: Okvs,
 }
 
 /// The sender's key of the OPRF: its store, and Δ.
@@ -209,7 +208,7 @@ mod tests {
         let (ours, theirs) = (digests(0, 600), digests(500, 40_000));
         let which: Vec<u8> = (0..3).cycle().take(ours.len()).collect();
         let session = || Session::new(Sid::from_bytes([3; 32]));
-        let store = Store::new(ours.len()).unwrap();
+        let store = Okvs::new(ours.len()).unwrap();
         fn ots(session: &Session) -> Ots<'_> {
             let (direction, scratch) = (Direction::InitiatorSends, Scratch::default());
             Ots { base: &Endemic, direction, session, scratch }

@@ -13,7 +13,10 @@ use super::{
     look_ups::{self, nibbles_len},
     oprf,
 };
-use crate::{okvs::RowSeed, packed, store::Store};
+use crate::{
+    okvs::{Okvs, RowSeed},
+    packed,
+};
 
 /// The most items of a set: the slots of the receiver's store are the outputs of one VOLE.
 pub const MAX_ITEMS: usize = 1 << 20;
@@ -31,49 +34,16 @@ pub(super) const HASHES: usize = 3;
 /// Terms of what is computed, and of who learns it. Both parties have the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
-    largest: Option<u64>,
-    at_least: u64,
-    both: bool,
+    /// The largest number that there may be, if the sender's numbers are added up also. Sums are below 2^64: sizes with which one could be
+    /// larger are [refused](Parameters::new).
+    pub largest: Option<u64>,
+    /// The least number of common items with which there is a result.
+    pub at_least: u64,
+    /// True if the sender learns the result also.
+    pub both: bool,
 }
 
 impl Terms {
-    /// Adds up the sender's numbers, none of which is above `largest`, also. Sums are below 2^64: sizes with which one could be larger
-    /// are [refused](Parameters::new).
-    #[must_use]
-    pub const fn sum(self, largest: u64) -> Self {
-        Self { largest: Some(largest), ..self }
-    }
-
-    /// Gives no result unless there are so many common items.
-    #[must_use]
-    pub const fn at_least(self, common: u64) -> Self {
-        Self { at_least: common, ..self }
-    }
-
-    /// Gives the result to the sender also.
-    #[must_use]
-    pub const fn both(self) -> Self {
-        Self { both: true, ..self }
-    }
-
-    /// The largest number that there may be, if a sum was agreed on.
-    #[must_use]
-    pub const fn largest(&self) -> Option<u64> {
-        self.largest
-    }
-
-    /// The least number of common items with which there is a result.
-    #[must_use]
-    pub const fn threshold(&self) -> u64 {
-        self.at_least
-    }
-
-    /// Returns true if the sender learns the result also.
-    #[must_use]
-    pub const fn sender_learns(&self) -> bool {
-        self.both
-    }
-
     /// Numbers of the result: the count, and the sum.
     pub(super) const fn numbers(&self) -> usize {
         if self.largest.is_some() { 2 } else { 1 }
@@ -87,9 +57,9 @@ pub struct Parameters {
     receiver_items: usize,
     sender_items: usize,
     /// The store of the receiver's items.
-    oprf: Store,
+    pub(super) oprf: Okvs,
     /// The store of the sender's items.
-    store: Store,
+    pub(super) store: Okvs,
 }
 
 impl Parameters {
@@ -108,7 +78,7 @@ impl Parameters {
         if largest.checked_mul(common).is_none() {
             return Err(Usage::SumTooLarge { largest, items: common });
         }
-        let (oprf, store) = (Store::new(receiver_items)?, Store::new(sender_items)?);
+        let (oprf, store) = (Okvs::new(receiver_items)?, Okvs::new(sender_items)?);
         Ok(Self { terms, receiver_items, sender_items, oprf, store })
     }
 
@@ -185,14 +155,6 @@ impl Parameters {
         ots + self.slots_len() + self.triples() / 4
     }
 
-    pub(super) const fn oprf(&self) -> Store {
-        self.oprf
-    }
-
-    pub(super) const fn store(&self) -> Store {
-        self.store
-    }
-
     /// ℓ, the bits of a bin's strings: so many that two which differ are taken for equal in some lane with probability 2⁻⁴⁰ at most, and that fill their look-ups.
     /// There are at least 273 bins, so rounded up to a power of two they are not fewer than the lanes.
     pub(super) const fn bits(&self) -> u32 {
@@ -201,7 +163,7 @@ impl Parameters {
 
     /// The threshold: one that no count can reach is as good as any higher one.
     pub(super) fn threshold(&self) -> u64 {
-        self.terms.threshold().min(self.common() + 1)
+        self.terms.at_least.min(self.common() + 1)
     }
 
     /// The most items that both can have.

@@ -64,7 +64,7 @@ pub fn send<'a>(
         let parameters = plan.parameters;
         let (session, lanes) = (plan.begin(cx.session(), &PROTOCOL)?, 64 * parameters.words());
         expect_count("items", parameters.sender_items(), items.len())?;
-        let largest = parameters.terms().largest();
+        let largest = parameters.terms().largest;
         expect_count("numbers", largest.map_or(0, |_| items.len()), numbers.len())?;
         let most = largest.unwrap_or(0);
         let too_large = numbers.iter().fold(false, |any, number| any | (*number > most));
@@ -72,7 +72,7 @@ pub fn send<'a>(
             return Err(Usage::NumberTooLarge { largest: most }.into());
         }
         if parameters.is_trivial() {
-            return Ok(parameters.terms().sender_learns().then(|| plan.trivial()));
+            return Ok(parameters.terms().both.then(|| plan.trivial()));
         }
         let count = &mut counter(parameters.steps(), progress);
         // Step 1.
@@ -84,7 +84,7 @@ pub fn send<'a>(
         let (strings, masks) = secrets.split_at_mut(lanes);
         look_ups::draw(parameters.bits(), &tables, strings);
         let secrets_of_bins = (&*strings, (numbers, &*masks));
-        match parameters.terms().largest() {
+        match parameters.terms().largest {
             None => {
                 program::<COUNT_ONLY>(io, cx, &parameters, &mut ots, &items, secrets_of_bins, count)
                     .await
@@ -106,7 +106,7 @@ pub fn send<'a>(
         let flips = words(&receive_message(io, "Flips", 8 * bits.len()).await?);
         let mut shares = Secret(vec![0; parameters.terms().numbers()]);
         let (shared, lens) = ((&*bits, &*flips), parameters.number_bits());
-        if parameters.terms().largest().is_none() {
+        if parameters.terms().largest.is_none() {
             shares.copy_from_slice(&send_products(io, &pairs, shared, |_| [1], [lens[0]]).await);
         } else {
             let number = |i: usize| [1, masks[i]];
@@ -119,7 +119,7 @@ pub fn send<'a>(
         plan.raise(&mut shares);
         let ours = Gates::new(io, true, made.triples(), count).release(&shares).await?;
         io.send(public(&ours)).await;
-        if !parameters.terms().sender_learns() {
+        if !parameters.terms().both {
             return Ok(None);
         }
         let theirs = receive_message(io, "Shares", 8 * ours.len()).await?;
@@ -156,7 +156,7 @@ pub fn receive<'a>(
         fill(&cx.seed(), &session, "foxtrot v1 circuit empty bins", &mut random);
         let (strings, numbers) = random.split_at_mut(lanes);
         let of_bins = (&mut *strings, &mut *numbers);
-        match parameters.terms().largest() {
+        match parameters.terms().largest {
             None => {
                 look_up::<COUNT_ONLY>(io, cx, &parameters, &mut ots, &items, of_bins, count).await
             }
@@ -177,7 +177,7 @@ pub fn receive<'a>(
         send_flips(io, &bits, &choices).await;
         let mut shares = Secret(vec![0; parameters.terms().numbers()]);
         let lens = parameters.number_bits();
-        if parameters.terms().largest().is_none() {
+        if parameters.terms().largest.is_none() {
             shares.copy_from_slice(&receive_products(io, &keys, &bits, [lens[0]]).await?);
         } else {
             shares.copy_from_slice(&receive_products(io, &keys, &bits, lens).await?);
@@ -193,7 +193,7 @@ pub fn receive<'a>(
         let theirs = receive_message(io, "Shares", 8 * ours.len()).await?;
         let mut sent = ours.to_vec();
         memcheck::public(&mut sent);
-        if parameters.terms().sender_learns() {
+        if parameters.terms().both {
             io.send(bytes(&sent)).await;
         }
         Ok(plan.outcome(&ours, &theirs))
@@ -212,7 +212,7 @@ async fn program<const W: usize>(
     count: &mut impl FnMut(usize),
 ) -> Result<(), Error> {
     let bins = cuckoo::bins(ots.session, items, parameters.segment());
-    let oprf = Oprf { session: &ots.sub("circuit oprf"), store: parameters.oprf() };
+    let oprf = Oprf { session: &ots.sub("circuit oprf"), store: parameters.oprf };
     let key = oprf.key(io, cx, ots).await?;
     let mut hidden_bytes = ots.scratch.lend(W * items.len());
     let hidden = words_of::<W>(&mut hidden_bytes, items.len());
@@ -240,7 +240,7 @@ async fn program<const W: usize>(
         }
     };
     oprf.values(key, items, take)?;
-    let (of_slots, store) = (ots.sub("circuit slots"), parameters.store());
+    let (of_slots, store) = (ots.sub("circuit slots"), parameters.store);
     let mut slot_bytes = ots.scratch.lend(W * store.slots());
     let slots = words_of::<W>(&mut slot_bytes, store.slots());
     let coins = coins(ots.session, cx.seed());
@@ -304,11 +304,11 @@ async fn look_up<const W: usize>(
 ) -> Result<(), Error> {
     let bins = cuckoo::bins(ots.session, items, parameters.segment());
     let which = cuckoo::assign(&bins, parameters.bins())?;
-    let oprf = Oprf { session: &ots.sub("circuit oprf"), store: parameters.oprf() };
+    let oprf = Oprf { session: &ots.sub("circuit oprf"), store: parameters.oprf };
     let coins = coins(ots.session, cx.seed());
     let values = oprf.receive(io, cx, ots, coins, (items, &which)).await?;
     let row_seed = RowSeed::decode(&io.recv(RowSeed::LEN).await)?;
-    let (store, bits) = (parameters.store(), parameters.column_bits());
+    let (store, bits) = (parameters.store, parameters.column_bits());
     let mut slot_bytes = ots.scratch.lend(W * store.slots());
     let slots = words_of::<W>(&mut slot_bytes, store.slots());
     for slots in slots.chunks_mut(SLOTS) {
@@ -453,8 +453,8 @@ impl Plan {
     /// The outcome of sets of which one is empty.
     fn trivial(&self) -> Outcome {
         let terms = self.parameters.terms();
-        match terms.threshold() {
-            0 => Outcome::Released { count: 0, sum: terms.largest().map(|_| 0) },
+        match terms.at_least {
+            0 => Outcome::Released { count: 0, sum: terms.largest.map(|_| 0) },
             _ => Outcome::Withheld,
         }
     }

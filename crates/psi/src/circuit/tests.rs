@@ -29,6 +29,11 @@ fn number(k: usize) -> u64 {
 
 const LARGEST: u64 = u64::MAX >> 20;
 
+/// Terms of a sum that both learn.
+fn sum(largest: u64) -> Terms {
+    Terms { largest: Some(largest), at_least: 0, both: true }
+}
+
 fn plan(terms: Terms, ours: usize, theirs: usize) -> Plan {
     let parameters = Parameters::new(terms, ours, theirs).unwrap();
     Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 }
@@ -69,7 +74,7 @@ fn run_over(
 fn run(terms: Terms, [ours, theirs, common]: [usize; 3]) -> (Option<Outcome>, Outcome) {
     let first = ours - common;
     let sets = [digests(0..ours), digests(first..first + theirs)];
-    let numbers = terms.largest().map_or(0..0, |_| 0..theirs).map(number).collect();
+    let numbers = terms.largest.map_or(0..0, |_| 0..theirs).map(number).collect();
     let plan = plan(terms, ours, theirs);
     let mut sent = [0; 2];
     let outcomes = run_over(plan, sets, numbers, |party, message| {
@@ -79,7 +84,7 @@ fn run(terms: Terms, [ours, theirs, common]: [usize; 3]) -> (Option<Outcome>, Ou
     if ours > 0 && theirs > 0 {
         // The base OTs of the VOLE, of the look-ups, and of the other OTs of either direction.
         let [there, back] = [(info.receiver_bytes)(128), (info.sender_bytes)(128)];
-        let sum = usize::from(terms.largest().is_some());
+        let sum = usize::from(terms.largest.is_some());
         let sender = parameters.sender_bytes() + 3 * there + sum * back;
         let receiver = parameters.receiver_bytes() + 3 * back + sum * there;
         assert_eq!(sent, [sender, receiver], "{parameters:?}");
@@ -91,10 +96,10 @@ fn run(terms: Terms, [ours, theirs, common]: [usize; 3]) -> (Option<Outcome>, Ou
 
 /// The outcome by plain computation.
 fn plain(terms: Terms, common: usize) -> Outcome {
-    if (common as u64) < terms.threshold() {
+    if (common as u64) < terms.at_least {
         return Outcome::Withheld;
     }
-    let sum = terms.largest().map(|_| (0..common).map(number).sum());
+    let sum = terms.largest.map(|_| (0..common).map(number).sum());
     Outcome::Released { count: common as u64, sum }
 }
 
@@ -117,12 +122,12 @@ fn counts_and_sums_match_plain_computation_at_awkward_sizes() {
         // Slots take more memory than the silent protocols.
         [3, 40_000, 2],
     ];
-    for terms in [Terms::default(), Terms::default().sum(LARGEST).both()] {
+    for terms in [Terms::default(), sum(LARGEST)] {
         for [ours, theirs, common] in sizes {
             let (sent, received) = run(terms, [ours, theirs, common]);
             let expected = plain(terms, common);
             assert_eq!(received, expected, "{ours} {theirs} {common}");
-            assert_eq!(sent, terms.sender_learns().then_some(expected));
+            assert_eq!(sent, terms.both.then_some(expected));
         }
     }
 }
@@ -131,7 +136,7 @@ fn counts_and_sums_match_plain_computation_at_awkward_sizes() {
 fn a_result_is_withheld_below_the_threshold_and_given_at_it() {
     for common in [0, 1, 20, 60] {
         for threshold in [0, 1, common - usize::from(common > 0), common, common + 1, usize::MAX] {
-            let terms = Terms::default().sum(LARGEST).at_least(threshold as u64).both();
+            let terms = Terms { at_least: threshold as u64, ..sum(LARGEST) };
             let (sent, received) = run(terms, [60, 70, common]);
             assert_eq!(received, plain(terms, common), "{common} {threshold}");
             assert_eq!(sent, Some(received));
@@ -142,7 +147,7 @@ fn a_result_is_withheld_below_the_threshold_and_given_at_it() {
 #[test]
 fn sums_may_have_all_64_bits_or_none() {
     for largest in [0, 1, u64::MAX] {
-        let plan = plan(Terms::default().sum(largest).at_least(1), 1, 1);
+        let plan = plan(Terms { at_least: 1, ..sum(largest) }, 1, 1);
         let sets = [digests(0..1), digests(0..1)];
         let (_, received) = run_over(plan, sets, vec![largest], |_, _| ()).unwrap();
         assert_eq!(received, Outcome::Released { count: 1, sum: Some(largest) });
@@ -153,7 +158,7 @@ fn sums_may_have_all_64_bits_or_none() {
 #[test]
 fn shares_of_a_withheld_result_open_to_nothing() {
     let opened = |common: usize| {
-        let terms = Terms::default().sum(LARGEST).at_least(50).both();
+        let terms = Terms { at_least: 50, ..sum(LARGEST) };
         let sets = [digests(0..60), digests(60 - common..130 - common)];
         let numbers = (0..70).map(number).collect();
         let mut last = [Vec::new(), Vec::new()];
@@ -173,16 +178,16 @@ fn shares_of_a_withheld_result_open_to_nothing() {
 #[test]
 fn sums_that_may_overflow_and_numbers_that_are_too_large_are_refused() {
     let largest = u64::MAX / 3;
-    let terms = Terms::default().sum(largest);
+    let terms = sum(largest);
     assert!(Parameters::new(terms, 3, 100).is_ok());
     let refused = Usage::SumTooLarge { largest, items: 4 };
     assert_eq!(Parameters::new(terms, 4, 100), Err(refused));
-    assert!(Parameters::new(Terms::default().sum(u64::MAX), 1, 1).is_ok());
+    assert!(Parameters::new(sum(u64::MAX), 1, 1).is_ok());
     let n = MAX_ITEMS + 1;
     let too_large = Usage::BatchTooLarge { n, max: MAX_ITEMS };
     assert_eq!(Parameters::new(Terms::default(), 1, n), Err(too_large));
 
-    let plan = plan(Terms::default().sum(9), 2, 2);
+    let plan = plan(sum(9), 2, 2);
     let refused = |numbers: Vec<u64>| {
         let session = Session::new(Sid::from_bytes([8; 32]));
         let mut sender = Engine::new(|io| async move {
@@ -200,7 +205,7 @@ fn sums_that_may_overflow_and_numbers_that_are_too_large_are_refused() {
 
 #[test]
 fn messages_of_another_length_are_refused() {
-    let terms = Terms::default().sum(LARGEST).both();
+    let terms = sum(LARGEST);
     let sets = || [digests(0..30), digests(20..60)];
     let numbers = || (0..40).map(number).collect::<Vec<_>>();
     let mut lens = Vec::new();

@@ -56,7 +56,8 @@ impl Join {
     ) -> Result<Vec<u8>, Error> {
         let record_len = self.record_len()?;
         let of_frame = keys.keys.get(frame.clone()).zip(keys.owners.get(frame.clone()));
-        let wrong = Usage::CountMismatch { what: "keys", expected: frame.end, got: keys.len() };
+        let wrong =
+            Usage::CountMismatch { what: "keys", expected: frame.end, got: keys.keys.len() };
         let (keys, owners) = of_frame.ok_or(wrong)?;
         let mut records = Secret::<u8>::zeroed(keys.len() * record_len);
         for (record, &owner) in records.chunks_exact_mut(record_len).zip(owners) {

@@ -58,11 +58,11 @@ use crate::{
         protocol as of_paxos,
     },
     plan::{self, counter},
-    tags,
+    tags::Sent,
     vole_psi::{self, protocol as of_vole},
 };
 pub use crate::{
-    paxos::{Digest, Error},
+    paxos::{Digest, Error, Received},
     plan::{OnProgress, Progress},
 };
 
@@ -77,10 +77,6 @@ pub struct Sender(Party<ReceiverKeys, of_vole::SenderBelow>);
 
 /// The party that learns the intersection, after the base OTs.
 pub struct Receiver(Party<SenderKeys, of_vole::ReceiverBelow>);
-
-/// The receiver, to which everything has come.
-#[derive(Debug)]
-pub struct Received(tags::Received);
 
 /// A party after the base OTs.
 struct Party<P, V> {
@@ -167,7 +163,7 @@ impl Sender {
         items: Vec<Digest>,
         keyed: bool,
         count: &mut (impl FnMut(usize) + Send),
-    ) -> Result<tags::Sent, Error> {
+    ) -> Result<Sent, Error> {
         let mut items = Zeroizing::new(items);
         let Party { parameters, session, seeds: [of_coin, of_run], below } = self.0;
         io.limit(parameters.limits_of_tags());
@@ -229,7 +225,7 @@ impl Receiver {
     ) -> Run<'a, Received, Error> {
         Box::pin(async move {
             let mut count = counter(self.0.parameters.steps(), progress);
-            Ok(Received(self.receive_tags(io, items, false, &mut count).await?))
+            self.receive_tags(io, items, false, &mut count).await
         })
     }
 
@@ -261,7 +257,7 @@ impl Receiver {
         items: Vec<Digest>,
         keyed: bool,
         count: &mut (impl FnMut(usize) + Send),
-    ) -> Result<tags::Received, Error> {
+    ) -> Result<Received, Error> {
         let mut items = Zeroizing::new(items);
         let Party { parameters, session, seeds: [of_coin, of_run], below } = self.0;
         io.limit(parameters.limits_of_tags());
@@ -284,16 +280,6 @@ impl Receiver {
         };
         received.take_all(io, count).await?;
         Ok(received)
-    }
-}
-
-impl Received {
-    /// The indices, ascending, of the items that the sender also has. After the last message: its time depends on the sets.
-    ///
-    /// # Errors
-    /// [`Usage::CountMismatch`](foxtrot_ot::Usage::CountMismatch) if not all tags have come.
-    pub fn intersect(self) -> Result<Vec<usize>, Error> {
-        self.0.intersect()
     }
 }
 

@@ -10,13 +10,13 @@ use super::{
 };
 
 /// Slots ready for look-up, by a [`Plan`](super::Plan).
-pub struct Decoder<'a, const H: usize, const W: usize> {
-    pub(super) okvs: Okvs<H>,
+pub struct Decoder<'a, const W: usize> {
+    pub(super) okvs: Okvs,
     slots: &'a [[u8; W]],
     dense: Dense<W>,
 }
 
-impl<const H: usize> Okvs<H> {
+impl Okvs {
     /// Prepares slots of `W` bytes for look-up.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ impl<const H: usize> Okvs<H> {
     pub fn decoder<'a, const W: usize>(
         &self,
         slots: &'a [[u8; W]],
-    ) -> Result<Decoder<'a, H, W>, Usage> {
+    ) -> Result<Decoder<'a, W>, Usage> {
         self.check_slots(slots)?;
         Ok(Decoder { okvs: *self, slots, dense: Dense::new(&slots[..self.dense()]) })
     }
@@ -34,17 +34,25 @@ impl<const H: usize> Okvs<H> {
     }
 }
 
-impl<const H: usize, const W: usize> Decoder<'_, H, W> {
+impl<const W: usize> Decoder<'_, W> {
     /// Gives the values of rows, in order.
+    pub(super) fn values(&self, rows: &[Row], take: impl FnMut(usize, [u8; W])) {
+        match self.okvs.sparse {
+            2 => self.values_of::<2>(rows, take),
+            3 => self.values_of::<3>(rows, take),
+            _ => self.values_of::<4>(rows, take),
+        }
+    }
+
     #[inline]
-    pub(super) fn values(&self, rows: &[Row], mut take: impl FnMut(usize, [u8; W])) {
+    fn values_of<const H: usize>(&self, rows: &[Row], mut take: impl FnMut(usize, [u8; W])) {
         let ask = |row: &Row| {
-            self.okvs.sparse(row).iter().for_each(|&slot| ask(&self.slots[slot as usize]));
+            self.okvs.slots_of::<H>(row).iter().for_each(|&slot| ask(&self.slots[slot as usize]));
         };
         rows.iter().take(AHEAD).for_each(ask);
         for (k, row) in rows.iter().enumerate() {
             rows.get(k + AHEAD).iter().for_each(|row| ask(row));
-            take(k, value(&self.okvs, self.slots, &self.dense, row));
+            take(k, value::<H, W>(&self.okvs, self.slots, &self.dense, row));
         }
     }
 }
@@ -68,17 +76,17 @@ pub(super) fn ask<const W: usize>(value: &[u8; W]) {
 /// The value of a row.
 #[inline(always)]
 pub(super) fn value<const H: usize, const W: usize>(
-    okvs: &Okvs<H>,
+    okvs: &Okvs,
     slots: &[[u8; W]],
     dense: &Dense<W>,
     row: &Row,
 ) -> [u8; W] {
     let mut value = [0; W];
     dense.add(row, &mut value);
-    okvs.sparse(row).iter().for_each(|&slot| xor(&mut value, &slots[slot as usize]));
+    okvs.slots_of::<H>(row).iter().for_each(|&slot| xor(&mut value, &slots[slot as usize]));
     value
 }
 
 foxtrot_kernel::redacted! {
-    [const H: usize, const W: usize] Decoder<'_, H, W>;
+    [const W: usize] Decoder<'_, W>;
 }

@@ -10,7 +10,7 @@ use crate::erase::Secret;
 const MAX_CORE: usize = 1 << 13;
 
 /// The core's rows over the slots that occur in them, and a right-hand side of `W` bytes each.
-pub(super) struct System<const H: usize, const W: usize> {
+pub(super) struct System<const W: usize> {
     /// The slots by column: dense ones, then the core's, ascending.
     columns: Secret<u32>,
     dense: usize,
@@ -20,22 +20,22 @@ pub(super) struct System<const H: usize, const W: usize> {
     pub(super) right: Vec<[u8; W]>,
 }
 
-impl<const H: usize, const W: usize> System<H, W> {
+impl<const W: usize> System<W> {
     /// Sets up the system with a right-hand side of zeros; `None` if there are too many rows.
-    pub(super) fn new(okvs: &Okvs<H>, core: &[Row]) -> Option<Self> {
+    pub(super) fn new(okvs: &Okvs, core: &[Row]) -> Option<Self> {
         if core.len() > MAX_CORE {
             return None;
         }
-        let mut columns = Vec::with_capacity(okvs.dense() + H * core.len());
+        let mut columns = Vec::with_capacity(okvs.dense() + okvs.sparse() * core.len());
         columns.extend(0..okvs.dense);
-        columns.extend(core.iter().flat_map(|row| okvs.sparse(row)));
+        columns.extend(core.iter().flat_map(|row| okvs.all_slots_of(row)));
         columns[okvs.dense()..].sort_unstable();
         columns.dedup();
         let words = columns.len().div_ceil(64);
         let mut bits = vec![0; words * core.len()];
         for (row, bits) in core.iter().zip(bits.chunks_exact_mut(words)) {
             bits[0] = row[1] & ((1 << okvs.dense) - 1);
-            for slot in okvs.sparse(row) {
+            for slot in okvs.all_slots_of(row) {
                 let column = columns.binary_search(&slot).ok()?;
                 bits[column / 64] ^= 1 << (column % 64);
             }
@@ -88,7 +88,7 @@ impl<const H: usize, const W: usize> System<H, W> {
     }
 }
 
-impl<const H: usize, const W: usize> Drop for System<H, W> {
+impl<const W: usize> Drop for System<W> {
     fn drop(&mut self) {
         crate::erase::erase(self.right.as_flattened_mut());
     }

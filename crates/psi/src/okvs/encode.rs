@@ -1,6 +1,6 @@
 //! Encoding: slots that give each key its value.
 
-use core::fmt;
+use core::mem::take;
 
 use foxtrot_kernel::{aes::Aes128, memcheck, memory::prefetch};
 use foxtrot_ot::{Session, Usage, erase::Secret, expect_count, tasks::for_each};
@@ -13,26 +13,16 @@ use super::{
     elimination::System,
     peel::{Peeled, peel},
 };
-use crate::erase::erase;
+use crate::{erase::erase, error::Error};
 
-/// The reason why there are no slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Failure {
-    /// Called wrongly.
-    Usage(Usage),
-    /// The rows of the keys depend on each other. The session must end: another attempt would tell
-    /// about the keys. Distinct keys come to this with probability 2⁻⁴⁰ at most (of more than 2¹³ keys that is in part
-    /// measured, see [the module](super)), equal ones surely.
-    Dependent,
-}
-
-impl<const H: usize> Okvs<H> {
+impl Okvs {
     /// Draws the row seed and fills all slots so that every key has its value. The keys are distinct.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if there are not as many keys and values as the store is made for, or
-    /// slots as it has. [`Failure::Dependent`] as it says. The slots are zero then.
+    /// [`Usage::CountMismatch`] if there are not as many keys and values as the store is made for, or
+    /// slots as it has. [`Error::Unlucky`] if the rows of the keys depend on each other: the session must end, as another attempt would
+    /// tell about the keys. Distinct keys come to this with probability 2⁻⁴⁰ at most (of more than 2¹³ keys that is in part
+    /// measured, see [the module](super)), equal ones surely. The slots are zero then.
     pub fn encode<const W: usize>(
         &self,
         session: &Session,
@@ -40,7 +30,7 @@ impl<const H: usize> Okvs<H> {
         keys: &[Digest],
         values: &[[u8; W]],
         slots: &mut [[u8; W]],
-    ) -> Result<RowSeed, Failure> {
+    ) -> Result<RowSeed, Error> {
         expect_count("values", self.keys, values.len())?;
         Ok(self.encode_with(session, coins, keys, |_| values.as_flattened(), slots)?.0)
     }
@@ -54,7 +44,7 @@ impl<const H: usize> Okvs<H> {
         keys: &[Digest],
         values: impl FnOnce(&RowSeed) -> V,
         slots: &mut [[u8; W]],
-    ) -> Result<(RowSeed, Plan<H>), Failure> {
+    ) -> Result<(RowSeed, Plan), Error> {
         let seed = self.begin(session, &coins, keys, slots)?;
         let plan = self.plan(session, &seed, keys)?;
         let values = values(&seed);
@@ -64,20 +54,20 @@ impl<const H: usize> Okvs<H> {
     }
 
     /// Draws the row seed, and random bytes for all slots; returns the plan of the keys and their [words](Okvs::plan_words), for
-    /// [`Plan::encode_words`].
+    /// [`Plan::encode_words`]. Words of W bytes and slots are strings of bytes.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many keys as the store is made for, or slots as it has.
-    pub fn begin_words<const W: usize>(
+    pub(crate) fn begin_words<const W: usize>(
         &self,
         session: &Session,
         coins: Coins,
         keys: &[Digest],
-        slots: &mut [[u8; W]],
-    ) -> Result<(RowSeed, Plan<H>, Secret<[u8; W]>), Usage> {
-        let seed = self.begin(session, &coins, keys, slots)?;
-        let (plan, words) = self.plan_words(session, &seed, keys)?;
-        Ok((seed, plan, words))
+        slots: &mut [u8],
+    ) -> Result<(RowSeed, Plan, Secret<u8>), Usage> {
+        let seed = self.begin(session, &coins, keys, slots.as_chunks_mut::<W>().0)?;
+        let (plan, mut words) = self.plan_words::<W>(session, &seed, keys)?;
+        Ok((seed, plan, Secret(take(&mut words.0).into_flattened())))
     }
 
     /// Draws the row seed, and random bytes for all slots.
@@ -105,17 +95,18 @@ impl<const H: usize> Okvs<H> {
     }
 }
 
-impl<const H: usize> Plan<H> {
-    /// Corrects some slots, of all that are random, so that every key has its word; the words are in the order of the plan.
+impl Plan {
+    /// Corrects some slots, of all that are random, so that every key has its word of W bytes; the words are in the order of the plan.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if there are not as many words as keys, or slots as the store has. [`Failure::Dependent`] as it says. The slots
-    /// are zero then.
-    pub fn encode_words<const W: usize>(
+    /// [`Usage::CountMismatch`] if there are not as many words as keys, or slots as the store has; [`Error::Unlucky`] as of
+    /// [`Okvs::encode`].
+    pub(crate) fn encode_words<const W: usize>(
         &self,
-        words: &[[u8; W]],
-        slots: &mut [[u8; W]],
-    ) -> Result<(), Failure> {
+        words: &[u8],
+        slots: &mut [u8],
+    ) -> Result<(), Error> {
+        let (words, slots) = (words.as_chunks().0, slots.as_chunks_mut::<W>().0);
         self.okvs.check_slots(slots)?;
         expect_count("words", self.len(), words.len())?;
         self.solve(|place| &words[place], slots)
@@ -127,18 +118,32 @@ impl<const H: usize> Plan<H> {
         &self,
         value_of: impl Fn(usize) -> &'a [u8; W],
         slots: &mut [[u8; W]],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let peeled = peel(&self.okvs, &self.rows.0);
-        if self.solve_core(&peeled, &value_of, slots).is_none() {
+        let solved = match self.okvs.sparse {
+            2 => self.solve_rows::<2, W>(&peeled, value_of, slots),
+            3 => self.solve_rows::<3, W>(&peeled, value_of, slots),
+            _ => self.solve_rows::<4, W>(&peeled, value_of, slots),
+        };
+        solved.ok_or_else(|| {
             erase(slots.as_flattened_mut());
-            return Err(Failure::Dependent);
-        }
-        self.solve_peeled(&peeled, value_of, slots);
-        Ok(())
+            Error::Unlucky
+        })
+    }
+
+    fn solve_rows<'a, const H: usize, const W: usize>(
+        &self,
+        peeled: &Peeled,
+        value_of: impl Fn(usize) -> &'a [u8; W],
+        slots: &mut [[u8; W]],
+    ) -> Option<()> {
+        self.solve_core::<H, W>(peeled, &value_of, slots)?;
+        self.solve_peeled::<H, W>(peeled, value_of, slots);
+        Some(())
     }
 
     /// The core's rows, by as many slots.
-    fn solve_core<'a, const W: usize>(
+    fn solve_core<'a, const H: usize, const W: usize>(
         &self,
         peeled: &Peeled,
         value_of: impl Fn(usize) -> &'a [u8; W],
@@ -151,7 +156,7 @@ impl<const H: usize> Plan<H> {
         let mut system = System::new(&self.okvs, &core.0)?;
         let dense = Dense::new(&slots[..self.okvs.dense()]);
         for ((place, row), right) in peeled.core().zip(&core.0).zip(&mut system.right) {
-            *right = value(&self.okvs, slots, &dense, row);
+            *right = value::<H, W>(&self.okvs, slots, &dense, row);
             xor(right, value_of(place));
         }
         let pivots = system.solve()?;
@@ -162,7 +167,7 @@ impl<const H: usize> Plan<H> {
     }
 
     /// Every other row, by the slot that it has for itself.
-    fn solve_peeled<'a, const W: usize>(
+    fn solve_peeled<'a, const H: usize, const W: usize>(
         &self,
         peeled: &Peeled,
         value_of: impl Fn(usize) -> &'a [u8; W],
@@ -179,14 +184,14 @@ impl<const H: usize> Plan<H> {
             }
             if let Some(&step) = k.checked_sub(AHEAD).and_then(|k| steps.get(k)) {
                 let (place, _) = Peeled::split(step);
-                let named = self.okvs.sparse(&self.rows.0[place]);
+                let named = self.okvs.slots_of::<H>(&self.rows.0[place]);
                 named.iter().for_each(|&slot| ask(&slots[slot as usize]));
             }
             let (place, which) = Peeled::split(step);
             let row = &self.rows.0[place];
-            let mut correction = value(&self.okvs, slots, &dense, row);
+            let mut correction = value::<H, W>(&self.okvs, slots, &dense, row);
             xor(&mut correction, value_of(place));
-            xor(&mut slots[self.okvs.sparse(row)[which] as usize], &correction);
+            xor(&mut slots[self.okvs.slots_of::<H>(row)[which] as usize], &correction);
         }
     }
 }
@@ -204,16 +209,3 @@ fn fill(cipher: &Aes128, first: u128, bytes: &mut [u8]) {
     rest.copy_from_slice(&last[..rest.len()]);
     erase(&mut last);
 }
-
-foxtrot_ot::causes!(Failure: Usage => Usage);
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Usage(usage) => usage.fmt(f),
-            Self::Dependent => f.write_str("the keys' rows depend on each other"),
-        }
-    }
-}
-
-impl core::error::Error for Failure {}

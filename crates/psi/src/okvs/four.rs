@@ -13,14 +13,14 @@ use super::Okvs;
 const DENSE: u32 = 44;
 
 /// The fewest keys for which a store is laid out.
-pub(crate) const FEWEST: u32 = 1 << 17;
+pub(super) const FEWEST: u32 = 1 << 17;
 
-impl Okvs<4> {
+impl Okvs {
     /// Lays a store out for this number of keys. With fewer than 2¹⁷ it is as large as with 2¹⁷.
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`] if there are more than [`MAX_KEYS`](super::MAX_KEYS).
-    pub fn new(keys: usize) -> Result<Self, Usage> {
+    pub fn four(keys: usize) -> Result<Self, Usage> {
         let n = Self::check_keys(keys)?.max(FEWEST);
         // Rows of a start per slot of a segment, in the mean: 32/37, 8/9, 10/11, 35/38 at most.
         let (log2_segment, rows, slots) = match n.ilog2() {
@@ -31,6 +31,6 @@ impl Okvs<4> {
         };
         let segment = 1 << log2_segment;
         let starts = (n * slots).div_ceil(rows * segment);
-        Ok(Self { keys, dense: DENSE, starts, segment })
+        Ok(Self { keys, sparse: 4, dense: DENSE, starts, segment })
     }
 }

@@ -60,7 +60,15 @@ const AHEAD: usize = 8;
 
 /// Peels as much as there is, in one pass: rows are counted just before the first segment that they reach is looked
 /// through, so that all of it happens within some segments, in cache.
-pub(super) fn peel<const H: usize>(okvs: &Okvs<H>, rows: &[Row]) -> Peeled {
+pub(super) fn peel(okvs: &Okvs, rows: &[Row]) -> Peeled {
+    match okvs.sparse {
+        2 => peel_rows::<2>(okvs, rows),
+        3 => peel_rows::<3>(okvs, rows),
+        _ => peel_rows::<4>(okvs, rows),
+    }
+}
+
+fn peel_rows<const H: usize>(okvs: &Okvs, rows: &[Row]) -> Peeled {
     let (dense, segment) = (okvs.dense(), okvs.segment());
     let mut slots = Secret::<Slot>::zeroed(okvs.slots() - dense);
     let mut steps = Secret::with_capacity(rows.len());
@@ -75,7 +83,7 @@ pub(super) fn peel<const H: usize>(okvs: &Okvs<H>, rows: &[Row]) -> Peeled {
         let new = &rows[counted..];
         let new = &new[..new.partition_point(|row| okvs.start(row) <= start)];
         for (place, row) in (counted as Slot..).zip(new) {
-            for slot in okvs.sparse(row) {
+            for slot in okvs.slots_of::<H>(row) {
                 let slot = &mut slots.0[slot as usize - dense];
                 *slot = slot.wrapping_add(place << PLACE | 1);
             }
@@ -100,7 +108,7 @@ pub(super) fn peel<const H: usize>(okvs: &Okvs<H>, rows: &[Row]) -> Peeled {
                 }
                 let place = state >> PLACE;
                 let mut step = (place as u32) << WHICH;
-                for (which, other) in (0..).zip(okvs.sparse(&rows[place as usize])) {
+                for (which, other) in (0..).zip(okvs.slots_of::<H>(&rows[place as usize])) {
                     step |= if other == slot { which } else { 0 };
                     let at = other as usize - dense;
                     let state = &mut slots.0[at];

@@ -19,8 +19,8 @@ use crate::{erase::Secret, ranges::Ranges};
 
 /// The rows of some keys, sorted by where they start, so that what works through them moves
 /// through the slots once. Erased when dropped.
-pub struct Plan<const H: usize> {
-    pub(super) okvs: Okvs<H>,
+pub struct Plan {
+    pub(super) okvs: Okvs,
     pub(super) rows: Secret<Row>,
     pub(super) order: Secret<u32>,
 }
@@ -35,18 +35,13 @@ pub struct Structure {
     pub deficit: Option<usize>,
 }
 
-impl<const H: usize> Okvs<H> {
+impl Okvs {
     /// Hashes and sorts keys, of which there may be as many as you like: those of the other party,
     /// or a part of them.
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`] if there are more than [`MAX_KEYS`](super::MAX_KEYS).
-    pub fn plan(
-        &self,
-        session: &Session,
-        seed: &RowSeed,
-        keys: &[Digest],
-    ) -> Result<Plan<H>, Usage> {
+    pub fn plan(&self, session: &Session, seed: &RowSeed, keys: &[Digest]) -> Result<Plan, Usage> {
         Ok(self.plan_words::<0>(session, seed, keys)?.0)
     }
 
@@ -55,12 +50,12 @@ impl<const H: usize> Okvs<H> {
     ///
     /// # Errors
     /// The errors of [`Okvs::plan`].
-    pub fn plan_words<const W: usize>(
+    pub(crate) fn plan_words<const W: usize>(
         &self,
         session: &Session,
         seed: &RowSeed,
         keys: &[Digest],
-    ) -> Result<(Plan<H>, Secret<[u8; W]>), Usage> {
+    ) -> Result<(Plan, Secret<[u8; W]>), Usage> {
         let number = Self::check_keys(keys.len())?;
         let (rows, words) = RowHash::new(*self, session, seed).rows(keys);
         if self.starts == 1 {
@@ -97,7 +92,7 @@ impl<const H: usize> Okvs<H> {
     }
 }
 
-impl<const H: usize> Plan<H> {
+impl Plan {
     /// The number of keys.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -124,7 +119,7 @@ impl<const H: usize> Plan<H> {
     /// the decoder is that of another shape.
     pub fn decode_range<const W: usize>(
         &self,
-        decoder: &Decoder<'_, H, W>,
+        decoder: &Decoder<'_, W>,
         range: Range<usize>,
         values: &mut [[u8; W]],
     ) -> Result<(), Usage> {
@@ -144,7 +139,7 @@ impl<const H: usize> Plan<H> {
     /// shape.
     pub fn decode<const W: usize>(
         &self,
-        decoder: &Decoder<'_, H, W>,
+        decoder: &Decoder<'_, W>,
         values: &mut [[u8; W]],
     ) -> Result<(), Usage> {
         self.check_shape(decoder)?;
@@ -163,7 +158,7 @@ impl<const H: usize> Plan<H> {
     #[must_use]
     pub fn structure(&self) -> Structure {
         let core = self.core(&peel(&self.okvs, &self.rows.0));
-        let deficit = System::<H, 0>::new(&self.okvs, &core.0).map(|mut system| {
+        let deficit = System::<0>::new(&self.okvs, &core.0).map(|mut system| {
             system.forget_dense();
             core.0.len() - system.rank()
         });
@@ -177,7 +172,7 @@ impl<const H: usize> Plan<H> {
         Secret(core)
     }
 
-    fn check_shape<const W: usize>(&self, decoder: &Decoder<'_, H, W>) -> Result<(), Usage> {
+    fn check_shape<const W: usize>(&self, decoder: &Decoder<'_, W>) -> Result<(), Usage> {
         if decoder.okvs == self.okvs {
             return Ok(());
         }
@@ -187,5 +182,5 @@ impl<const H: usize> Plan<H> {
 }
 
 foxtrot_kernel::redacted! {
-    [const H: usize] Plan<H>, plan => "{} keys", plan.len();
+    Plan, plan => "{} keys", plan.len();
 }

@@ -18,23 +18,29 @@ use crate::erase::Secret;
 /// zeroed.
 pub(super) type Row = [u64; 2];
 
-impl<const H: usize> Okvs<H> {
-    /// Bits of a sparse slot's place in its segment.
-    const PLACE: u32 = match H {
-        2 => 32,
-        3 => 21,
-        _ => 16,
-    };
+/// Bits of a sparse slot's place in its segment, of H.
+const fn place_bits(sparse: usize) -> usize {
+    64 / sparse
+}
 
-    /// The sparse slots of a row, one per segment, ascending.
+impl Okvs {
+    /// The sparse slots of a row, H = [`Okvs::sparse`] of them: one per segment, ascending.
+    #[inline]
+    pub(super) fn slots_of<const H: usize>(&self, row: &Row) -> [u32; H] {
+        core::array::from_fn(|k| self.slot(row, k, const { place_bits(H) }))
+    }
+
+    /// The same, where no H is known.
+    pub(super) fn all_slots_of(&self, row: &Row) -> impl Iterator<Item = u32> {
+        (0..self.sparse()).map(|k| self.slot(row, k, place_bits(self.sparse())))
+    }
+
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a place in a segment; a number of slots")]
-    pub(super) fn sparse(&self, row: &Row) -> [u32; H] {
+    fn slot(&self, row: &Row, k: usize, bits: usize) -> u32 {
         let first = self.dense + self.start(row) as u32 * self.segment;
-        core::array::from_fn(|k| {
-            let place = row[0] >> (k as u32 * Self::PLACE) & ((1 << Self::PLACE) - 1);
-            first + k as u32 * self.segment + place as u32
-        })
+        let place = row[0] >> (k * bits) & ((1 << bits) - 1);
+        first + k as u32 * self.segment + place as u32
     }
 
     /// The segment where a row starts.
@@ -53,26 +59,18 @@ const WORD: usize = 16;
 const PART: usize = 256;
 
 /// The hash of rows in one session under one seed.
-pub(super) struct RowHash<'a, const H: usize> {
-    okvs: Okvs<H>,
+pub(super) struct RowHash<'a> {
+    okvs: Okvs,
     executor: &'a dyn Executor,
     backend: Backend,
     key: [u8; 32],
 }
 
-impl<'a, const H: usize> RowHash<'a, H> {
-    pub(super) fn new(okvs: Okvs<H>, session: &'a Session, seed: &RowSeed) -> Self {
-        let branch = const {
-            match H {
-                2 => 0,
-                3 => 1,
-                4 => 2,
-                _ => panic!("a row has two, three or four sparse slots"),
-            }
-        };
+impl<'a> RowHash<'a> {
+    pub(super) fn new(okvs: Okvs, session: &'a Session, seed: &RowSeed) -> Self {
         let key = session
             .oracle("foxtrot v1 okvs row key")
-            .query(okvs.keys as u64, branch)
+            .query(okvs.keys as u64, okvs.sparse - 2)
             .field(&seed.0)
             .finish();
         Self { okvs, executor: session.executor(), backend: session.backend(), key }
@@ -80,6 +78,17 @@ impl<'a, const H: usize> RowHash<'a, H> {
 
     /// The rows of all keys, in their order, and the first W of the last 16 bytes of their hash.
     pub(super) fn rows<const W: usize>(&self, keys: &[Digest]) -> (Secret<Row>, Secret<[u8; W]>) {
+        match self.okvs.sparse {
+            2 => self.rows_of::<2, W>(keys),
+            3 => self.rows_of::<3, W>(keys),
+            _ => self.rows_of::<4, W>(keys),
+        }
+    }
+
+    fn rows_of<const H: usize, const W: usize>(
+        &self,
+        keys: &[Digest],
+    ) -> (Secret<Row>, Secret<[u8; W]>) {
         const { assert!(W <= WORD && 8 * (H + 2) + WORD <= ANSWER) };
         let mut rows = Secret::zeroed(keys.len());
         let mut words = Secret::zeroed(keys.len());
@@ -89,7 +98,7 @@ impl<'a, const H: usize> RowHash<'a, H> {
             self.ask(keys, &mut answers);
             let answers = answers.as_chunks::<ANSWER>().0;
             for ((answer, row), word) in answers.iter().zip(rows).zip(words) {
-                *row = self.row(answer);
+                *row = self.row::<H>(answer);
                 *word = core::array::from_fn(|k| answer[ANSWER - WORD + k]);
             }
         });
@@ -107,10 +116,10 @@ impl<'a, const H: usize> RowHash<'a, H> {
     }
 
     #[inline]
-    fn row(&self, answer: &[u8; ANSWER]) -> Row {
-        let word = |k: usize| u64::from_le_bytes(core::array::from_fn(|i| answer[8 * k + i]));
+    fn row<const H: usize>(&self, answer: &[u8; ANSWER]) -> Row {
+        let word = |k: usize| u64::from_le_bytes(answer.as_chunks().0[k]);
         let Okvs { dense, starts, segment, .. } = self.okvs;
-        let place = |k: usize| below(word(1 + k), segment) << (k * Okvs::<H>::PLACE as usize);
+        let place = |k: usize| below(word(1 + k), segment) << (k * const { place_bits(H) });
         let sparse = (0..H).map(place).sum();
         let start = below(word(0), starts);
         [sparse, word(1 + H) & ((1 << dense) - 1) | start << dense]

@@ -5,7 +5,7 @@ use foxtrot_ot::{Session, Sid};
 
 use super::*;
 
-fn plan<const H: usize>(okvs: &Okvs<H>, seed: u16) -> Plan<H> {
+fn plan(okvs: &Okvs, seed: u16) -> Plan {
     let session = Session::new(Sid::from_bytes([3; 32])).sub("test", 0, Default::default());
     let keys: Vec<Digest> = (0..okvs.keys()).map(|k| [u8::try_from(k).unwrap(); 32]).collect();
     okvs.plan(&session, &RowSeed(core::array::from_fn(|k| seed.to_le_bytes()[k % 2])), &keys)
@@ -13,7 +13,7 @@ fn plan<const H: usize>(okvs: &Okvs<H>, seed: u16) -> Plan<H> {
 }
 
 /// The slots for given values and free slots, a bit each.
-fn solve<const H: usize>(plan: &Plan<H>, bits: u128) -> Option<u128> {
+fn solve(plan: &Plan, bits: u128) -> Option<u128> {
     let (n, m) = (plan.okvs.keys(), plan.okvs.slots());
     let bit = |k: usize| [u8::from(bits >> k & 1 == 1)];
     let values: Vec<[u8; 1]> = (0..n).map(bit).collect();
@@ -36,7 +36,7 @@ fn rank(mut vectors: Vec<u128>) -> usize {
 
 /// Solving is linear in values and free slots, and reaches all slots there are: so uniform ones give
 /// uniform slots, exactly. With each key's value fixed instead, it reaches all solutions.
-fn uniform_values_give_uniform_slots<const H: usize>(okvs: &Okvs<H>) {
+fn uniform_values_give_uniform_slots(okvs: &Okvs) {
     let (n, m) = (okvs.keys(), okvs.slots());
     assert!(n + m < 128, "fits into a word");
     let (mut cores, mut tried) = (0, 0);
@@ -61,28 +61,28 @@ fn uniform_values_give_uniform_slots<const H: usize>(okvs: &Okvs<H>) {
 #[test]
 fn uniform_values_give_uniform_slots_with_three_hashes() {
     for n in [0, 1, 2, 3, 5, 8, 13, 20] {
-        uniform_values_give_uniform_slots(&Okvs3::new(n).unwrap());
+        uniform_values_give_uniform_slots(&Okvs::three(n).unwrap());
     }
 }
 
 #[test]
 fn uniform_values_give_uniform_slots_with_four_hashes() {
     for (keys, starts, segment) in [(8, 1, 4), (13, 2, 3), (20, 5, 3)] {
-        uniform_values_give_uniform_slots(&Okvs::<4> { keys, dense: 44, starts, segment });
+        uniform_values_give_uniform_slots(&Okvs { keys, sparse: 4, dense: 44, starts, segment });
     }
 }
 
 #[test]
 fn uniform_values_give_uniform_slots_with_two_hashes() {
     for n in [0, 1, 2, 3, 5, 8, 13, 16] {
-        uniform_values_give_uniform_slots(&Okvs2::new(n).unwrap());
+        uniform_values_give_uniform_slots(&Okvs::two(n).unwrap());
     }
 }
 
 /// Every case listed, at a size where that can be done: one dense slot and two segments of one.
 #[test]
 fn every_slot_vector_solves_equally_many_inputs() {
-    let okvs = Okvs::<2> { keys: 2, dense: 1, starts: 1, segment: 1 };
+    let okvs = Okvs { keys: 2, sparse: 2, dense: 1, starts: 1, segment: 1 };
     let mut solved = 0;
     for seed in 0..16 {
         let plan = plan(&okvs, seed);
@@ -99,7 +99,7 @@ fn every_slot_vector_solves_equally_many_inputs() {
 }
 
 /// Failures are as many as the deficits say, and each dense slot more halves them.
-fn every_dense_slot_halves_the_failures<const H: usize>(of: impl Fn(u32) -> Okvs<H>) {
+fn every_dense_slot_halves_the_failures(of: impl Fn(u32) -> Okvs) {
     let trials = 30_000;
     let mut counts = Vec::new();
     for dense in 2..7 {
@@ -122,8 +122,9 @@ fn every_dense_slot_halves_the_failures<const H: usize>(of: impl Fn(u32) -> Okvs
 
 #[test]
 fn every_dense_slot_halves_the_failures_of_one_start() {
-    every_dense_slot_halves_the_failures(|dense| Okvs::<3> {
+    every_dense_slot_halves_the_failures(|dense| Okvs {
         keys: 12,
+        sparse: 3,
         dense,
         starts: 1,
         segment: 5,
@@ -132,8 +133,9 @@ fn every_dense_slot_halves_the_failures_of_one_start() {
 
 #[test]
 fn every_dense_slot_halves_the_failures_of_four_slots_and_many_starts() {
-    every_dense_slot_halves_the_failures(|dense| Okvs::<4> {
+    every_dense_slot_halves_the_failures(|dense| Okvs {
         keys: 12,
+        sparse: 4,
         dense,
         starts: 3,
         segment: 3,
@@ -145,9 +147,9 @@ fn every_dense_slot_halves_the_failures_of_four_slots_and_many_starts() {
 fn peeling_in_one_pass_leaves_the_largest_core() {
     for seed in 0..300 {
         let starts = 1 + u32::from(seed % 7);
-        let okvs = Okvs::<4> { keys: 60, dense: 44, starts, segment: 76 / (starts + 3) };
+        let okvs = Okvs { keys: 60, sparse: 4, dense: 44, starts, segment: 76 / (starts + 3) };
         let plan = plan(&okvs, seed);
-        let mut rows: Vec<_> = plan.rows.0.iter().map(|row| okvs.sparse(row)).collect();
+        let mut rows: Vec<_> = plan.rows.0.iter().map(|row| okvs.slots_of::<4>(row)).collect();
         loop {
             let number = rows.len();
             let of = |slot: u32| rows.iter().flatten().filter(|&&other| other == slot).count();
@@ -163,9 +165,9 @@ fn peeling_in_one_pass_leaves_the_largest_core() {
 
 #[test]
 fn encoding_fails_when_the_core_lacks_rank() {
-    let okvs = Okvs::<2> { keys: 4, dense: 1, starts: 1, segment: 1 };
+    let okvs = Okvs { keys: 4, sparse: 2, dense: 1, starts: 1, segment: 1 };
     assert!((0..20).all(|seed| plan(&okvs, seed).solve(|_| &[0], &mut [[0]; 3]).is_err()));
-    let okvs = Okvs::<3> { keys: 9000, dense: 44, starts: 1, segment: 1 };
+    let okvs = Okvs { keys: 9000, sparse: 3, dense: 44, starts: 1, segment: 1 };
     let session = Session::new(Sid::from_bytes([3; 32]));
     let keys: Vec<Digest> =
         (0..9000_u32).map(|k| core::array::from_fn(|i| k.to_le_bytes()[i % 4])).collect();
@@ -176,14 +178,14 @@ fn encoding_fails_when_the_core_lacks_rank() {
 
 #[test]
 fn rows_start_everywhere_and_stay_within_their_segments() {
-    let okvs = Okvs::<3> { keys: 255, dense: 44, starts: 5, segment: 7 };
+    let okvs = Okvs { keys: 255, sparse: 3, dense: 44, starts: 5, segment: 7 };
     let plan = plan(&okvs, 1);
     let mut seen = [false; 7 * 7];
     let starts: Vec<u32> =
         plan.rows.0.iter().map(|row| u32::try_from(okvs.start(row)).unwrap()).collect();
     assert!(starts.is_sorted() && starts[0] == 0 && starts[254] == 4);
     for (row, start) in plan.rows.0.iter().zip(starts) {
-        for (k, slot) in (0..).zip(okvs.sparse(row)) {
+        for (k, slot) in (0..).zip(okvs.all_slots_of(row)) {
             assert_eq!((slot - 44) / 7, start + k);
             seen[slot as usize - 44] = true;
         }
@@ -196,7 +198,7 @@ fn rows_start_everywhere_and_stay_within_their_segments() {
 /// The number of keys that a cheating receiver fits for certain: `docs/protocols/paxos.md`, section 5.
 #[test]
 fn a_store_for_20_keys_has_solutions_for_87() {
-    let okvs = Okvs3::new(20).unwrap();
+    let okvs = Okvs::three(20).unwrap();
     assert_eq!(okvs.slots(), 89);
     let session = Session::new(Sid::from_bytes([3; 32])).sub("test", 0, Default::default());
     let keys: Vec<Digest> = (0..=255).map(|k| [k; 32]).collect();

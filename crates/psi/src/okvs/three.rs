@@ -20,12 +20,12 @@ const PLAIN_MAX: u32 = 1 << 19;
 /// The length of a segment where there are many.
 const SEGMENT: u32 = 1 << 14;
 
-impl Okvs<3> {
+impl Okvs {
     /// Lays a store out for this number of keys, 0 included.
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`] if there are more than [`MAX_KEYS`](super::MAX_KEYS).
-    pub fn new(keys: usize) -> Result<Self, Usage> {
+    pub fn three(keys: usize) -> Result<Self, Usage> {
         let n = Self::check_keys(keys)?;
         let (starts, segment) = if n <= PLAIN_MAX {
             // 1.225 n, where 1.222 n peel in the limit, and the fluctuation's √n.
@@ -35,6 +35,6 @@ impl Okvs<3> {
             // 14/17 keys per slot between the ends.
             ((n * 17).div_ceil(14 * SEGMENT), SEGMENT)
         };
-        Ok(Self { keys, dense: DENSE, starts, segment })
+        Ok(Self { keys, sparse: 3, dense: DENSE, starts, segment })
     }
 }

@@ -4,9 +4,10 @@ use alloc::{vec, vec::Vec};
 use core::ops::Deref;
 
 use foxtrot_kernel::memcheck;
-use foxtrot_ot::{Seed, Session, Usage, expect_count, extension::one_of_n::Extension};
+use foxtrot_ot::{Seed, Session, expect_count, extension::one_of_n::Extension};
+use zeroize::Zeroizing;
 
-use super::{Digest, Error, Joint, Parameters, hashes::buckets_of};
+use super::{Digest, Error, Joint, hashes::buckets_of};
 use crate::erase::Secret;
 
 /// A party's items, and which of them are in which bucket.
@@ -119,7 +120,9 @@ pub(crate) fn ots_session(session: &Session, extension: &Extension) -> Session {
     session.sub(extension.name(), 0, Default::default())
 }
 
-/// Returns an error unless the bucket exists.
-pub(crate) fn check_bucket(parameters: &Parameters, bucket: usize) -> Result<(), Usage> {
-    if bucket < parameters.buckets() { Ok(()) } else { Err(Usage::SessionEnded) }
+/// The seed of a party's part in the extension.
+pub(crate) fn ots_seed(session: &Session, context: &'static str, seed: &Seed) -> Seed {
+    let mut of_ots = Zeroizing::new([0; 32]);
+    seed.fill(&session.oracle(context), 0, of_ots.as_mut_slice());
+    Seed::from_bytes(*of_ots)
 }

@@ -68,32 +68,6 @@ impl Keyed {
     pub(super) fn words_of(&self, items: &[Digest], words: &mut [u8], word_len: usize) {
         self.hash(size_of::<Digest>(), items.as_flattened(), word_len, words);
     }
-
-    /// The first bytes of the hashes of items and their rows, `answer_len` of each.
-    pub(super) fn answers_of(
-        &self,
-        items: &[Digest],
-        rows: &[u8],
-        answer_len: usize,
-        answers: &mut [u8],
-    ) {
-        if items.is_empty() {
-            return;
-        }
-        let row_len = rows.len() / items.len();
-        let len = size_of::<Digest>() + row_len;
-        let mut inputs = Secret(vec![0; TOGETHER.min(items.len()) * len]);
-        let parts = items.chunks(TOGETHER).zip(rows.chunks(TOGETHER * row_len));
-        for ((items, rows), answers) in parts.zip(answers.chunks_mut(TOGETHER * answer_len)) {
-            let inputs = &mut inputs.0[..items.len() * len];
-            let fields = items.iter().zip(rows.chunks_exact(row_len));
-            for (input, (item, row)) in inputs.chunks_exact_mut(len).zip(fields) {
-                input[..item.len()].copy_from_slice(item);
-                input[item.len()..].copy_from_slice(row);
-            }
-            self.hash(len, inputs, answer_len, answers);
-        }
-    }
 }
 
 /// The bucket of every item.

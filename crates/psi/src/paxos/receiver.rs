@@ -3,20 +3,14 @@
 use alloc::{vec, vec::Vec};
 
 use foxtrot_ot::{Seed, Session, Usage, base::SenderKeys, expect_count, extension::one_of_n};
-use zeroize::Zeroizing;
 
 use super::{
     Digest, Error, Joint, Next, Parameters, RowSeed,
-    buckets::{Items, bucket_session, check_bucket, ots_session},
+    buckets::{ots_seed, ots_session},
     hashes::Keyed,
-    tags::Work,
+    tags::tags,
 };
-use crate::{
-    erase::Secret,
-    okvs::Coins,
-    store::Plan,
-    tags::{Ours, Received},
-};
+use crate::{erase::Secret, okvs::Plan, party::Party, tags::Received};
 
 /// The receiver, before a bucket.
 ///
@@ -35,14 +29,8 @@ use crate::{
 /// # }
 /// ```
 pub struct Receiver {
-    parameters: Parameters,
-    session: Session,
-    seed: Seed,
-    items: Items,
+    party: Party<Parameters>,
     ots: one_of_n::Receiver,
-    /// Buckets so far.
-    bucket: usize,
-    tags: Ours,
 }
 
 /// The receiver in a bucket, whose words are encoded.
@@ -81,22 +69,18 @@ impl Receiver {
         joint: Option<Joint>,
         seed: Seed,
     ) -> Result<Self, Error> {
-        let shape = (parameters.receiver_items(), parameters.keys());
-        let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
-        let mut of_ots = Zeroizing::new([0; 32]);
-        let oracle = session.oracle("foxtrot v1 paxos receiver seed");
-        seed.fill(&oracle, 0, of_ots.as_mut_slice());
-        let (of_ots, extension) = (Seed::from_bytes(*of_ots), parameters.extension());
-        let ots =
-            one_of_n::Receiver::new(ots_session(&session, &extension), extension, base, of_ots)?;
-        let tags = Ours::new(&items, true);
-        Ok(Self { parameters, session, seed, items, ots, bucket: 0, tags })
+        let of_ots = ots_seed(&session, "foxtrot v1 paxos receiver seed", &seed);
+        let party = Party::new(session, parameters, true, items, joint, seed)?;
+        let extension = parameters.extension();
+        let session = ots_session(&party.session, &extension);
+        let ots = one_of_n::Receiver::new(session, extension, base, of_ots)?;
+        Ok(Self { party, ots })
     }
 
     /// Keeps the keys of items, for a [join](crate::join).
     #[must_use]
     pub fn keep_keys(mut self) -> Self {
-        self.tags.keep_keys();
+        self.party.tags.keep_keys();
         self
     }
 
@@ -105,30 +89,25 @@ impl Receiver {
     /// # Errors
     /// [`Error::Unlucky`] if there are no slots; items that repeat are the same error.
     pub fn encode(self) -> Result<(Encoded, RowSeed), Error> {
-        check_bucket(&self.parameters, self.bucket)?;
-        let code = self.parameters.lengths();
-        let (plan, row_seed, words) = if self.parameters.checked() {
+        let parameters = self.party.parameters;
+        let (plan, row_seed, words) = if parameters.checked() {
             self.encode_words::<29>()?
         } else {
             self.encode_words::<11>()?
         };
-        let rows = Secret(vec![0; self.parameters.slots() * code.row_len()]);
+        let rows = Secret(vec![0; parameters.slots() * parameters.lengths().row_len()]);
         let encoded =
             Encoded { receiver: self, row_seed, plan, words, rows, begun: 0, finished: 0 };
         Ok((encoded, row_seed))
     }
 
     fn encode_words<const W: usize>(&self) -> Result<(Plan, RowSeed, Secret<u8>), Error> {
-        let session = bucket_session(&self.session, self.bucket);
-        let items = self.items.filled(&self.session, &self.seed, self.bucket);
-        let mut coins = Zeroizing::new([0; 32]);
-        let oracle = self.session.oracle("foxtrot v1 paxos coins");
-        self.seed.fill(&oracle, self.bucket as u64, coins.as_mut_slice());
-        let store = self.parameters.store();
+        let (session, items) = (self.party.bucket_session()?, self.party.items());
+        let store = self.party.parameters.store();
         let mut slots = Secret(vec![0; store.slots() * W]);
         let (seed, plan) = store.encode_with(
             &session,
-            Coins::from_bytes(*coins),
+            self.party.coins(),
             &items,
             |seed| {
                 let mut words = Secret(vec![0; items.len() * W]);
@@ -149,10 +128,10 @@ impl Encoded {
     /// # Errors
     /// [`Usage::BatchTooLarge`]; [`Usage::CountMismatch`] if there are not as many slots left.
     pub fn extend(&mut self, n: usize, corrections: &mut Vec<u8>) -> Result<Unanswered, Error> {
-        let (at, Receiver { parameters, ots, .. }) = (self.begun, &mut self.receiver);
-        let left = parameters.slots() - at;
+        let (at, Receiver { party, ots }) = (self.begun, &mut self.receiver);
+        let left = party.parameters.slots() - at;
         expect_count("slots", n.min(left), n)?;
-        let len = parameters.lengths().word_len();
+        let len = party.parameters.lengths().word_len();
         let batch = ots.extend(n, &self.words.0[at * len..][..n * len], corrections)?;
         self.begun += n;
         Ok(Unanswered { batch, at, n })
@@ -165,7 +144,7 @@ impl Encoded {
     /// [`Decode`](foxtrot_ot::Decode) if the challenge has another length; [`Usage::ForeignBatch`].
     pub fn answer(&mut self, unanswered: Unanswered, challenge: &[u8]) -> Result<Vec<u8>, Error> {
         let Unanswered { batch, at, n } = unanswered;
-        let len = self.receiver.parameters.lengths().row_len();
+        let len = self.receiver.party.parameters.lengths().row_len();
         let rows = self.rows.0.get_mut(at * len..(at + n) * len).ok_or(Usage::ForeignBatch)?;
         let (received, proof) = self.receiver.ots.answer(batch, challenge)?;
         self.receiver.ots.rows(received, rows)?;
@@ -178,27 +157,23 @@ impl Encoded {
     /// # Errors
     /// [`Usage::CountMismatch`] if not all batches have been answered.
     pub fn finish(self) -> Result<Next<Receiver, Received>, Error> {
-        let Self { mut receiver, row_seed, plan, words, rows, finished, .. } = self;
+        let Self { receiver, row_seed, plan, words, rows, finished, .. } = self;
+        let Receiver { mut party, ots } = receiver;
         drop(words);
-        let parameters = receiver.parameters;
+        let parameters = party.parameters;
         expect_count("slots", parameters.slots(), finished)?;
-        let bucket = receiver.bucket;
-        let session = bucket_session(&receiver.session, bucket);
-        let items = receiver.items.filled(&receiver.session, &receiver.seed, bucket);
-        let keyed = receiver.tags.keyed();
-        let work = Work::new(&parameters, (&session, &row_seed), None, keyed);
-        let answers = work.run(&plan, &items, &rows.0)?;
+        let (hash, items) = (party.tag_hash(&row_seed)?, party.items());
+        let tags = tags(&parameters, &hash, (&plan, &items), &rows, |_, _| Ok(()))?;
         drop(items);
-        receiver.tags.add(answers, plan.order(), &receiver.items, (bucket, 0));
-        receiver.bucket += 1;
-        if receiver.bucket < parameters.buckets() {
-            return Ok(Next::Bucket(receiver));
-        }
-        Ok(Next::Done(Received::new(receiver.session, parameters.coding(), receiver.tags)))
+        party.add(tags, &plan);
+        Ok(match party.end_bucket() {
+            true => Next::Bucket(Receiver { party, ots }),
+            false => Next::Done(party.received()),
+        })
     }
 }
 
 foxtrot_kernel::redacted! {
-    Receiver, receiver => "{:?}, {} buckets", receiver.parameters, receiver.bucket;
-    Encoded, encoded => "{} of {} slots", encoded.finished, encoded.receiver.parameters.slots();
+    Receiver, receiver => "{:?}, {} buckets", receiver.party.parameters, receiver.party.bucket;
+    Encoded, encoded => "{} of {} slots", encoded.finished, encoded.receiver.party.parameters.slots();
 }

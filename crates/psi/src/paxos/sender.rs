@@ -1,6 +1,6 @@
 //! The side that learns nothing; the extension's sender, with Δ.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 use foxtrot_ot::{
     Seed, Session, Usage,
@@ -8,32 +8,19 @@ use foxtrot_ot::{
     expect_count,
     extension::{Challenge, one_of_n},
 };
-use zeroize::Zeroizing;
 
 use super::{
     Digest, Error, Joint, Next, Parameters, RowSeed,
-    buckets::{Items, bucket_session, check_bucket, ots_session},
-    tags::Work,
+    buckets::{ots_seed, ots_session},
+    hashes::Keyed,
+    tags::tags,
 };
-use crate::{
-    erase::Secret,
-    tags::{Ours, Sent},
-};
-
-/// Items of which the sender has a plan at a time.
-const PART: usize = 1 << 20;
+use crate::{erase::Secret, party::Party, tags::Sent};
 
 /// The sender, before a bucket.
 pub struct Sender {
-    parameters: Parameters,
-    session: Session,
-    seed: Seed,
-    items: Items,
+    party: Party<Parameters>,
     ots: one_of_n::Sender,
-    /// Buckets so far.
-    bucket: usize,
-    /// The tags of all buckets so far.
-    tags: Ours,
 }
 
 /// The sender in a bucket, which takes the receiver's corrections.
@@ -70,22 +57,18 @@ impl Sender {
         joint: Option<Joint>,
         seed: Seed,
     ) -> Result<Self, Error> {
-        let shape = (parameters.sender_items(), parameters.sender_load());
-        let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
-        let mut of_ots = Zeroizing::new([0; 32]);
-        let oracle = session.oracle("foxtrot v1 paxos sender seed");
-        seed.fill(&oracle, 0, of_ots.as_mut_slice());
-        let (of_ots, extension) = (Seed::from_bytes(*of_ots), parameters.extension());
-        let ots =
-            one_of_n::Sender::new(ots_session(&session, &extension), extension, base, of_ots)?;
-        let tags = Ours::new(&items, false);
-        Ok(Self { parameters, session, seed, items, ots, bucket: 0, tags })
+        let of_ots = ots_seed(&session, "foxtrot v1 paxos sender seed", &seed);
+        let party = Party::new(session, parameters, false, items, joint, seed)?;
+        let extension = parameters.extension();
+        let session = ots_session(&party.session, &extension);
+        let ots = one_of_n::Sender::new(session, extension, base, of_ots)?;
+        Ok(Self { party, ots })
     }
 
     /// Keeps the keys of items, for a [join](crate::join).
     #[must_use]
     pub fn keep_keys(mut self) -> Self {
-        self.tags.keep_keys();
+        self.party.tags.keep_keys();
         self
     }
 
@@ -94,11 +77,10 @@ impl Sender {
     /// # Errors
     /// [`Decode`](foxtrot_ot::Decode) if it has another length.
     pub fn open(self, row_seed: &[u8]) -> Result<Absorbing, Error> {
-        check_bucket(&self.parameters, self.bucket)?;
-        let row_seed = RowSeed::decode(row_seed)?;
-        let len = self.parameters.lengths().row_len();
+        self.party.bucket_session()?;
+        let (row_seed, parameters) = (RowSeed::decode(row_seed)?, self.party.parameters);
         // Written, and so erased, only as far as the peer has come: it may have declared much and end at once.
-        let rows = Secret::with_capacity(self.parameters.slots() * len);
+        let rows = Secret::with_capacity(parameters.slots() * parameters.lengths().row_len());
         Ok(Absorbing { sender: self, row_seed, rows, begun: 0, finished: 0 })
     }
 }
@@ -115,8 +97,8 @@ impl Absorbing {
         n: usize,
         corrections: &[u8],
     ) -> Result<(Unverified, Option<Challenge>), Error> {
-        let (at, Sender { parameters, ots, .. }) = (self.begun, &mut self.sender);
-        expect_count("slots", n.min(parameters.slots() - at), n)?;
+        let (at, Sender { party, ots }) = (self.begun, &mut self.sender);
+        expect_count("slots", n.min(party.parameters.slots() - at), n)?;
         let (batch, challenge) = ots.absorb(n, corrections)?;
         self.begun += n;
         Ok((Unverified { batch, at, n }, challenge))
@@ -130,9 +112,9 @@ impl Absorbing {
     /// is no output any more. [`Usage::ForeignBatch`].
     pub fn verify(&mut self, unverified: Unverified, proof: &[u8]) -> Result<(), Error> {
         let Unverified { batch, at, n } = unverified;
-        let len = self.sender.parameters.lengths().row_len();
-        let end = at + n;
-        if end > self.sender.parameters.slots() {
+        let (parameters, end) = (self.sender.party.parameters, at + n);
+        let len = parameters.lengths().row_len();
+        if end > parameters.slots() {
             return Err(Usage::ForeignBatch.into());
         }
         if self.rows.0.len() < end * len {
@@ -153,30 +135,30 @@ impl Absorbing {
     /// peer would take for a sender that cheats. Against semi-honest peers, where that does no harm,
     /// tags are too short to tell.
     pub fn finish(self) -> Result<Next<Sender, Sent>, Error> {
-        let Self { mut sender, row_seed, rows, finished, .. } = self;
-        let parameters = sender.parameters;
+        let Self { sender: Sender { mut party, ots }, row_seed, rows, finished, .. } = self;
+        let parameters = party.parameters;
         expect_count("slots", parameters.slots(), finished)?;
-        let (bucket, store) = (sender.bucket, parameters.store());
-        let session = bucket_session(&sender.session, bucket);
-        let items = sender.items.filled(&sender.session, &sender.seed, bucket);
-        let work =
-            Work::new(&parameters, (&session, &row_seed), Some(&sender.ots), sender.tags.keyed());
-        for (first, items) in (0..).step_by(PART).zip(items.chunks(PART)) {
-            let plan = store.plan(&session, &row_seed, items)?;
-            let answers = work.run(&plan, items, &rows.0)?;
-            sender.tags.add(answers, plan.order(), &sender.items, (bucket, first));
-        }
-        drop(items);
-        sender.bucket += 1;
-        if sender.bucket < parameters.buckets() {
-            return Ok(Next::Bucket(sender));
+        let hash = party.tag_hash(&row_seed)?;
+        let (of_words, len) =
+            (Keyed::words(&hash.session, &row_seed), parameters.lengths().word_len());
+        party.add_parts(|items| {
+            let plan = parameters.store().plan(&hash.session, &row_seed, items)?;
+            let shift = |items: &[Digest], rows: &mut [u8]| {
+                let mut words = Secret(vec![0; items.len() * len]);
+                of_words.words_of(items, &mut words, len);
+                ots.shift_sums(&words, rows)
+            };
+            Ok((tags(&parameters, &hash, (&plan, items), &rows, shift)?, plan))
+        })?;
+        if party.end_bucket() {
+            return Ok(Next::Bucket(Sender { party, ots }));
         }
         // Step 6.
-        Ok(Next::Done(Sent::new(sender.session, parameters.coding(), sender.tags)?))
+        Ok(Next::Done(party.sent()?))
     }
 }
 
 foxtrot_kernel::redacted! {
-    Sender, sender => "{:?}, {} buckets", sender.parameters, sender.bucket;
-    Absorbing, absorbing => "{} of {} slots", absorbing.finished, absorbing.sender.parameters.slots();
+    Sender, sender => "{:?}, {} buckets", sender.party.parameters, sender.party.bucket;
+    Absorbing, absorbing => "{} of {} slots", absorbing.finished, absorbing.sender.party.parameters.slots();
 }

@@ -10,7 +10,7 @@ use alloc::{vec, vec::Vec};
 use std::collections::BTreeSet;
 
 use foxtrot_ot::{
-    Seed, Session, Sid,
+    Misbehaved, Seed, Session, Sid, Usage,
     base::{Adversary, ReceiverKeys, SenderKeys},
     ideal,
 };

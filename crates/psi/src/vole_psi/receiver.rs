@@ -4,16 +4,10 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 use foxtrot_kernel::{memcheck, memory::strings};
-use foxtrot_ot::{Seed, Session, Usage, erase::Secret, expect_count, tasks::erase_with};
-use zeroize::Zeroizing;
+use foxtrot_ot::{Seed, Session, erase::Secret, expect_count, tasks::erase_with};
 
-use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, tags::Work};
-use crate::{
-    okvs::Coins,
-    paxos::buckets::{Items, bucket_session},
-    store::Plan,
-    tags::{Ours, Received},
-};
+use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, tags};
+use crate::{okvs::Plan, party::Party, tags::Received};
 
 /// The receiver, before a bucket.
 ///
@@ -31,19 +25,11 @@ use crate::{
 /// let _ = receiver.encode();
 /// # }
 /// ```
-pub struct Receiver {
-    parameters: Parameters,
-    session: Session,
-    seed: Seed,
-    items: Items,
-    /// Buckets so far.
-    bucket: usize,
-    tags: Ours,
-}
+pub struct Receiver(Party<Parameters>);
 
 /// The receiver in a bucket, whose items are hashed.
 pub struct Planned {
-    receiver: Receiver,
+    party: Party<Parameters>,
     row_seed: RowSeed,
     plan: Plan,
     /// A word per item, in the order of the plan.
@@ -62,7 +48,7 @@ pub struct Planned {
 /// # }
 /// ```
 pub struct Encoded {
-    receiver: Receiver,
+    party: Party<Parameters>,
     pub(super) row_seed: RowSeed,
     plan: Plan,
     /// P: a word per slot.
@@ -71,7 +57,7 @@ pub struct Encoded {
 
 /// The receiver in a bucket whose store is masked.
 pub struct Masked {
-    receiver: Receiver,
+    party: Party<Parameters>,
     row_seed: RowSeed,
     plan: Plan,
     v: Secret<u128>,
@@ -91,16 +77,13 @@ impl Receiver {
         joint: Option<Joint>,
         seed: Seed,
     ) -> Result<Self, Error> {
-        let shape = (parameters.receiver_items(), parameters.keys());
-        let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
-        let tags = Ours::new(&items, true);
-        Ok(Self { parameters, session, seed, items, bucket: 0, tags })
+        Party::new(session, parameters, true, items, joint, seed).map(Self)
     }
 
     /// Keeps the keys of items, for a [join](crate::join).
     #[must_use]
     pub fn keep_keys(mut self) -> Self {
-        self.tags.keep_keys();
+        self.0.tags.keep_keys();
         self
     }
 
@@ -109,22 +92,17 @@ impl Receiver {
     /// # Errors
     /// None after steps in order.
     pub fn plan(self) -> Result<Planned, Error> {
-        if self.bucket >= self.parameters.buckets() {
-            return Err(Usage::SessionEnded.into());
-        }
-        let session = bucket_session(&self.session, self.bucket);
-        let items = self.items.filled(&self.session, &self.seed, self.bucket);
-        let mut coins = Zeroizing::new([0; 32]);
-        let oracle = self.session.oracle("foxtrot v1 paxos coins");
-        self.seed.fill(&oracle, self.bucket as u64, coins.as_mut_slice());
-        let (store, coins) = (self.parameters.store(), Coins::from_bytes(*coins));
-        let mut slots = Secret::<u8>::zeroed(store.slots() * self.parameters.word_len());
-        let (row_seed, plan, words) = match self.parameters.word_len() {
+        let Self(party) = self;
+        let (session, coins, parameters) =
+            (party.bucket_session()?, party.coins(), party.parameters);
+        let (store, items) = (parameters.store(), party.items());
+        let mut slots = Secret::<u8>::zeroed(parameters.sums_len());
+        let (row_seed, plan, words) = match parameters.word_len() {
             16 => store.begin_words::<16>(&session, coins, &items, &mut slots)?,
             _ => store.begin_words::<8>(&session, coins, &items, &mut slots)?,
         };
         drop(items);
-        Ok(Planned { receiver: self, row_seed, plan, words, slots })
+        Ok(Planned { party, row_seed, plan, words, slots })
     }
 
     /// Step 3 as a whole.
@@ -142,12 +120,12 @@ impl Planned {
     /// # Errors
     /// [`Error::Unlucky`] if there are no slots; items that repeat are the same error.
     pub fn encode(self) -> Result<Encoded, Error> {
-        let Self { receiver, row_seed, plan, words, mut slots } = self;
-        match receiver.parameters.word_len() {
+        let Self { party, row_seed, plan, words, mut slots } = self;
+        match party.parameters.word_len() {
             16 => plan.encode_words::<16>(&words, &mut slots)?,
             _ => plan.encode_words::<8>(&words, &mut slots)?,
         }
-        Ok(Encoded { receiver, row_seed, plan, slots })
+        Ok(Encoded { party, row_seed, plan, slots })
     }
 }
 
@@ -162,14 +140,14 @@ impl Encoded {
         u: impl Into<Mask>,
         v: Secret<u128>,
     ) -> Result<(Masked, RowSeed, Vec<u8>), Error> {
-        let Self { receiver, row_seed, plan, mut slots } = self;
-        let (u, parameters) = (u.into(), &receiver.parameters);
+        let Self { party, row_seed, plan, mut slots } = self;
+        let (u, parameters) = (u.into(), &party.parameters);
         expect_count("elements of V", parameters.slots(), v.len())?;
-        u.add_to(receiver.session.executor(), (parameters.word_len(), &mut slots))?;
+        u.add_to(party.session.executor(), (parameters.word_len(), &mut slots))?;
         let mut sums = take(&mut slots.0);
         // They are sent.
         memcheck::public(&mut sums);
-        Ok((Masked { receiver, row_seed, plan, v }, row_seed, sums))
+        Ok((Masked { party, row_seed, plan, v }, row_seed, sums))
     }
 }
 
@@ -179,27 +157,23 @@ impl Masked {
     /// # Errors
     /// None after steps in order.
     pub fn finish(self) -> Result<Next<Receiver, Received>, Error> {
-        let Self { mut receiver, row_seed, plan, mut v } = self;
-        let (parameters, bucket) = (receiver.parameters, receiver.bucket);
-        let session = bucket_session(&receiver.session, bucket);
-        let items = receiver.items.filled(&receiver.session, &receiver.seed, bucket);
-        let work = Work::new(&parameters, (&session, &row_seed), receiver.tags.keyed());
-        let decoder = parameters.store().decoder(strings(&mut v))?;
-        let answers = work.run::<16>((&plan, &decoder), &items, None)?;
+        let Self { mut party, row_seed, plan, mut v } = self;
+        let (hash, items) = (party.tag_hash(&row_seed)?, party.items());
+        let decoder = party.parameters.store().decoder(strings(&mut v))?;
+        let tags = tags(&hash, (&plan, &decoder), &items, |_, _| ())?;
         drop(items);
-        erase_with(session.executor(), v);
-        receiver.tags.add(answers, plan.order(), &receiver.items, (bucket, 0));
-        receiver.bucket += 1;
-        if receiver.bucket < parameters.buckets() {
-            return Ok(Next::Bucket(receiver));
-        }
-        Ok(Next::Done(Received::new(receiver.session, parameters.coding(), receiver.tags)))
+        erase_with(hash.session.executor(), v);
+        party.add(tags, &plan);
+        Ok(match party.end_bucket() {
+            true => Next::Bucket(Receiver(party)),
+            false => Next::Done(party.received()),
+        })
     }
 }
 
 foxtrot_kernel::redacted! {
-    Receiver, receiver => "{:?}, {} buckets", receiver.parameters, receiver.bucket;
-    Planned, planned => "{} slots", planned.receiver.parameters.slots();
-    Encoded, encoded => "{} slots", encoded.receiver.parameters.slots();
-    Masked, masked => "{} slots", masked.receiver.parameters.slots();
+    Receiver, receiver => "{:?}, {} buckets", receiver.0.parameters, receiver.0.bucket;
+    Planned, planned => "{} slots", planned.party.parameters.slots();
+    Encoded, encoded => "{} slots", encoded.party.parameters.slots();
+    Masked, masked => "{} slots", masked.party.parameters.slots();
 }

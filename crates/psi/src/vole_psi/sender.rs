@@ -10,33 +10,15 @@ use foxtrot_ot::{
     tasks::{erase_with, for_each},
 };
 
-use super::{
-    Digest, Error, Joint, Next, Parameters, RowSeed, TOGETHER, add_products,
-    tags::{Shift, Work},
-};
-use crate::{
-    paxos::buckets::{Items, bucket_session},
-    tags::{Ours, Sent},
-};
-
-/// Items of which the sender has a plan at a time.
-const PART: usize = 1 << 20;
+use super::{Digest, Error, Joint, Next, Parameters, RowSeed, TOGETHER, add_products, tags};
+use crate::{party::Party, tags::Sent};
 
 /// The sender, before a bucket.
-pub struct Sender {
-    parameters: Parameters,
-    session: Session,
-    seed: Seed,
-    items: Items,
-    /// Buckets so far.
-    bucket: usize,
-    /// The tags of all buckets so far.
-    tags: Ours,
-}
+pub struct Sender(Party<Parameters>);
 
 /// The sender in a bucket, which takes the receiver's sums.
 pub struct Opened {
-    sender: Sender,
+    party: Party<Parameters>,
     row_seed: RowSeed,
     /// A, as far as it has come.
     sums: Vec<u8>,
@@ -55,16 +37,13 @@ impl Sender {
         joint: Option<Joint>,
         seed: Seed,
     ) -> Result<Self, Error> {
-        let shape = (parameters.sender_items(), parameters.sender_load());
-        let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
-        let tags = Ours::new(&items, false);
-        Ok(Self { parameters, session, seed, items, bucket: 0, tags })
+        Party::new(session, parameters, false, items, joint, seed).map(Self)
     }
 
     /// Keeps the keys of items, for a [join](crate::join).
     #[must_use]
     pub fn keep_keys(mut self) -> Self {
-        self.tags.keep_keys();
+        self.0.tags.keep_keys();
         self
     }
 
@@ -73,13 +52,12 @@ impl Sender {
     /// # Errors
     /// [`Decode`](foxtrot_ot::Decode) if it has another length.
     pub fn open(self, row_seed: &[u8]) -> Result<Opened, Error> {
-        if self.bucket >= self.parameters.buckets() {
-            return Err(Usage::SessionEnded.into());
-        }
+        let Self(party) = self;
+        party.bucket_session()?;
         let row_seed = RowSeed::decode(row_seed)?;
-        let mut sums = Vec::with_capacity(self.parameters.sums_len());
+        let mut sums = Vec::with_capacity(party.parameters.sums_len());
         prefer_huge_pages(sums.spare_capacity_mut());
-        Ok(Opened { sender: self, row_seed, sums })
+        Ok(Opened { party, row_seed, sums })
     }
 }
 
@@ -89,8 +67,8 @@ impl Opened {
     /// # Errors
     /// [`Decode`](foxtrot_ot::Decode) if it has another length than is next.
     pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
-        let expected =
-            self.sender.parameters.sum_frames().nth(self.sums.len().div_ceil(super::FRAME));
+        let mut frames = self.party.parameters.sum_frames();
+        let expected = frames.nth(self.sums.len().div_ceil(super::FRAME));
         expect_len("Masked", frame, expected.ok_or(Usage::SessionEnded)?)?;
         self.sums.extend_from_slice(frame);
         Ok(())
@@ -103,48 +81,46 @@ impl Opened {
     /// [`Usage::RepeatedItem`], which the peer would take for a sender that cheats. Against semi-honest peers, where
     /// that does no harm, tags are too short to tell.
     pub fn finish(self, delta: &u128, w: Secret<u128>) -> Result<Next<Sender, Sent>, Error> {
-        let sender = match self.sender.parameters.word_len() {
+        let mut party = match self.party.parameters.word_len() {
             16 => self.add_tags::<16>(delta, w)?,
             _ => self.add_tags::<8>(delta, w)?,
         };
-        let parameters = sender.parameters;
-        if sender.bucket < parameters.buckets() {
-            return Ok(Next::Bucket(sender));
+        if party.end_bucket() {
+            return Ok(Next::Bucket(Sender(party)));
         }
         // Step 7.
-        Ok(Next::Done(Sent::new(sender.session, parameters.coding(), sender.tags)?))
+        Ok(Next::Done(party.sent()?))
     }
 
-    fn add_tags<const W: usize>(self, delta: &u128, mut w: Secret<u128>) -> Result<Sender, Error> {
-        let Self { mut sender, row_seed, sums } = self;
-        let parameters = sender.parameters;
-        let (slots, sums) = (parameters.slots(), sums.as_chunks::<W>().0);
-        expect_count("sums", slots, sums.len())?;
-        expect_count("elements of W", slots, w.len())?;
-        let (backend, executor) = (sender.session.backend(), sender.session.executor());
+    fn add_tags<const W: usize>(
+        self,
+        delta: &u128,
+        mut w: Secret<u128>,
+    ) -> Result<Party<Parameters>, Error> {
+        let Self { mut party, row_seed, sums } = self;
+        let (store, sums) = (party.parameters.store(), sums.as_chunks::<W>().0);
+        expect_count("sums", store.slots(), sums.len())?;
+        expect_count("elements of W", store.slots(), w.len())?;
+        let hash = party.tag_hash(&row_seed)?;
+        let (backend, executor) = (hash.session.backend(), hash.session.executor());
         for_each(executor, sums.chunks(TOGETHER).zip(w.chunks_mut(TOGETHER)), |(sums, w)| {
             add_products(backend, *delta, sums, w);
         });
-        let (bucket, k) = (sender.bucket, strings(&mut w));
-        let session = bucket_session(&sender.session, bucket);
-        let items = sender.items.filled(&sender.session, &sender.seed, bucket);
-        let work = Work::new(&parameters, (&session, &row_seed), sender.tags.keyed());
-        let store = parameters.store();
-        let decoder = store.decoder(k)?;
-        for (first, items) in (0..).step_by(PART).zip(items.chunks(PART)) {
-            let (plan, words) = store.plan_words::<W>(&session, &row_seed, items)?;
-            let shift = Shift { delta, words: &words };
-            let answers = work.run((&plan, &decoder), items, Some(&shift))?;
-            sender.tags.add(answers, plan.order(), &sender.items, (bucket, first));
-        }
-        drop(items);
+        let decoder = store.decoder(strings(&mut w))?;
+        party.add_parts(|items| {
+            let (plan, words) = store.plan_words::<W>(&hash.session, &row_seed, items)?;
+            // A product with a word turns the sender's value into the receiver's.
+            let shift = |range, values: &mut [u128]| {
+                add_products(backend, *delta, &words[range], values);
+            };
+            Ok((tags(&hash, (&plan, &decoder), items, shift)?, plan))
+        })?;
         erase_with(executor, w);
-        sender.bucket += 1;
-        Ok(sender)
+        Ok(party)
     }
 }
 
 foxtrot_kernel::redacted! {
-    Sender, sender => "{:?}, {} buckets", sender.parameters, sender.bucket;
-    Opened, opened => "{} of {} bytes", opened.sums.len(), opened.sender.parameters.sums_len();
+    Sender, sender => "{:?}, {} buckets", sender.0.parameters, sender.0.bucket;
+    Opened, opened => "{} of {} bytes", opened.sums.len(), opened.party.parameters.sums_len();
 }

@@ -61,16 +61,16 @@ pub(crate) fn ln_even_saddle(u: f64, bins: f64) -> f64 {
 
 /// E[2^deficit − 1], or more: the expected number of non-empty sets of rows whose sparse parts add up
 /// to zero. For stores with one start.
-pub(crate) fn plain<const H: usize>(okvs: &Okvs<H>) -> f64 {
+pub(crate) fn plain(okvs: &Okvs) -> f64 {
     assert_eq!(okvs.starts(), 1);
-    sets::<H>(okvs.keys() as f64, okvs.segment() as f64, 1.0)
+    sets(okvs.sparse(), okvs.keys() as f64, okvs.segment() as f64, 1.0)
 }
 
 /// Σ over even t ≤ n of C(n, t)·exp(h(spread·t))^(H/spread).
-pub(crate) fn sets<const H: usize>(n: f64, bins: f64, spread: f64) -> f64 {
+pub(crate) fn sets(sparse: usize, n: f64, bins: f64, spread: f64) -> f64 {
     let (mut sum, mut t) = (0.0, 2.0);
     while t <= n {
-        let term = ln_binomial(n, t) + H as f64 / spread * ln_even(spread * t, bins);
+        let term = ln_binomial(n, t) + sparse as f64 / spread * ln_even(spread * t, bins);
         sum += term.exp();
         t += 2.0;
     }
@@ -78,12 +78,12 @@ pub(crate) fn sets<const H: usize>(n: f64, bins: f64, spread: f64) -> f64 {
 }
 
 /// log₂ of a bound on the probability that encoding fails.
-pub(crate) fn log2_failure<const H: usize>(okvs: &Okvs<H>) -> f64 {
+pub(crate) fn log2_failure(okvs: &Okvs) -> f64 {
     let dense = okvs.dense() as f64;
     if okvs.starts() == 1 {
         return plain(okvs).log2() - dense;
     }
-    if H == 4 {
+    if okvs.sparse() == 4 {
         return Windows::of(okvs).log2_failure(okvs.keys() as f64, okvs.starts() as f64, dense);
     }
     let (n, starts, bins) = (okvs.keys() as f64, okvs.starts() as f64, okvs.segment() as f64);
@@ -92,7 +92,8 @@ pub(crate) fn log2_failure<const H: usize>(okvs: &Okvs<H>) -> f64 {
     let (p, a) = (1.0 / starts, (full + 1.0) / n);
     let divergence = a * (a / p).ln() + (1.0 - a) * ((1.0 - a) / (1.0 - p)).ln();
     let overfull = starts * (-n * divergence).exp();
-    let dependent = (starts * sets::<H>(full, bins, H as f64).ln_1p()).exp_m1();
+    let dependent =
+        (starts * sets(okvs.sparse(), full, bins, okvs.sparse() as f64).ln_1p()).exp_m1();
     (overfull + dependent * (-dense * LN_2).exp()).log2()
 }
 
@@ -112,7 +113,7 @@ impl Windows {
     const SMALL: f64 = 0.04;
 
     /// Computes the part that depends on the length of segments only.
-    pub(crate) fn of<const H: usize>(okvs: &Okvs<H>) -> Self {
+    pub(crate) fn of(okvs: &Okvs) -> Self {
         let bins = okvs.segment() as f64;
         let load = if okvs.segment() < 1 << 12 { 0.95 } else { 0.955 };
         let (rows, fewest) = ((4.0 * load * bins).floor(), (0.6 * load * bins).floor());

@@ -185,8 +185,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
             .agree(hello, |details| {
                 let theirs = options.peers_keys(details)?;
                 let [receivers, senders] = sizes(role, ours, theirs);
-                let terms = circuit::Terms::default().at_least(at_least).both();
-                let terms = largest.map_or(terms, |largest| terms.sum(largest));
+                let terms = circuit::Terms { largest, at_least, both: true };
                 let too_large = HelloError::Refused(Reason::TooLarge);
                 match circuit::Parameters::new(terms, receivers, senders) {
                     Ok(parameters) if memory_of_count(&parameters) <= MOST_MEMORY => {

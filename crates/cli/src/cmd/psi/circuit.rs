@@ -262,8 +262,7 @@ impl Side {
             Role::Receiver => (ours, theirs),
             Role::Sender => (theirs, ours),
         };
-        let wanted = Wanted::default().at_least(self.min_count).both();
-        let wanted = self.largest.map_or(wanted, |largest| wanted.sum(largest));
+        let wanted = Wanted { largest: self.largest, at_least: self.min_count, both: true };
         Ok(Parameters::new(wanted, receivers, senders)?)
     }
 

@@ -86,18 +86,18 @@ pub(super) fn forward<L: Lanes, const SIZE: usize>(
             }
         }
         for s in 0..SIZE.ilog2() {
-            layer(l, p, &between[2 * ((1 << s) - 1)..], s, &mut x);
+            layer::<_, SIZE, false>(l, p, &between[2 * ((1 << s) - 1)..], s, &mut x);
         }
         // An exchange brings coefficients that are WEIGHT apart into the same lane of two vectors.
         // In the end one vector of a pair has the even coefficients, the other one the odd ones.
         if L::LANES >= 8 {
-            layer_within::<_, SIZE, 4>(l, p, within, &mut x);
+            layer_within::<_, SIZE, 4, false>(l, p, within, &mut x);
         }
         if L::LANES >= 4 {
-            layer_within::<_, SIZE, 2>(l, p, within, &mut x);
+            layer_within::<_, SIZE, 2, false>(l, p, within, &mut x);
         }
         if L::LANES >= 2 {
-            layer_within::<_, SIZE, 1>(l, p, within, &mut x);
+            layer_within::<_, SIZE, 1, false>(l, p, within, &mut x);
             for k in 0..SIZE / 2 {
                 [x[2 * k], x[2 * k + 1]] = l.interleave(x[2 * k], x[2 * k + 1]);
             }
@@ -135,13 +135,13 @@ pub(super) fn inverse<L: Lanes, const SIZE: usize>(
             for k in 0..SIZE / 2 {
                 [x[2 * k], x[2 * k + 1]] = l.deinterleave(x[2 * k], x[2 * k + 1]);
             }
-            layer_within_back::<_, SIZE, 1>(l, p, within, &mut x);
+            layer_within::<_, SIZE, 1, true>(l, p, within, &mut x);
         }
         if L::LANES >= 4 {
-            layer_within_back::<_, SIZE, 2>(l, p, within, &mut x);
+            layer_within::<_, SIZE, 2, true>(l, p, within, &mut x);
         }
         if L::LANES >= 8 {
-            layer_within_back::<_, SIZE, 4>(l, p, within, &mut x);
+            layer_within::<_, SIZE, 4, true>(l, p, within, &mut x);
         }
         // Sums of doubles have doubled in each layer, so they are settled before the next ones.
         // Sums of integers are narrow already.
@@ -149,7 +149,7 @@ pub(super) fn inverse<L: Lanes, const SIZE: usize>(
             *x = l.settle(p, *x);
         }
         for s in (0..SIZE.ilog2()).rev() {
-            layer_back(l, p, &between[2 * ((1 << s) - 1)..], s, &mut x);
+            layer::<_, SIZE, true>(l, p, &between[2 * ((1 << s) - 1)..], s, &mut x);
         }
         for (k, x) in x.into_iter().enumerate() {
             // The last layer leaves sums in the lower half, and products, which are narrow, in the
@@ -208,7 +208,7 @@ fn outer<L: Lanes, const SIZE: usize, const LAYERS: u32, const FIRST: bool>(
                 }
             }
             for s in 0..LAYERS {
-                layer(l, p, &roots[2 * ((m + i) << s)..], s, &mut x);
+                layer::<_, SIZE, false>(l, p, &roots[2 * ((m + i) << s)..], s, &mut x);
             }
             for (x, part) in x.into_iter().zip(&mut parts) {
                 l.suspend(x, &mut part[at..]);
@@ -238,7 +238,7 @@ fn outer_back<L: Lanes, const SIZE: usize, const LAYERS: u32, const LAST: bool>(
                 *x = l.resume(&part[at..]);
             }
             for s in (u32::from(LAST)..LAYERS).rev() {
-                layer_back(l, p, &roots[2 * ((2 * m - 1 - i) << s)..], s, &mut x);
+                layer::<_, SIZE, true>(l, p, &roots[2 * ((2 * m - 1 - i) << s)..], s, &mut x);
             }
             if LAST {
                 for k in 0..SIZE / 2 {
@@ -268,9 +268,10 @@ fn parts<const SIZE: usize>(block: &mut [u64], stride: usize) -> [&mut [u64]; SI
     core::array::from_fn(inlined!(|_| parts.next().unwrap_or_default()))
 }
 
-/// The 2^`s` blocks of a layer that SIZE vectors are, with the first of these entries.
+/// The 2^`s` blocks of a layer that SIZE vectors are, with the first of these entries; or, if BACK, the inverse but for a factor 2, with
+/// the entries of what mirrors these blocks.
 #[cfg_attr(not(unoptimized), inline(always))]
-fn layer<L: Lanes, const SIZE: usize>(
+fn layer<L: Lanes, const SIZE: usize, const BACK: bool>(
     l: L,
     p: L::Prime,
     entries: &[u64],
@@ -280,36 +281,22 @@ fn layer<L: Lanes, const SIZE: usize>(
     let (half, blocks) = (SIZE >> (s + 1), 1 << s);
     let entries = &entries[..2 * blocks];
     for b in 0..blocks {
-        let w = l.factor([entries[2 * b], entries[2 * b + 1]]);
+        let at = if BACK { blocks - 1 - b } else { b };
+        let w = l.factor([entries[2 * at], entries[2 * at + 1]]);
         for k in 2 * half * b..2 * half * b + half {
-            [x[k], x[k + half]] = l.forward(p, x[k], x[k + half], w);
+            [x[k], x[k + half]] = if BACK {
+                l.inverse(p, x[k], x[k + half], w)
+            } else {
+                l.forward(p, x[k], x[k + half], w)
+            };
         }
     }
 }
 
-/// The inverse of [`layer`], but for a factor 2, with the entries of what mirrors these blocks.
+/// The layer of coefficients that are WEIGHT apart, of a group; or, if BACK, the inverse but for a factor 2, with the words of the group
+/// that mirrors it.
 #[cfg_attr(not(unoptimized), inline(always))]
-fn layer_back<L: Lanes, const SIZE: usize>(
-    l: L,
-    p: L::Prime,
-    entries: &[u64],
-    s: u32,
-    x: &mut [L::Vector; SIZE],
-) {
-    let (half, blocks) = (SIZE >> (s + 1), 1 << s);
-    let entries = &entries[..2 * blocks];
-    for b in 0..blocks {
-        let mirrored = blocks - 1 - b;
-        let w = l.factor([entries[2 * mirrored], entries[2 * mirrored + 1]]);
-        for k in 2 * half * b..2 * half * b + half {
-            [x[k], x[k + half]] = l.inverse(p, x[k], x[k + half], w);
-        }
-    }
-}
-
-/// The layer of coefficients that are WEIGHT apart, of a group.
-#[cfg_attr(not(unoptimized), inline(always))]
-fn layer_within<L: Lanes, const SIZE: usize, const WEIGHT: usize>(
+fn layer_within<L: Lanes, const SIZE: usize, const WEIGHT: usize, const BACK: bool>(
     l: L,
     p: L::Prime,
     words: &[u64],
@@ -317,27 +304,17 @@ fn layer_within<L: Lanes, const SIZE: usize, const WEIGHT: usize>(
 ) {
     let count = L::LANES / WEIGHT;
     for k in 0..SIZE / 2 {
-        let (first, second) = words[SIZE * (count - 2) + 2 * count * k..].split_at(count);
-        let w = l.factors::<WEIGHT>([first, second]);
-        let [a, b] = l.exchange::<WEIGHT>(x[2 * k], x[2 * k + 1]);
-        [x[2 * k], x[2 * k + 1]] = l.forward(p, a, b, w);
-    }
-}
-
-/// The inverse of [`layer_within`], but for a factor 2, with the words of the group that mirrors it.
-#[cfg_attr(not(unoptimized), inline(always))]
-fn layer_within_back<L: Lanes, const SIZE: usize, const WEIGHT: usize>(
-    l: L,
-    p: L::Prime,
-    words: &[u64],
-    x: &mut [L::Vector; SIZE],
-) {
-    let count = L::LANES / WEIGHT;
-    for k in 0..SIZE / 2 {
-        let mirrored = SIZE / 2 - 1 - k;
-        let (first, second) = words[SIZE * (count - 2) + 2 * count * mirrored..].split_at(count);
-        let w = l.factors_reversed::<WEIGHT>([first, second]);
-        let [a, b] = l.inverse(p, x[2 * k], x[2 * k + 1], w);
-        [x[2 * k], x[2 * k + 1]] = l.exchange::<WEIGHT>(a, b);
+        let at = if BACK { SIZE / 2 - 1 - k } else { k };
+        let (first, second) = words[SIZE * (count - 2) + 2 * count * at..].split_at(count);
+        let (a, b) = (x[2 * k], x[2 * k + 1]);
+        [x[2 * k], x[2 * k + 1]] = if BACK {
+            let w = l.factors_reversed::<WEIGHT>([first, second]);
+            let [a, b] = l.inverse(p, a, b, w);
+            l.exchange::<WEIGHT>(a, b)
+        } else {
+            let w = l.factors::<WEIGHT>([first, second]);
+            let [a, b] = l.exchange::<WEIGHT>(a, b);
+            l.forward(p, a, b, w)
+        };
     }
 }

@@ -14,8 +14,8 @@ use crate::{
         products::{accept, offer},
         protocol::{opened, programmed},
     },
+    okvs::Okvs,
     packed::{below, pack},
-    store::Store,
 };
 
 fn vectors() -> Value {
@@ -94,7 +94,7 @@ fn a_value_of_the_oprf_matches_the_test_vector() {
     let session = Session::new(Sid::from_bytes(digest(&vectors()["sid"])));
     let session = session.sub("circuit-psi", 0, Default::default());
     let session = &session.sub("circuit oprf", 0, Default::default());
-    let oprf = Oprf { session, store: Store::new(1).unwrap() };
+    let oprf = Oprf { session, store: Okvs::new(1).unwrap() };
     let mut value: [Block; 1] = [bytes(&vector["element"]).try_into().unwrap()];
     oprf.hash().hash_all([digest(&vector["item"])].iter(), &mut value);
     assert_eq!(value[0][..], bytes(&vector["value"]));
@@ -108,9 +108,9 @@ fn numbers_have_as_many_bits_as_the_document_says() {
         assert_eq!(of(Terms::default(), n), [bits, 0], "{n}");
     }
     for (largest, bits) in [(0, 1), (25, 8), (26, 9), (6553, 16), (6554, 17), (u64::MAX / 10, 64)] {
-        assert_eq!(of(Terms::default().sum(largest), 10), [5, bits], "{largest}");
+        assert_eq!(of(sum(largest), 10), [5, bits], "{largest}");
     }
-    let most = Parameters::new(Terms::default().sum(u64::MAX >> 20), 1 << 20, 1 << 20);
+    let most = Parameters::new(sum(u64::MAX >> 20), 1 << 20, 1 << 20);
     assert_eq!(most.unwrap().number_bits(), [22, 64]);
 }
 

@@ -3,7 +3,7 @@
 use foxtrot_ot::{Decode, Misbehaved};
 
 use super::*;
-use crate::okvs::{Coins, Okvs3};
+use crate::okvs::{Coins, Okvs};
 
 fn with(
     parameters: &Parameters,
@@ -44,7 +44,7 @@ fn another_row_seed_gives_the_receiver_nothing() {
 fn a_receiver_with_one_item_too_many_learns_about_that_one_and_no_other() {
     let n = 20;
     let parameters = Parameters::of(Vole::Silent, n, 30).unwrap();
-    let okvs = Okvs3::new(n).unwrap();
+    let okvs = Okvs::three(n).unwrap();
     let session = crate::paxos::buckets::bucket_session(&session(), 0);
     // The keys of the declared number decide the rows; one key more is solved for by hand: the values of n keys, one of which
     // is replaced until the other fits would take 2^128 tries, so the cheat uses the room of the dense slots instead.
@@ -53,9 +53,10 @@ fn a_receiver_with_one_item_too_many_learns_about_that_one_and_no_other() {
         .find_map(|attempt: u8| {
             let mut slots = vec![[0; 16]; okvs.slots()];
             let coins = Coins::from_bytes([attempt; 32]);
+            let bytes = slots.as_flattened_mut();
             let (seed, plan, words) =
-                okvs.begin_words(&session, coins, &keys[..n], &mut slots).unwrap();
-            let encoded = plan.encode_words(&words, &mut slots);
+                okvs.begin_words::<16>(&session, coins, &keys[..n], bytes).unwrap();
+            let encoded = plan.encode_words::<16>(&words, bytes);
             encoded.ok().map(|()| (seed, slots))
         })
         .unwrap();
@@ -177,7 +178,7 @@ fn a_sender_with_delta_zero_learns_nothing_and_gives_the_intersection() {
     assert_eq!(found, naive(&ours, &theirs));
     // What it sees is masked by U as ever.
     let ideal = Ideal::new(&parameters, 3);
-    let okvs = Okvs3::new(100).unwrap();
+    let okvs = Okvs::three(100).unwrap();
     let session = crate::paxos::buckets::bucket_session(&session(), 0);
     let unmasked: Vec<[u8; 16]> = sums
         .as_chunks::<16>()

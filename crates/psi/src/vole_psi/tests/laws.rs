@@ -26,7 +26,7 @@ fn stores_of_four_slots_serve_large_sets() {
     for vole in [Vole::Silent, Vole::Small] {
         let [ours, theirs] = sets(1 << 17, 1000);
         let parameters = Parameters::of(vole, ours.len(), theirs.len()).unwrap();
-        assert!(matches!(parameters.store(), crate::store::Store::Four(_)));
+        assert_eq!(parameters.store().sparse(), 4);
         assert_eq!(run(&parameters, &ours, &theirs), naive(&ours, &theirs));
     }
 }

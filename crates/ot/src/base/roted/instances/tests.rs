@@ -1,8 +1,6 @@
 //! Tests that `Blinded` does not depend on the choice and that replies have all their noise. Each
 //! test fails for an implementation that leaves out what it is about.
 
-use foxtrot_kernel::ring::module768::Poly;
-
 use super::*;
 use crate::Sid;
 
@@ -111,17 +109,19 @@ fn every_reply_has_its_noise() {
 
         let mut bare = [0; U_LEN];
         for (column, bytes) in bare.chunks_exact_mut(U_POLY_LEN).enumerate() {
-            let mut u = Poly::ZERO;
             let a = [0, 1, 2].map(|row| &a[row][column]);
+            let mut u = NttPoly::ZERO;
             u.set_product(backend, s_s.each_ref(), a);
+            let u = u.into_poly(backend);
             u.round_and_pack::<U_BITS>(backend, bytes);
         }
         let differing = bare.iter().zip(sent).filter(|(bare, sent)| bare != sent).count();
         noisy_u += usize::from(differing > U_LEN / 10);
 
         let (mut hints, mut key) = ([0; 32], [0; 32]);
-        let mut k = Poly::ZERO;
+        let mut k = NttPoly::ZERO;
         k.set_product(backend, s_s.each_ref(), p.each_ref());
+        let k = k.into_poly(backend);
         k.reconcile(backend, &mut hints, &mut key);
         noisy_k += usize::from(hints != sent[U_LEN..]);
     });

@@ -1,0 +1,162 @@
+//! A party of an intersection, whichever protocol gives it rows of its items.
+
+use alloc::vec::Vec;
+use core::ops::{Deref, Range};
+
+use foxtrot_kernel::memory::prefetch;
+use foxtrot_ot::{Seed, Session, Usage, erase::Secret};
+use zeroize::Zeroizing;
+
+use crate::{
+    okvs::{Coins, Digest, Plan, RowSeed},
+    paxos::{
+        Error, Joint,
+        buckets::{Filled, Items, bucket_session},
+        hashes::Keyed,
+    },
+    sets::Sets,
+    tags::{Answers, Ours, Received, Sent},
+};
+
+/// Items of which the sender has a plan at a time.
+const PART: usize = 1 << 20;
+
+/// A party before a bucket, with the parameters of its protocol.
+pub(crate) struct Party<P> {
+    pub(crate) parameters: P,
+    pub(crate) session: Session,
+    seed: Seed,
+    items: Items,
+    /// Buckets so far.
+    pub(crate) bucket: usize,
+    /// The tags of all buckets so far.
+    pub(crate) tags: Ours,
+}
+
+/// The hash of a bucket's tags, in its namespace.
+pub(crate) struct TagHash {
+    pub(crate) session: Session,
+    hash: Keyed,
+    bits: u32,
+    /// True if keys are wanted.
+    keyed: bool,
+}
+
+impl<P: Deref<Target = Sets>> Party<P> {
+    /// Begins, as the receiver or as the sender. The joint coin is there if there are several buckets.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many items or coins as the parameters say;
+    /// [`Error::Unlucky`] if a bucket is too full.
+    pub(crate) fn new(
+        session: Session,
+        parameters: P,
+        receives: bool,
+        items: Vec<Digest>,
+        joint: Option<Joint>,
+        seed: Seed,
+    ) -> Result<Self, Error> {
+        let shape = match receives {
+            true => (parameters.receiver_items(), parameters.keys()),
+            false => (parameters.sender_items(), parameters.sender_load()),
+        };
+        let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
+        let tags = Ours::new(&items, receives);
+        Ok(Self { parameters, session, seed, items, bucket: 0, tags })
+    }
+
+    /// The namespace of the bucket.
+    ///
+    /// # Errors
+    /// [`Usage::SessionEnded`] after the last one.
+    pub(crate) fn bucket_session(&self) -> Result<Session, Usage> {
+        if self.bucket >= self.parameters.buckets() {
+            return Err(Usage::SessionEnded);
+        }
+        Ok(bucket_session(&self.session, self.bucket))
+    }
+
+    /// The bucket's items, and what fills it up.
+    pub(crate) fn items(&self) -> Filled<'_> {
+        self.items.filled(&self.session, &self.seed, self.bucket)
+    }
+
+    /// The coins of the bucket's store.
+    pub(crate) fn coins(&self) -> Coins {
+        let mut coins = Zeroizing::new([0; 32]);
+        let oracle = self.session.oracle("foxtrot v1 paxos coins");
+        self.seed.fill(&oracle, self.bucket as u64, coins.as_mut_slice());
+        Coins::from_bytes(*coins)
+    }
+
+    /// The hash of the bucket's tags.
+    pub(crate) fn tag_hash(&self, row_seed: &RowSeed) -> Result<TagHash, Usage> {
+        let session = self.bucket_session()?;
+        let hash = Keyed::tags(&session, row_seed);
+        Ok(TagHash { session, hash, bits: self.parameters.tag_bits(), keyed: self.tags.keyed() })
+    }
+
+    /// Adds the tags of the receiver's items, which has a plan of them all.
+    pub(crate) fn add(&mut self, tags: Answers, plan: &Plan) {
+        self.tags.add(tags, plan.order(), &self.items, (self.bucket, 0));
+    }
+
+    /// Adds the tags of the sender's items, which plans a part of them at a time.
+    pub(crate) fn add_parts(
+        &mut self,
+        mut tags: impl FnMut(&[Digest]) -> Result<(Answers, Plan), Usage>,
+    ) -> Result<(), Usage> {
+        let items = self.items.filled(&self.session, &self.seed, self.bucket);
+        for (first, items) in (0..).step_by(PART).zip(items.chunks(PART)) {
+            let (tags, plan) = tags(items)?;
+            self.tags.add(tags, plan.order(), &self.items, (self.bucket, first));
+        }
+        Ok(())
+    }
+
+    /// Goes on to the next bucket, and returns true if there is one.
+    pub(crate) fn end_bucket(&mut self) -> bool {
+        self.bucket += 1;
+        self.bucket < self.parameters.buckets()
+    }
+
+    /// The receiver with its tags of all buckets.
+    pub(crate) fn received(self) -> Received {
+        Received::new(self.session, self.parameters.coding(), self.tags)
+    }
+
+    /// The sender with its tags of all buckets.
+    ///
+    /// # Errors
+    /// [`Usage::RepeatedItem`].
+    pub(crate) fn sent(self) -> Result<Sent, Usage> {
+        Sent::new(self.session, self.parameters.coding(), self.tags)
+    }
+}
+
+impl TagHash {
+    /// Computes the tags of a plan's items, in the order of the plan. An input of L bytes is an item and its row. `rows` gets places of the
+    /// plan, TOGETHER at most, and writes the rows.
+    pub(crate) fn tags<const L: usize>(
+        &self,
+        plan: &Plan,
+        items: &[Digest],
+        rows: impl Fn(Range<usize>, &mut [[u8; L]]) -> Result<(), Usage> + Sync,
+    ) -> Result<Answers, Usage> {
+        let executor = self.session.executor();
+        Answers::compute(executor, items.len(), self.keyed, |range, mut answers| {
+            let order = &plan.order()[range.clone()];
+            // They are needed when the rows are there.
+            order.iter().for_each(|&index| prefetch(&items[index as usize]));
+            let mut inputs = Secret::<[u8; L]>::zeroed(range.len());
+            rows(range, &mut inputs)?;
+            for (input, &index) in inputs.iter_mut().zip(order) {
+                input[..size_of::<Digest>()].copy_from_slice(&items[index as usize]);
+            }
+            answers.fill(self.bits, |len, answers| {
+                self.hash.hash(L, inputs.as_flattened(), len, answers);
+            });
+            Ok(())
+        })
+    }
+}
