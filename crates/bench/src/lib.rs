@@ -10,6 +10,7 @@ mod correlation;
 mod effort;
 mod ext;
 mod kernel;
+mod link;
 mod module768;
 mod one_of_n;
 mod over;

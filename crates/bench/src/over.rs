@@ -20,12 +20,14 @@ use clap::ValueEnum;
 use foxtrot_cli::shared::{Failure, Workers, thread_cpu};
 use foxtrot_net::{
     Channel, Counters, Error, memory,
-    shape::Link,
     tcp::{self, Listener, Socket},
 };
 
 use super::ext::{RECEIVER, SENDER, Sample};
-use crate::args::BenchTransport;
+use crate::{
+    args::BenchTransport,
+    link::{self, Link},
+};
 
 /// Longer than any message of a benchmark takes over any link.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -188,10 +190,7 @@ fn connect(over: Over) -> Result<[(Channel, Writing); 2], Failure> {
         Over::Memory => {
             Ok(<[_; 2]>::from(memory::pair(TIMEOUT)).map(|it| (it, Writing::default())))
         }
-        Over::Net(net) => {
-            let pair = memory::pair_over(net.link(), TIMEOUT);
-            Ok(<[_; 2]>::from(pair).map(|it| (it, Writing::default())))
-        }
+        Over::Net(net) => Ok(link::pair(net.link(), TIMEOUT)?.map(|it| (it, Writing::default()))),
         Over::Tcp => {
             let listener = Listener::bind("127.0.0.1:0")?;
             let there = tcp::connect(&listener.local_addr().to_string(), TIMEOUT)?;

@@ -34,10 +34,10 @@ pub enum Error {
     /// The configuration does not fit the call; nothing was sent.
     Config(&'static str),
     /// The two sides want other columns: [`psi::Options::send_keys_with`](crate::psi::Options::send_keys_with). The text names them.
-    #[cfg(feature = "keys")]
+    #[cfg(feature = "psi")]
     Columns(String),
     /// The peer sent fields of columns that are not text.
-    #[cfg(feature = "keys")]
+    #[cfg(feature = "psi")]
     NotText,
     /// Base OTs of an earlier session cannot be taken up, with the reason.
     Ticket(String),
@@ -111,9 +111,9 @@ impl Error {
             Self::Full(_) => Blame::Agreement,
             #[cfg(feature = "policy")]
             Self::Forbidden(_) => Blame::Agreement,
-            #[cfg(feature = "keys")]
+            #[cfg(feature = "psi")]
             Self::Columns(_) => Blame::Agreement,
-            #[cfg(feature = "keys")]
+            #[cfg(feature = "psi")]
             Self::NotText => Blame::Peer,
             Self::Usage(_) | Self::Sink(_) | Self::Cancelled | Self::OutOfMemory { .. } => {
                 Blame::Caller
@@ -135,9 +135,9 @@ impl fmt::Display for Error {
             Self::Full(e) => e.fmt(f),
             #[cfg(feature = "policy")]
             Self::Forbidden(e) => e.fmt(f),
-            #[cfg(feature = "keys")]
+            #[cfg(feature = "psi")]
             Self::Columns(why) => f.write_str(why),
-            #[cfg(feature = "keys")]
+            #[cfg(feature = "psi")]
             Self::NotText => f.write_str("the peer sent fields of columns that are not text"),
             Self::Limits(why) => f.write_str(why),
             Self::Sink(e) => write!(f, "the caller's sink failed: {e}"),

@@ -22,7 +22,7 @@ use foxtrot_net::{
     Channel, ChannelError, Counters, HelloError, Reason,
     daily::{Daily, Denied},
     gate::{Full, Gate, Pass},
-    hello::{self, Agreement, Binding, Greeted, Hello, JOB, Table},
+    hello::{self, Agreement, Binding, Hello, JOB, Table},
     listen::Silent,
     tcp::Socket,
 };
@@ -35,7 +35,8 @@ use crate::{
 };
 pub use attempt::Attempt;
 pub use config::{Config, Listener};
-pub use server::{Ended, Server, Stopper};
+pub use foxtrot_net::listen::Stopper;
+pub use server::{Ended, Server};
 pub use stream::{ChannelBinding, Stream};
 pub use tickets::Base;
 pub(crate) use tickets::{Offer, Pair, Tickets};
@@ -415,39 +416,31 @@ impl Peer {
         // A hello that cannot be says more than what the channel found first.
         let failed = |e: foxtrot_net::Error| {
             self.channel.give_up(e.clone());
-            E::from(self.explain(e))
+            self.explain(e)
         };
-        let asked = |details: &Table| -> Result<(T, Answer), E> {
+        let agree = |details: &Table, offers: &Table| -> Result<(T, Option<Hello>), E> {
             #[cfg(feature = "policy")]
             if let Some(policy) = &self.settings.policy {
                 let checked =
                     policy.check_details(hello.term_of(FUNCTION), hello.role().other(), details);
                 checked.map_err(|why| self.forbid(why))?;
             }
-            agree(details).map_err(|(reason, e)| {
+            let (said, answer) = agree(details).map_err(|(reason, e)| {
                 self.channel.give_up(HelloError::Refused(reason));
                 e
-            })
-        };
-        let greeted = hello::greet(&self.channel, self.side == Side::Initiator, hello);
-        let mut confirmed = greeted.and_then(Greeted::confirm).map_err(failed)?;
-        let (said, answer);
-        if let Some(details) = confirmed.peer_details() {
-            (said, answer) = asked(details)?;
+            })?;
             if let Some(hello) = &answer.hello {
                 #[cfg(feature = "policy")]
                 if let Some(policy) = &self.settings.policy {
                     policy.check_hello(hello).map_err(|why| self.forbid(why))?;
                 }
-                confirmed = confirmed.answer_by(hello).map_err(failed)?;
+                hello.check_offers(offers).map_err(|e| failed(e.into()))?;
             }
             self.admit(&answer)?;
-            return Ok((confirmed.finish().map_err(failed)?, said));
-        }
-        let agreement = confirmed.finish().map_err(failed)?;
-        let (said, answer) = asked(&agreement.peer_details)?;
-        self.admit(&answer)?;
-        Ok((agreement, said))
+            Ok((said, answer.hello))
+        };
+        let initiator = self.side == Side::Initiator;
+        hello::exchange_by(&self.channel, initiator, hello, agree).map_err(failed)?
     }
 
     /// Fails, before anything is sent, if the policy forbids what the hello says, or this peer.

@@ -45,10 +45,10 @@ pub use foxtrot_psi::{
 };
 use zeroize::Zeroizing;
 
-#[cfg(feature = "keys")]
+#[cfg(feature = "net")]
 pub mod fields;
 mod function;
-#[cfg(feature = "keys")]
+#[cfg(feature = "net")]
 pub mod keys;
 #[cfg(feature = "net")]
 mod more;
@@ -225,10 +225,12 @@ impl Options {
         direction: Direction,
         receivers: usize,
         items: Vec<Digest>,
-        progress: impl FnMut(Steps) + Send,
+        mut progress: impl FnMut(Steps) + Send,
     ) -> Result<(), PsiError> {
+        let mut items = Zeroizing::new(items);
         let plan = self.plan(direction, [receivers, items.len()], self.method.base)?;
-        send_by(io, cx, plan, items, progress).await
+        let sender = Sender::set_up(io, cx, plan).await?;
+        sender.run(io, mem::take(&mut *items), &mut progress).await
     }
 
     /// The receiver of [`send_over`](Self::send_over). The items are distinct; the sender has `senders`.
@@ -243,10 +245,12 @@ impl Options {
         direction: Direction,
         senders: usize,
         items: Vec<Digest>,
-        progress: impl FnMut(Steps) + Send,
+        mut progress: impl FnMut(Steps) + Send,
     ) -> Result<Received, PsiError> {
+        let mut items = Zeroizing::new(items);
         let plan = self.plan(direction, [items.len(), senders], self.method.base)?;
-        receive_by(io, cx, plan, items, progress).await
+        let receiver = Receiver::set_up(io, cx, plan).await?;
+        receiver.run(io, mem::take(&mut *items), &mut progress).await
     }
 
     /// The protocols, for programs that negotiate by themselves.
@@ -264,30 +268,6 @@ impl Options {
         let parameters = self.method.parameters(receivers, senders)?;
         Ok(Plan { parameters, base, direction, counter: 0 })
     }
-}
-
-async fn send_by(
-    io: &Io,
-    cx: &mut Context<'_>,
-    plan: Plan<'_>,
-    items: Vec<Digest>,
-    mut progress: impl FnMut(Steps) + Send,
-) -> Result<(), PsiError> {
-    let mut items = Zeroizing::new(items);
-    let sender = Sender::set_up(io, cx, plan).await?;
-    sender.run(io, mem::take(&mut *items), &mut progress).await
-}
-
-async fn receive_by(
-    io: &Io,
-    cx: &mut Context<'_>,
-    plan: Plan<'_>,
-    items: Vec<Digest>,
-    mut progress: impl FnMut(Steps) + Send,
-) -> Result<Received, PsiError> {
-    let mut items = Zeroizing::new(items);
-    let receiver = Receiver::set_up(io, cx, plan).await?;
-    receiver.run(io, mem::take(&mut *items), &mut progress).await
 }
 
 impl Default for Options {

@@ -109,36 +109,8 @@ impl Options {
         Self { choice: self.choice.base(base) }
     }
 
-    /// The sender of `n` random OTs, over any engine. `sink` takes the key pairs batch after batch, in order, after the
-    /// check of the batch.
-    ///
-    /// ```
-    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair, rot::Options};
-    ///
-    /// let (direction, options) = (Direction::InitiatorSends, Options::new());
-    /// // Both sides have agreed on the session; each has a secret seed, which it uses once.
-    /// let session = || Session::new(Sid::from_bytes([7; 32]));
-    /// let sender = Engine::new(|io| async move {
-    ///     let (session, mut pairs) = (session(), Vec::new());
-    ///     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
-    ///     let sink = |some: &[[_; 2]]| Ok(pairs.extend_from_slice(some));
-    ///     options.send_over(&io, &mut cx, direction, 1000, sink).await.map(|()| pairs)
-    /// });
-    /// let receiver = Engine::new(|io| async move {
-    ///     let (session, mut all) = (session(), Vec::new());
-    ///     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
-    ///     let sink = |choices: &foxtrot::Bits, keys: &[_]| {
-    ///         let choices = (0..keys.len()).map(|i| choices.get(i).unwrap_u8());
-    ///         Ok(all.extend(choices.zip(keys.iter().copied())))
-    ///     };
-    ///     options.receive_over(&io, &mut cx, direction, 1000, sink).await.map(|()| all)
-    /// });
-    /// let (pairs, received) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
-    /// for (pair, (choice, key)) in pairs.iter().zip(received) {
-    ///     assert_eq!(pair[usize::from(choice)], key);
-    /// }
-    /// # Ok::<(), foxtrot::ProtocolError>(())
-    /// ```
+    /// The sender of `n` random OTs, over any engine: [there](mod@crate::engine) is an example. `sink` takes the key pairs batch
+    /// after batch, in order, after the check of the batch.
     ///
     /// # Errors
     /// [`Usage::Incompatible`] for options that do not go together; errors of the protocol.

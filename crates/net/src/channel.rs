@@ -7,6 +7,7 @@
 
 mod buffer;
 mod closing;
+pub(crate) mod inbox;
 mod lane;
 mod meter;
 mod reason;
@@ -23,7 +24,7 @@ use std::{
     net::Shutdown,
     sync::{
         Arc, Condvar, Mutex, MutexGuard,
-        atomic::{AtomicU8, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
     time::Instant,
@@ -40,14 +41,12 @@ use crate::{
 };
 
 pub(crate) use closing::Step;
+use inbox::{Inbox, Phase, Want};
 pub use lane::Lane;
 use lane::PerLane;
 pub use meter::Counters;
 use meter::Meter;
 pub use reason::Reason;
-use receive::Inbox;
-#[cfg(feature = "tokio")]
-pub(crate) use receive::Queue;
 pub use transcript::Transcript;
 pub(crate) use transcript::{Scope, Tally};
 use transmit::Outbox;
@@ -58,9 +57,6 @@ pub(crate) const NARROW: usize = if cfg!(windows) { WINDOW } else { 2 };
 /// The most bytes that one lane holds back in either direction, for a peer or a thread that is not
 /// ready to take them: 64 MiB; of what comes in, less where a protocol says so.
 pub const QUEUE_BYTES: usize = 64 << 20;
-
-/// No protocol has said how much it has on its way.
-const UNBOUNDED: usize = usize::MAX;
 
 /// The longest payload of a frame in bytes: 256 MiB.
 pub const MAX_FRAME: usize = 256 << 20;
@@ -98,10 +94,6 @@ struct Shared {
     timeout: Duration,
     /// The longest time of the connection, and the instant of its end.
     limit: Mutex<Option<(Duration, Instant)>>,
-    /// Lanes from this number on are not in use.
-    lanes: AtomicU8,
-    /// The most bytes that a lane holds back before they are asked for, if that is less than [`QUEUE_BYTES`].
-    inbound_bytes: AtomicUsize,
     /// Batches that protocols send ahead.
     window: AtomicUsize,
     hook: Hook,
@@ -121,26 +113,13 @@ struct Shared {
 
 struct State {
     failure: Option<Error>,
-    phase: Phase,
-    is_renewed: bool,
     /// Transcript, when this side has received all.
     transcript: Option<Transcript>,
     meter: Meter,
     inbox: Inbox,
+    /// Absent while somebody reads.
+    reader: Option<buffer::Reader>,
     outbox: Outbox,
-}
-
-/// The frames that may come on the hello's lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// The peer's hello.
-    Hello,
-    /// Its details, which are longer than a byte, or its last word.
-    Details,
-    /// Its last word, or its closing.
-    Session,
-    /// The peer's last word, or its closing; and nothing on other lanes.
-    Closing,
 }
 
 impl Channel {
@@ -158,8 +137,6 @@ impl Channel {
         let shared = Arc::new(Shared {
             timeout,
             limit: Mutex::default(),
-            lanes: AtomicU8::new(Lane::COUNT),
-            inbound_bytes: AtomicUsize::new(UNBOUNDED),
             window: AtomicUsize::new(NARROW),
             hook,
             spares: Spares::default(),
@@ -168,11 +145,10 @@ impl Channel {
             heard: Mutex::default(),
             state: Mutex::new(State {
                 failure: None,
-                phase: Phase::Hello,
-                is_renewed: false,
                 transcript: None,
                 meter: Meter::default(),
-                inbox: Inbox::new(buffer::Reader::new(reader)),
+                inbox: Inbox::default(),
+                reader: Some(buffer::Reader::new(reader)),
                 outbox: Outbox::default(),
             }),
             inbound: Condvar::new(),
@@ -203,19 +179,17 @@ impl Channel {
     /// [`FrameError::Length`](crate::FrameError::Length) if the peer's message has another length,
     /// before any of it is read; [`ChannelError`].
     pub fn recv(&self, lane: Lane, expected: usize) -> Result<Vec<u8>, Error> {
-        self.shared.recv(lane, receive::Want::Exactly(expected), self.deadline())
+        self.shared.recv(lane, Want::Exactly(expected))
     }
 
-    /// The first message that comes on one of these lanes, with its lane; each has so many bytes. `None` if after so long
-    /// there is none of them, and no frame is coming.
+    /// The first of these messages that comes, with its lane. `None` if after so long there is none of them, and no frame is
+    /// coming.
     pub(crate) fn recv_first_within(
         &self,
-        expected: &[(Lane, usize)],
+        wanted: &[(Lane, Want)],
         patience: Option<Duration>,
     ) -> Result<Option<(Lane, Vec<u8>)>, Error> {
-        let wanted: Vec<_> =
-            expected.iter().map(|(lane, len)| (*lane, receive::Want::Exactly(*len))).collect();
-        self.shared.recv_first(&wanted, self.deadline(), patience.map(Deadline::after))
+        self.shared.recv_first(wanted, patience)
     }
 
     /// Returns the number of batches that protocols send ahead: few, until waiting shows that the peer is far.
@@ -234,7 +208,7 @@ impl Channel {
     /// # Errors
     /// [`FrameError`](crate::FrameError), [`ChannelError`].
     pub fn recv_at_most(&self, lane: Lane, max: usize) -> Result<Vec<u8>, Error> {
-        self.shared.recv(lane, receive::Want::AtMost(max), self.deadline())
+        self.shared.recv(lane, Want::AtMost(max))
     }
 
     /// Returns the buffers for messages.
@@ -247,11 +221,6 @@ impl Channel {
         *lock(&self.shared.limit) = Some((limit, Deadline::after(limit).instant()));
     }
 
-    /// Returns the end of a wait that begins now.
-    fn deadline(&self) -> Deadline {
-        self.shared.deadline()
-    }
-
     /// Counts of what has been sent and received so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
@@ -261,7 +230,7 @@ impl Channel {
     /// Restricts the peer to lanes below this number from now on; after a hello these are
     /// [`Lane::HELLO`] and [`Lane::PROTOCOL`] unless a protocol has more.
     pub fn use_lanes(&self, below: u8) {
-        self.shared.lanes.store(below, Ordering::SeqCst);
+        self.shared.lock().inbox.in_use = below;
     }
 
     /// Bounds what a lane holds back from now on: at most so many messages of so many bytes that came before they
@@ -269,26 +238,25 @@ impl Channel {
     /// [`QUEUE_BYTES`]. A peer that follows the protocol never has more on their way; what another sends waits at
     /// its side.
     pub(crate) fn hold_back(&self, messages: usize, len: usize) {
-        let bytes = held_back(messages, len);
-        let most = |before| Some(if before == UNBOUNDED { bytes } else { bytes.max(before) });
-        let _ = self.shared.inbound_bytes.fetch_update(Ordering::SeqCst, Ordering::SeqCst, most);
+        let (bytes, inbox) = (held_back(messages, len), &mut self.shared.lock().inbox);
+        inbox.most = if inbox.most == Inbox::UNBOUNDED { bytes } else { bytes.max(inbox.most) };
     }
 
     /// The hellos have been compared; details follow.
     pub(crate) fn greeted(&self) {
-        self.shared.lock().phase = Phase::Details;
+        self.shared.lock().inbox.phase = Phase::Details;
     }
 
     /// Details have been exchanged; counts from zero again, and keeps a transcript.
     pub(crate) fn agreed(&self, sid: Sid, initiator: bool) {
-        self.use_lanes(Lane::PROTOCOL.index() + 1);
         let scope = Scope::new(sid, initiator);
         let [told, heard] = scope.begin().map(Some);
         *lock(&self.shared.told) = told;
         *lock(&self.shared.heard) = heard;
         *lock(&self.shared.scope) = Some(scope);
         let mut state = self.shared.lock();
-        state.phase = Phase::Session;
+        state.inbox.phase = Phase::Session;
+        state.inbox.in_use = Lane::PROTOCOL.index() + 1;
         state.meter = Meter::default();
     }
 
@@ -324,7 +292,7 @@ impl Channel {
     /// [`ChannelError`] if a message could not be handed over in time; the error of an earlier
     /// failure.
     pub fn close(mut self) -> Result<(), Error> {
-        self.end(self.deadline(), self.shared.timeout)
+        self.end(self.shared.deadline(), self.shared.timeout)
     }
 
     /// Ends the writer, and then the connection; does nothing when called again.
@@ -404,7 +372,7 @@ impl Shared {
     /// Makes the error everybody's, and returns the one that came first.
     fn fail(&self, state: &mut State, error: impl Into<Error>) -> Error {
         let error = self.timed_out(error.into());
-        if state.phase != Phase::Hello
+        if !matches!(state.inbox.phase, Phase::Hello | Phase::Renewed)
             && state.failure.is_none()
             && let Some(reason) = Reason::of(&error)
         {
@@ -417,22 +385,6 @@ impl Shared {
         self.inbound.notify_all();
         self.outbound.notify_all();
         first
-    }
-}
-
-impl Phase {
-    /// Returns true if a frame of this length on the hello's lane is the peer's last word.
-    fn is_last_word(self, len: usize) -> bool {
-        match self {
-            Self::Hello => false,
-            Self::Details => len == Reason::LEN,
-            Self::Session | Self::Closing => len != Step::LEN,
-        }
-    }
-
-    /// Returns true if the hellos are over.
-    fn is_session(self) -> bool {
-        matches!(self, Self::Session | Self::Closing)
     }
 }
 

@@ -11,10 +11,10 @@ use foxtrot_ot::{
 };
 use zeroize::Zeroizing;
 
-use crate::{Channel, ChannelError, Error, HelloError, Lane, channel::held_back, deadline::lock};
+use crate::{Channel, ChannelError, Error, HelloError, Lane, channel::inbox::Want, deadline::lock};
 
 /// The lane of a protocol's stream 0.
-const FIRST: Lane = Lane::PROTOCOL;
+pub(crate) const FIRST: Lane = Lane::PROTOCOL;
 
 /// Time without a frame after which more batches are sent ahead. A batch of an extension takes about as long, and a longer way to the peer would leave
 /// both parties waiting.
@@ -50,11 +50,8 @@ where
             Progress::Sending => {}
             Progress::Done(out) => return Ok(out),
             Progress::Waiting { .. } => {
-                let awaited = engine.awaited().into_iter();
-                let awaited: Vec<_> =
-                    awaited.map(|(stream, len)| (FIRST.offset(stream), len)).collect();
                 let patience = engine.is_narrow().then_some(PATIENCE);
-                match channel.recv_first_within(&awaited, patience)? {
+                match channel.recv_first_within(&awaited(&engine), patience)? {
                     Some((lane, message)) => {
                         engine.deliver(lane.index() - FIRST.index(), message);
                     }
@@ -63,6 +60,12 @@ where
             }
         }
     }
+}
+
+/// The messages that the engine waits for.
+pub(crate) fn awaited<Out, E: From<Usage>>(engine: &Engine<'_, Out, E>) -> Vec<(Lane, Want)> {
+    let wanted = |(stream, len)| (FIRST.offset(stream), Want::Exactly(len));
+    engine.awaited().into_iter().map(wanted).collect()
 }
 
 /// Runs a protocol that is an async function; see [`run`].
@@ -105,13 +108,6 @@ pub fn fresh_seed() -> Result<Seed, Error> {
 /// [`HelloError::Randomness`].
 pub fn fill(bytes: &mut [u8]) -> Result<(), Error> {
     getrandom::fill(bytes).map_err(|e| HelloError::Randomness(e.to_string()).into())
-}
-
-/// The most bytes that wait for a party of a protocol with these limits, sent by a peer that does not wait for it, on the
-/// two busiest of its lanes.
-#[must_use]
-pub fn most_ahead(limits: &Limits) -> u64 {
-    2 * held_back(limits.messages, limits.len) as u64
 }
 
 /// Ends the use of the channel; the peer is told why as far as it may know.

@@ -3,13 +3,27 @@
 mod tls;
 mod words;
 
-use core::{fmt, time::Duration};
+use core::time::Duration;
 use std::io;
 
 use crate::{channel::Reason, hello::Role};
 pub use tls::TlsError;
 pub use words::printable;
 use words::{Words, reason};
+
+/// Writes `Display` for an error: a pattern of its variants and a text, one after another.
+macro_rules! texts {
+    ($error:ty: $($pattern:pat $(if $guard:expr)? => $text:literal $(, $arg:expr)*;)+) => {
+        impl core::fmt::Display for $error {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self {
+                    $($pattern $(if $guard)? => write!(f, $text $(, $arg)*),)+
+                }
+            }
+        }
+    };
+}
+pub(crate) use texts;
 
 /// Anything that can end a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -222,6 +236,20 @@ pub enum ChannelError {
 }
 
 impl ChannelError {
+    /// The error of an I/O error: `late` for the end of a wait, `gone` for that of the connection, or the action that failed.
+    pub(crate) fn of(error: &io::Error, late: Self, gone: Self, action: &str) -> Self {
+        use io::ErrorKind as Kind;
+        match error.kind() {
+            Kind::TimedOut | Kind::WouldBlock => late,
+            Kind::UnexpectedEof
+            | Kind::ConnectionReset
+            | Kind::ConnectionAborted
+            | Kind::NotConnected
+            | Kind::BrokenPipe => gone,
+            _ => Self::io(action, error),
+        }
+    }
+
     pub(crate) fn io(action: impl Into<String>, error: &io::Error) -> Self {
         Self::io_within(action, None, error)
     }
@@ -235,165 +263,98 @@ impl ChannelError {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Protocol(e) => e.fmt(f),
-            Self::Unlucky => foxtrot_psi::paxos::Error::Unlucky.fmt(f),
-            Self::Frame(e) => e.fmt(f),
-            Self::Hello(e) => e.fmt(f),
-            Self::Tls(e) => e.fmt(f),
-            Self::Channel(e) => e.fmt(f),
-        }
+texts! { Error:
+    Self::Protocol(e) => "{e}";
+    Self::Unlucky => "{}", foxtrot_psi::paxos::Error::Unlucky;
+    Self::Frame(e) => "{e}";
+    Self::Hello(e) => "{e}";
+    Self::Tls(e) => "{e}";
+    Self::Channel(e) => "{e}";
+}
+
+texts! { FrameError:
+    Self::Length { expected, got } => "the peer sent a message of {got} bytes instead of {expected}";
+    Self::TooLong { max, got } =>
+        "the peer sent a message of {got} bytes where {max} are the most allowed";
+    Self::Lane { got } => "the peer sent a message on lane {got}, not in use";
+    Self::Surplus { lane } => "the peer sent a message on lane {lane}, where none is due";
+    Self::Missing { lane } =>
+        "the peer says that it is done, and its message on lane {lane} is missing";
+    Self::Step { got } => "the peer sent step {got} of the end out of turn";
+    Self::WrongTriples { batch } =>
+        "the triples of batch {batch} are wrong: a program, the connection or a memory is faulty, on either side";
+    Self::Transcript =>
+        "the two sides have not received what the other sent: the connection changed data on the way";
+}
+
+texts! { HelloError:
+    Self::NotAHello => "the peer did not answer with a Foxtrot hello";
+    Self::Malformed => "the peer's hello is not well formed";
+    Self::Version { peer, ours } =>
+        "the peer speaks wire version {peer}, this program speaks {ours}";
+    Self::SameRole(role) => "both sides want to be the {role}";
+    Self::SameSide { side } =>
+        "both sides are the {side} of the connection: one has to be the other end";
+    Self::Reflection => "the peer sent our own hello back";
+    Self::Fingerprint => "the peer names another key than that of this connection";
+    Self::Terms(differences) => "the two sides disagree: {}", listed(differences);
+    Self::MalformedDetails => "what the peer sent after its hello is not well formed";
+    Self::Confirmation =>
+        "the peer did not answer our hello: it repeats a recording, or the hello was changed on the way";
+    Self::Unsolved => "the peer did not do the work that we asked for";
+    Self::Offer { key, value } => "the peer offers {} as {key}", shown(value, "nothing");
+    Self::TooManyKeys { ours, most } => "our set has {ours} keys, and the peer accepts {most}";
+    Self::TooManyPeerKeys { theirs, most } =>
+        "the peer has {theirs} keys; this side accepts at most {most}";
+    Self::TooFewKeys { ours, least } =>
+        "our set has {ours} keys, and the peer accepts no fewer than {least}";
+    Self::TooFewPeerKeys { theirs, least } =>
+        "the peer has {theirs} keys; this side accepts no fewer than {least}";
+    Self::Refused(Reason::Busy) => "we have as many sessions as we may have";
+    Self::Refused(Reason::TooLarge) => "the session would take more memory than it may";
+    Self::Refused(_) => "this side refused the peer";
+    Self::TooLong { what, max } => "our {what} is longer than {max} bytes";
+    Self::Randomness(reason) => "no randomness from the system: {reason}";
+}
+
+texts! { Difference:
+    Self { key, here, peer } => "{} is {} here and {} at the peer",
+        printable(key), shown(here, "not given"), shown(peer, "not given");
+}
+
+texts! { ChannelError:
+    Self::ClosedReceiving => "the peer closed the connection while we waited for its message";
+    Self::ClosedSending => "the peer closed the connection before it took our message";
+    Self::GivenUp(reason) if reason.is_refusal() => "the peer refuses the session: {reason}";
+    Self::GivenUp(reason) => "the peer gave up: {reason}";
+    Self::Abandoned => "this side gave up";
+    Self::NothingReceived(timeout) => "no message from the peer within {}", Words(*timeout);
+    Self::NothingTaken(timeout) => "the peer did not take our message within {}", Words(*timeout);
+    Self::TooSlow(limit) => "the connection was not done within {}", Words(*limit);
+    Self::TooLong { len, max } => "a message of {len} bytes is longer than the maximum of {max}";
+    Self::Io { action, within: None, reason, .. } => "cannot {action}: {reason}";
+    Self::Io { action, within: Some(time), reason, .. } =>
+        "cannot {action} within {}: {reason}", Words(*time);
+    Self::NobodyConnected { address, within } =>
+        "nobody connected to {address} within {}", Words(*within);
+    Self::Refused(why) => "a browser asked for {why}";
+    Self::Served => "a browser only looked";
+}
+
+/// The differences, but for most of a long list: a peer can send hundreds.
+fn listed(differences: &[Difference]) -> String {
+    const MOST: usize = 8;
+    let shown: Vec<_> = differences.iter().take(MOST).map(Difference::to_string).collect();
+    let shown = shown.join("; ");
+    match differences.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
     }
 }
 
-impl fmt::Display for FrameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length { expected, got } => {
-                write!(f, "the peer sent a message of {got} bytes instead of {expected}")
-            }
-            Self::TooLong { max, got } => {
-                write!(f, "the peer sent a message of {got} bytes where {max} are the most allowed")
-            }
-            Self::Lane { got } => write!(f, "the peer sent a message on lane {got}, not in use"),
-            Self::Surplus { lane } => {
-                write!(f, "the peer sent a message on lane {lane}, where none is due")
-            }
-            Self::Missing { lane } => {
-                write!(f, "the peer says that it is done, and its message on lane {lane} is missing")
-            }
-            Self::Step { got } => write!(f, "the peer sent step {got} of the end out of turn"),
-            Self::WrongTriples { batch } => write!(
-                f,
-                "the triples of batch {batch} are wrong: a program, the connection or a memory is faulty, on either side"
-            ),
-            Self::Transcript => f.write_str(
-                "the two sides have not received what the other sent: the connection changed data on the way",
-            ),
-        }
-    }
-}
-
-impl fmt::Display for HelloError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAHello => f.write_str("the peer did not answer with a Foxtrot hello"),
-            Self::Malformed => f.write_str("the peer's hello is not well formed"),
-            Self::Version { peer, ours } => {
-                write!(f, "the peer speaks wire version {peer}, this program speaks {ours}")
-            }
-            Self::SameRole(role) => write!(f, "both sides want to be the {role}"),
-            Self::SameSide { side } => {
-                write!(f, "both sides are the {side} of the connection: one has to be the other end")
-            }
-            Self::Reflection => f.write_str("the peer sent our own hello back"),
-            Self::Fingerprint => {
-                f.write_str("the peer names another key than that of this connection")
-            }
-            Self::Terms(differences) => {
-                /// The most differences that are shown; a peer can send hundreds.
-                const MOST: usize = 8;
-                f.write_str("the two sides disagree: ")?;
-                for (i, difference) in differences.iter().take(MOST).enumerate() {
-                    write!(f, "{}{difference}", if i == 0 { "" } else { "; " })?;
-                }
-                match differences.len().saturating_sub(MOST) {
-                    0 => Ok(()),
-                    more => write!(f, "; and {more} more"),
-                }
-            }
-            Self::MalformedDetails => {
-                f.write_str("what the peer sent after its hello is not well formed")
-            }
-            Self::Confirmation => f.write_str(
-                "the peer did not answer our hello: it repeats a recording, or the hello was changed on the way",
-            ),
-            Self::Unsolved => f.write_str("the peer did not do the work that we asked for"),
-            Self::Offer { key, value } => {
-                let value = value.as_deref().map_or_else(|| "nothing".into(), printable);
-                write!(f, "the peer offers {value} as {key}")
-            }
-            Self::TooManyKeys { ours, most } => {
-                write!(f, "our set has {ours} keys, and the peer accepts {most}")
-            }
-            Self::TooManyPeerKeys { theirs, most } => {
-                write!(f, "the peer has {theirs} keys; this side accepts at most {most}")
-            }
-            Self::TooFewKeys { ours, least } => {
-                write!(f, "our set has {ours} keys, and the peer accepts no fewer than {least}")
-            }
-            Self::TooFewPeerKeys { theirs, least } => {
-                write!(f, "the peer has {theirs} keys; this side accepts no fewer than {least}")
-            }
-            Self::Refused(Reason::Busy) => {
-                f.write_str("we have as many sessions as we may have")
-            }
-            Self::Refused(Reason::TooLarge) => {
-                f.write_str("the session would take more memory than it may")
-            }
-            Self::Refused(_) => f.write_str("this side refused the peer"),
-            Self::TooLong { what, max } => write!(f, "our {what} is longer than {max} bytes"),
-            Self::Randomness(reason) => write!(f, "no randomness from the system: {reason}"),
-        }
-    }
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown =
-            |value: &Option<String>| value.as_deref().map_or_else(|| "not given".into(), printable);
-        let (key, here, peer) = (printable(&self.key), shown(&self.here), shown(&self.peer));
-        write!(f, "{key} is {here} here and {peer} at the peer")
-    }
-}
-
-impl fmt::Display for ChannelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ClosedReceiving => {
-                f.write_str("the peer closed the connection while we waited for its message")
-            }
-            Self::ClosedSending => {
-                f.write_str("the peer closed the connection before it took our message")
-            }
-            Self::GivenUp(
-                reason @ (Reason::Busy
-                | Reason::TooLarge
-                | Reason::UsedUp
-                | Reason::Forbidden
-                | Reason::NoSuchSet),
-            ) => {
-                write!(f, "the peer refuses the session: {reason}")
-            }
-            Self::GivenUp(reason) => write!(f, "the peer gave up: {reason}"),
-            Self::Abandoned => f.write_str("this side gave up"),
-            Self::NothingReceived(timeout) => {
-                write!(f, "no message from the peer within {}", Words(*timeout))
-            }
-            Self::NothingTaken(timeout) => {
-                write!(f, "the peer did not take our message within {}", Words(*timeout))
-            }
-            Self::TooSlow(limit) => {
-                write!(f, "the connection was not done within {}", Words(*limit))
-            }
-            Self::TooLong { len, max } => {
-                write!(f, "a message of {len} bytes is longer than the maximum of {max}")
-            }
-            Self::Io { action, within: None, reason, .. } => {
-                write!(f, "cannot {action}: {reason}")
-            }
-            Self::Io { action, within: Some(time), reason, .. } => {
-                write!(f, "cannot {action} within {}: {reason}", Words(*time))
-            }
-            Self::NobodyConnected { address, within } => {
-                write!(f, "nobody connected to {address} within {}", Words(*within))
-            }
-            Self::Refused(why) => write!(f, "a browser asked for {why}"),
-            Self::Served => f.write_str("a browser only looked"),
-        }
-    }
+/// A value of a hello, or what stands for none.
+fn shown(value: &Option<String>, none: &str) -> String {
+    value.as_deref().map_or_else(|| none.to_owned(), printable)
 }
 
 impl core::error::Error for Error {}

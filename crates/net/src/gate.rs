@@ -1,15 +1,14 @@
 //! Admission: how many sessions are answered at once, of one peer and in all, and in how much memory.
 //!
-//! A server admits a peer when [`Greeted::confirm`](crate::hello::Greeted::confirm) has its proof that it is there, and
+//! A server admits a peer within [`exchange_by`](crate::hello::exchange_by): when it has the peer's proof that it is there, and
 //! before it says anything of its own data.
 
 use std::{
     collections::HashMap,
-    fmt,
     sync::{Arc, Mutex},
 };
 
-use crate::{Reason, deadline::lock};
+use crate::{Reason, deadline::lock, error::texts};
 
 /// Counts sessions from their admission to their end.
 #[derive(Debug)]
@@ -155,27 +154,15 @@ impl Full {
     }
 }
 
-impl fmt::Display for Full {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sessions(most) => write!(f, "no room for the session: {most} are open"),
-            Self::OfThisPeer(most) => {
-                write!(f, "no room for the session: {most} of this peer are open")
-            }
-            Self::Memory { takes, left, of } => {
-                write!(f, "the session may take {takes} bytes, and {left} of {of} are left")
-            }
-            Self::RunsOfToday(most) => {
-                write!(f, "this peer has had {most} runs today, and may have no more")
-            }
-            Self::KeysOfToday { asks, left, of } => {
-                write!(f, "this peer asks about {asks} keys, and {left} of {of} are left for today")
-            }
-            Self::PeersOfToday(most) => {
-                write!(f, "{most} peers came today, and no more are counted")
-            }
-        }
-    }
+texts! { Full:
+    Self::Sessions(most) => "no room for the session: {most} are open";
+    Self::OfThisPeer(most) => "no room for the session: {most} of this peer are open";
+    Self::Memory { takes, left, of } =>
+        "the session may take {takes} bytes, and {left} of {of} are left";
+    Self::RunsOfToday(most) => "this peer has had {most} runs today, and may have no more";
+    Self::KeysOfToday { asks, left, of } =>
+        "this peer asks about {asks} keys, and {left} of {of} are left for today";
+    Self::PeersOfToday(most) => "{most} peers came today, and no more are counted";
 }
 
 #[cfg(test)]

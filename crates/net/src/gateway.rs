@@ -35,7 +35,7 @@ use std::{
 
 use crate::{
     ChannelError, Error,
-    deadline::lock,
+    deadline::{Deadline, lock},
     listen::{self, Connections, Silent},
     tcp::{Listener, Socket},
 };
@@ -259,11 +259,10 @@ pub fn is_name(name: &str) -> bool {
 /// The route that a connection names, if it does so in time and says no more.
 fn read_name(stream: &TcpStream, end: End) -> Option<String> {
     const MOST: usize = HEAD.len() + "outside ".len() + MOST_NAME + 1;
-    let deadline = Instant::now() + SPEAK;
+    let deadline = Deadline::after(SPEAK);
     let (mut line, mut stream) = (Vec::new(), stream);
     while line.last() != Some(&b'\n') {
-        let left = deadline.checked_duration_since(Instant::now()).filter(|it| !it.is_zero())?;
-        stream.set_read_timeout(Some(left)).ok()?;
+        stream.set_read_timeout(Some(deadline.remaining()?)).ok()?;
         // Byte by byte: what follows is not ours.
         let mut byte = [0];
         if line.len() == MOST || stream.read(&mut byte).ok()? == 0 {

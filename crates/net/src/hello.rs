@@ -1,23 +1,24 @@
 //! The hello: two programs find out whether they mean the same, prove to each other that they are there now, tell
 //! what only an admitted peer may know, and derive their session id.
 //!
-//! [`exchange`] does all of it. A server that has to decide in between whom it serves takes the steps one by one:
-//! [`greet`] compares the first hellos, [`Greeted::confirm`] has heard the initiator's proof, and only
-//! [`Confirmed::finish`] tells the initiator what the responder's set is like.
+//! [`exchange`] does all of it. [`exchange_by`] is for a server that decides in between whom it serves: when it has heard the
+//! initiator's proof, and before it tells the initiator what its own set is like.
 
 mod codec;
 mod details;
+pub(crate) mod meeting;
 
 #[cfg(test)]
 mod tests;
 
-use core::fmt;
-use std::collections::{BTreeMap, BTreeSet};
+use core::{convert::Infallible, fmt};
+use std::collections::BTreeMap;
 
 use foxtrot_ot::{Direction, Session, Sid};
 
-use crate::{Channel, ChannelError, Error, HelloError, Lane, Reason, error::Difference};
-use codec::Decoded;
+use crate::{Channel, Error, HelloError, Lane, error::texts};
+pub use codec::Heard;
+use meeting::Opening;
 
 /// The wire version that this crate speaks.
 pub const VERSION: u16 = 1;
@@ -153,7 +154,7 @@ impl Hello {
     }
 
     /// Takes back how many keys our set has: a responder that has several sets says so in another hello, by
-    /// [`Confirmed::answer_by`].
+    /// [`exchange_by`].
     #[must_use]
     pub fn without_keys(mut self) -> Self {
         for number in 0..self.keys.len() {
@@ -251,288 +252,60 @@ impl Agreement {
     }
 }
 
-/// Agrees on a session: [`greet`], [`Greeted::confirm`] and [`Confirmed::finish`]. `initiator` is the side that opened the
-/// connection. The channel's counters start after it.
+/// Agrees on a session. `initiator` is the side that opened the connection. The channel's counters start after it.
 ///
 /// # Errors
 /// [`Error::Hello`] if the two sides do not agree, on both of them; [`Error::Frame`], [`Error::Channel`].
 pub fn exchange(channel: &Channel, initiator: bool, hello: &Hello) -> Result<Agreement, Error> {
-    greet(channel, initiator, hello)?.confirm()?.finish()
+    let agreed = exchange_by(channel, initiator, hello, |_, _| Ok::<_, Infallible>(((), None)))?;
+    agreed.map(|(agreement, ())| agreement).map_err(|never| match never {})
 }
 
-/// A first message as it was read, without a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heard {
-    /// The peer's role.
-    pub role: Role,
-    /// Its terms. The strings are as they came: see [`printable`](crate::printable).
-    pub terms: Table,
-    /// Its offers.
-    pub offers: Table,
-}
-
-impl Heard {
-    /// Reads the first message of a peer: for a program that shows a person what the peer wants.
-    ///
-    /// # Errors
-    /// [`HelloError::NotAHello`], [`HelloError::Version`], [`HelloError::Malformed`].
-    pub fn read(bytes: &[u8]) -> Result<Self, HelloError> {
-        let Decoded { role, terms, offers, .. } = codec::decode(bytes)?;
-        Ok(Self { role, terms, offers })
-    }
-}
-
-/// A hello that was sent, or is about to be: for drivers of their own. [`Opening::hear`] compares it with the peer's.
-#[derive(Debug)]
-pub struct Opening<'a> {
-    hello: &'a Hello,
-    initiator: bool,
-    nonce: [u8; 32],
-    message: Vec<u8>,
-}
-
-/// Two hellos that agree, as a plain value. [`Greeted`] is the same with a channel.
-#[derive(Debug)]
-pub struct Compared {
-    initiator: bool,
-    /// The namespace of both first hellos.
-    greeting: Session,
-    terms: Table,
-    offers: Table,
-}
-
-impl<'a> Opening<'a> {
-    /// Makes the first message of one side.
-    ///
-    /// # Errors
-    /// [`HelloError::TooLong`], [`HelloError::Randomness`].
-    pub fn new(initiator: bool, hello: &'a Hello) -> Result<Self, HelloError> {
-        let nonce = match hello.nonce {
-            Some(nonce) => nonce,
-            None => fresh_nonce()?,
-        };
-        let message = codec::encode(hello, &nonce)?;
-        details::encode(&[0; 32], 0, &hello.details)?;
-        Ok(Self { hello, initiator, nonce, message })
-    }
-
-    /// The message for the peer.
-    #[must_use]
-    pub fn message(&self) -> &[u8] {
-        &self.message
-    }
-
-    /// Compares the peer's first message with ours.
-    ///
-    /// # Errors
-    /// [`HelloError`] if the two sides do not agree; the peer finds out by itself.
-    pub fn hear(self, theirs: &[u8]) -> Result<Compared, HelloError> {
-        let Self { hello, initiator, nonce, message: ours } = self;
-        let peer = codec::decode(theirs)?;
-        compare(hello, &nonce, &peer)?;
-        if peer.offers.get(SIDE).is_some_and(|theirs| theirs == side(initiator)) {
-            return Err(HelloError::SameSide { side: side(initiator) });
-        }
-        let exporter = hello.binding.as_ref().map(|binding| &binding.exporter);
-        let exporter = exporter.or(hello.exporter.as_ref()).map_or(&[][..], |it| it);
-        let (first, second) = if initiator { (&ours[..], theirs) } else { (theirs, &ours[..]) };
-        let greeting = Session::new(Sid::derive(first, second, exporter));
-        let Decoded { terms, offers, .. } = peer;
-        Ok(Compared { initiator, greeting, terms, offers })
-    }
-}
-
-impl Compared {
-    /// The offers in the peer's hello.
-    #[must_use]
-    pub fn peer_offers(&self) -> &Table {
-        &self.offers
-    }
-
-    /// Returns true if we opened the connection.
-    #[must_use]
-    pub fn is_initiator(&self) -> bool {
-        self.initiator
-    }
-
-    /// The puzzle that the peer sets us.
-    ///
-    /// # Errors
-    /// [`HelloError`], of which the peer is to be told: our set does not suit the peer, or an offer cannot be.
-    pub fn puzzle(&self, ours: &Hello) -> Result<u8, HelloError> {
-        details::read_offers(ours, self.initiator, &self.offers)
-    }
-
-    /// Makes our second message: it takes about 2^puzzle hashes.
-    ///
-    /// # Errors
-    /// [`HelloError::TooLong`].
-    pub fn tell(&self, ours: &Hello, puzzle: u8) -> Result<Vec<u8>, HelloError> {
-        details::make(&self.greeting, self.initiator, puzzle, &ours.details)
-    }
-
-    /// Reads the peer's second message: its details.
-    ///
-    /// # Errors
-    /// [`HelloError`], of which the peer is to be told.
-    pub fn hear(&self, ours: &Hello, theirs: &[u8]) -> Result<Table, HelloError> {
-        details::check(&self.greeting, !self.initiator, ours.puzzle, theirs)
-    }
-
-    /// Ends it, with the second messages of both sides, ours first.
-    #[must_use]
-    pub fn agree(self, role: Role, [ours, theirs]: [&[u8]; 2], peer_details: Table) -> Agreement {
-        let both = if self.initiator { [ours, theirs] } else { [theirs, ours] };
-        Agreement {
-            sid: details::sid(&self.greeting, both),
-            role,
-            we_are_initiator: self.initiator,
-            terms: self.terms,
-            peer_offers: self.offers,
-            peer_details,
-        }
-    }
-}
-
-/// Two sides whose first hellos agree. Nothing is known yet of the data of either, nor whether the peer is there now or
-/// somebody repeats what it once said.
-#[derive(Debug)]
-#[must_use = "the peer waits for the details"]
-pub struct Greeted<'a> {
-    channel: &'a Channel,
-    hello: &'a Hello,
-    compared: Compared,
-}
-
-/// Two sides of which the responder has heard the initiator's details.
-#[derive(Debug)]
-#[must_use = "the peer waits for the details"]
-pub struct Confirmed<'a> {
-    greeted: Greeted<'a>,
-    /// Ours if we are the initiator, else the peer's.
-    first: Vec<u8>,
-    /// The peer's details, if we are the responder.
-    peers: Option<Table>,
-}
-
-/// Sends our hello, reads the peer's and compares them.
+/// [`exchange`] with a call in between. `agree` sees the peer's details and offers, and says what follows from them: perhaps a
+/// hello whose details a responder tells in place of its own, while terms and offers stay as they were said. Whoever refuses
+/// tells the peer why, by [`Channel::give_up`] or [`Channel::refuse`].
 ///
 /// # Errors
-/// [`Error::Hello`] if the two sides do not agree, on both of them; [`Error::Channel`].
-pub fn greet<'a>(
-    channel: &'a Channel,
+/// As [`exchange`]; the inner error is that of `agree`.
+pub fn exchange_by<T, E>(
+    channel: &Channel,
     initiator: bool,
-    hello: &'a Hello,
-) -> Result<Greeted<'a>, Error> {
+    hello: &Hello,
+    agree: impl FnOnce(&Table, &Table) -> Result<(T, Option<Hello>), E>,
+) -> Result<Result<(Agreement, T), E>, Error> {
     let opening = Opening::new(initiator, hello)?;
     channel.send(Lane::HELLO, opening.message.clone())?;
-    let theirs = channel.recv_at_most(Lane::HELLO, MAX_BYTES).map_err(|e| match e {
-        // A program of another kind, rather than a peer that cheats.
-        Error::Frame(_) => HelloError::NotAHello.into(),
-        e => e,
-    })?;
-    if let [reason] = theirs[..]
-        && channel.is_renewed()
-    {
-        // Behind the session before the peer gave up.
-        return Err(ChannelError::GivenUp(Reason::from_byte(reason)).into());
-    }
+    let theirs = channel.recv_at_most(Lane::HELLO, MAX_BYTES).map_err(not_a_hello)?;
     let compared = opening.hear(&theirs)?;
     channel.greeted();
-    Ok(Greeted { channel, hello, compared })
+    let tell = |hello: &Hello| {
+        let ours = compared.tell(hello).map_err(|e| channel.give_up(e))?;
+        channel.send(Lane::HELLO, ours.clone())?;
+        Ok::<_, Error>(ours)
+    };
+    // The responder reads first: bytes that nobody reads would take back what is said of a refusal.
+    let first = if initiator { Some(tell(hello)?) } else { None };
+    let theirs = channel.recv_at_most(Lane::HELLO, MAX_BYTES)?;
+    let details = compared.hear(hello, &theirs).map_err(|e| channel.give_up(e))?;
+    let (said, answer) = match agree(&details, &compared.offers) {
+        Ok(agreed) => agreed,
+        Err(e) => return Ok(Err(e)),
+    };
+    let ours = match first {
+        Some(ours) => ours,
+        None => tell(answer.as_ref().unwrap_or(hello))?,
+    };
+    let agreement = compared.agree(hello.role, [&ours, &theirs], details);
+    channel.agreed(agreement.sid, initiator);
+    Ok(Ok((agreement, said)))
 }
 
-impl<'a> Greeted<'a> {
-    /// The offers in the peer's hello.
-    #[must_use]
-    pub fn peer_offers(&self) -> &Table {
-        self.compared.peer_offers()
-    }
-
-    /// Ends it, and tells the peer why.
-    #[must_use]
-    pub fn refuse(self, reason: Reason) -> Error {
-        self.channel.give_up(HelloError::Refused(reason))
-    }
-
-    /// Confirms the session. The initiator solves the peer's puzzle and sends its details. The responder reads the
-    /// peer's details with the proof that the peer is there now, and its solution of our puzzle.
-    ///
-    /// # Errors
-    /// [`Error::Hello`], of which the peer is told; [`Error::Frame`], [`Error::Channel`].
-    pub fn confirm(self) -> Result<Confirmed<'a>, Error> {
-        // The responder reads first: bytes that nobody reads would take back what is said of a refusal.
-        let heard = if self.compared.initiator { None } else { Some(self.hear()?) };
-        let puzzle = self.compared.puzzle(self.hello).map_err(|e| self.channel.give_up(e))?;
-        let (first, peers) = match heard {
-            None => (self.tell(puzzle)?, None),
-            Some((bytes, details)) => (bytes, Some(details)),
-        };
-        Ok(Confirmed { greeted: self, first, peers })
-    }
-
-    fn tell(&self, puzzle: u8) -> Result<Vec<u8>, Error> {
-        let ours = self.compared.tell(self.hello, puzzle)?;
-        self.channel.send(Lane::HELLO, ours.clone())?;
-        Ok(ours)
-    }
-
-    fn hear(&self) -> Result<(Vec<u8>, Table), Error> {
-        let theirs = self.channel.recv_at_most(Lane::HELLO, MAX_BYTES)?;
-        let details = self.compared.hear(self.hello, &theirs);
-        Ok((theirs, details.map_err(|e| self.channel.give_up(e))?))
-    }
-}
-
-impl<'a> Confirmed<'a> {
-    /// The offers in the peer's hello.
-    #[must_use]
-    pub fn peer_offers(&self) -> &Table {
-        self.greeted.peer_offers()
-    }
-
-    /// The peer's details, if we are the responder.
-    #[must_use]
-    pub fn peer_details(&self) -> Option<&Table> {
-        self.peers.as_ref()
-    }
-
-    /// Takes our details from another hello: for a responder whose details follow from the initiator's. Terms and offers
-    /// stay as they were said.
-    ///
-    /// # Errors
-    /// [`Error::Hello`] if the peer does not accept so many or so few keys, of which it is told.
-    pub fn answer_by(mut self, hello: &'a Hello) -> Result<Self, Error> {
-        details::encode(&[0; 32], 0, &hello.details)?;
-        details::check_keys(hello, self.peer_offers())
-            .map_err(|e| self.greeted.channel.give_up(e))?;
-        self.greeted.hello = hello;
-        Ok(self)
-    }
-
-    /// Ends it, and tells the peer why.
-    #[must_use]
-    pub fn refuse(self, reason: Reason) -> Error {
-        self.greeted.refuse(reason)
-    }
-
-    /// Reads the peer's details as the initiator; sends ours as the responder.
-    ///
-    /// # Errors
-    /// As of [`Greeted::confirm`].
-    pub fn finish(self) -> Result<Agreement, Error> {
-        let Self { greeted, first, peers } = self;
-        let (ours, theirs, peer_details) = match peers {
-            Some(peers) => (greeted.tell(0)?, first, peers),
-            None => {
-                let (theirs, details) = greeted.hear()?;
-                (first, theirs, details)
-            }
-        };
-        let Greeted { channel, hello, compared } = greeted;
-        let agreement = compared.agree(hello.role, [&ours, &theirs], peer_details);
-        channel.agreed(agreement.sid, agreement.we_are_initiator);
-        Ok(agreement)
+/// The error of a wait for the peer's hello: what is no such message comes from a program of another kind, rather than from a peer that
+/// cheats.
+pub(crate) fn not_a_hello(error: Error) -> Error {
+    match error {
+        Error::Frame(_) => HelloError::NotAHello.into(),
+        e => e,
     }
 }
 
@@ -560,47 +333,11 @@ pub(crate) fn fresh_nonce() -> Result<[u8; 32], HelloError> {
     Ok(nonce)
 }
 
-fn compare(ours: &Hello, nonce: &[u8; 32], peer: &Decoded) -> Result<(), HelloError> {
-    if peer.nonce == *nonce {
-        return Err(HelloError::Reflection);
-    }
-    let differences = differences(&ours.terms, &peer.terms);
-    // The roles of different jobs say nothing of each other.
-    let job = differences.iter().find(|it| it.key == JOB).cloned();
-    if job.is_none() && peer.role == ours.role {
-        return Err(HelloError::SameRole(ours.role));
-    }
-    if peer.fingerprint != ours.binding.map(|binding| binding.peer) {
-        return Err(HelloError::Fingerprint);
-    }
-    match job {
-        Some(job) => Err(HelloError::Terms(vec![job])),
-        None if differences.is_empty() => Ok(()),
-        None => Err(HelloError::Terms(differences)),
-    }
-}
-
-fn differences(here: &Table, peer: &Table) -> Vec<Difference> {
-    let keys: BTreeSet<_> = here.keys().chain(peer.keys()).collect();
-    keys.into_iter()
-        .filter(|&key| here.get(key) != peer.get(key))
-        .map(|key| Difference {
-            key: key.clone(),
-            here: here.get(key).cloned(),
-            peer: peer.get(key).cloned(),
-        })
-        .collect()
-}
-
 foxtrot_ot::erase::redacted! {
     Binding;
 }
 
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sender => "sender",
-            Self::Receiver => "receiver",
-        })
-    }
+texts! { Role:
+    Self::Sender => "sender";
+    Self::Receiver => "receiver";
 }

@@ -10,6 +10,8 @@ use ring::{
 };
 use zeroize::Zeroizing;
 
+use crate::error::texts;
+
 const PEM_LABEL: &str = "PRIVATE KEY";
 
 /// DER of an Ed25519 key in PKCS#8, version 1, before the 32 bytes of the key (RFC 8410, section 7).
@@ -151,15 +153,11 @@ foxtrot_ot::erase::redacted! {
     Identity, identity => "{}", identity.fingerprint();
 }
 
-impl fmt::Display for KeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Fingerprint => "a fingerprint is `SHA256:` and 43 characters of base64url",
-            Self::Pem => "not a PEM file with one PRIVATE KEY",
-            Self::NotEd25519 => "not an Ed25519 key in PKCS#8",
-            Self::Randomness => "no randomness from the system",
-        })
-    }
+texts! { KeyError:
+    Self::Fingerprint => "a fingerprint is `SHA256:` and 43 characters of base64url";
+    Self::Pem => "not a PEM file with one PRIVATE KEY";
+    Self::NotEd25519 => "not an Ed25519 key in PKCS#8";
+    Self::Randomness => "no randomness from the system";
 }
 
 impl core::error::Error for KeyError {}

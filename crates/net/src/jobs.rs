@@ -1,7 +1,10 @@
 //! The negotiation of each job (`docs/wire/README.md`, section 3), and how much memory a job may take.
 
+use core::ops::RangeInclusive;
+
 use foxtrot_ot::{
     convert::MAX_MESSAGE,
+    engine::Limits,
     extension::{one_of_n, protocol as of_two},
     silent,
     transfers::{Extension, Method},
@@ -16,8 +19,7 @@ use foxtrot_triples::{DEFAULT_SIGMA, Kind};
 
 use crate::{
     HelloError,
-    channel::QUEUE_BYTES,
-    drive::most_ahead,
+    channel::{QUEUE_BYTES, held_back},
     hello::{Hello, JOB, KEYS, Role, Table, numbered},
 };
 
@@ -98,15 +100,9 @@ pub fn psi(
         .keys(keys as u64, most as u64)
 }
 
-/// Adds the names of the key columns, if they have names. What is longer than 255 bytes is cut.
+/// Adds the names of the columns of one of several keys, from 0, if they have names. What is longer than 255 bytes is cut.
 #[must_use]
-pub fn key_columns(hello: Hello, names: Option<&[String]>) -> Hello {
-    key_columns_of(hello, 0, names)
-}
-
-/// [`key_columns`] of one of several keys, from 0.
-#[must_use]
-pub fn key_columns_of(hello: Hello, number: usize, names: Option<&[String]>) -> Hello {
+pub fn key_columns(hello: Hello, number: usize, names: Option<&[String]>) -> Hello {
     match names {
         Some(names) => hello.detail(&numbered(KEY_COLUMNS, number), joined(names)),
         None => hello,
@@ -200,35 +196,25 @@ pub fn peers_length(details: &Table) -> Result<usize, HelloError> {
     told(details, MESSAGE_LENGTH, "the length of messages", MAX_MESSAGE)
 }
 
-/// Returns the number of keys that the peer says it has.
+/// Returns the number of keys that the peer says it has; where rows are compared by several keys, of the one with this number,
+/// from 0.
 ///
 /// # Errors
-/// [`HelloError::Offer`]; [`HelloError::TooManyPeerKeys`] if the peer has more than it was told that it may have.
-pub fn peers_keys(details: &Table, most: usize) -> Result<usize, HelloError> {
-    peers_keys_of(details, 0, most)
-}
-
-/// [`peers_keys`] where rows are compared by several keys, for the one with this number, from 0.
-///
-/// # Errors
-/// As [`peers_keys`].
-pub fn peers_keys_of(details: &Table, number: usize, most: usize) -> Result<usize, HelloError> {
+/// [`HelloError::Offer`]; [`HelloError::TooManyPeerKeys`] and [`HelloError::TooFewPeerKeys`] if the peer has more or fewer
+/// than it was told that it may have.
+pub fn peers_keys(
+    details: &Table,
+    number: usize,
+    allowed: RangeInclusive<usize>,
+) -> Result<usize, HelloError> {
     let name = numbered(KEYS, number);
     let keys = told(details, &name, "the number of its keys", MAX_ITEMS)?;
-    match keys > most {
-        true => Err(HelloError::TooManyPeerKeys { theirs: keys as u64, most: most as u64 }),
-        false => Ok(keys),
-    }
-}
-
-/// Fails if the peer has fewer keys than it was told that it must have.
-///
-/// # Errors
-/// [`HelloError::TooFewPeerKeys`].
-pub fn check_least_keys(theirs: usize, least: usize) -> Result<(), HelloError> {
-    match theirs < least {
-        true => Err(HelloError::TooFewPeerKeys { theirs: theirs as u64, least: least as u64 }),
-        false => Ok(()),
+    let (theirs, [least, most]) =
+        (keys as u64, [*allowed.start(), *allowed.end()].map(|n| n as u64));
+    match keys {
+        _ if theirs > most => Err(HelloError::TooManyPeerKeys { theirs, most }),
+        _ if theirs < least => Err(HelloError::TooFewPeerKeys { theirs, least }),
+        _ => Ok(keys),
     }
 }
 
@@ -348,6 +334,12 @@ pub fn memory_of_ot_sender(
     ALWAYS + extension + 32 * messages + sealed.min(QUEUE_BYTES as u64)
 }
 
+/// The most bytes that wait for a party of a protocol with these limits, sent by a peer that does not wait for it, on the
+/// two busiest of its lanes.
+fn most_ahead(limits: &Limits) -> u64 {
+    2 * held_back(limits.messages, limits.len) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -365,11 +357,14 @@ mod tests {
     #[test]
     fn a_peer_that_breaks_the_bound_it_was_told_is_found_out() {
         let details = |keys: &str| Table::from([(KEYS.to_owned(), keys.to_owned())]);
-        assert_eq!(peers_keys(&details("5"), 5), Ok(5));
-        let error = peers_keys(&details("6"), 5).unwrap_err();
+        assert_eq!(peers_keys(&details("5"), 0, 0..=5), Ok(5));
+        let error = peers_keys(&details("6"), 0, 0..=5).unwrap_err();
         assert_eq!(error, HelloError::TooManyPeerKeys { theirs: 6, most: 5 });
-        assert!(matches!(peers_keys(&details("2000000000"), 5), Err(HelloError::Offer { .. })));
-        assert!(matches!(peers_keys(&details("05"), 5), Err(HelloError::Offer { .. })));
+        assert!(matches!(
+            peers_keys(&details("2000000000"), 0, 0..=5),
+            Err(HelloError::Offer { .. })
+        ));
+        assert!(matches!(peers_keys(&details("05"), 0, 0..=5), Err(HelloError::Offer { .. })));
     }
 
     #[test]

@@ -35,7 +35,6 @@ pub mod jobs;
 pub mod line;
 pub mod listen;
 pub mod memory;
-pub mod shape;
 pub mod tcp;
 #[cfg(feature = "threads")]
 pub mod threads;

@@ -171,14 +171,8 @@ fn broken(why: Broken) -> io::Error {
 }
 
 fn failed(error: &io::Error, wait: Duration) -> Error {
-    match error.kind() {
-        ErrorKind::TimedOut => ChannelError::NothingReceived(wait),
-        ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
-            ChannelError::ClosedReceiving
-        }
-        _ => ChannelError::io("secure the line", error),
-    }
-    .into()
+    let late = ChannelError::NothingReceived(wait);
+    ChannelError::of(error, late, ChannelError::ClosedReceiving, "secure the line").into()
 }
 
 /// Opens records, whose texts are the bytes that it reads.

@@ -63,19 +63,19 @@ pub struct Connections<T> {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shared {
     limits: Limits,
     stop: AtomicBool,
-    /// Handlers that have not ended.
-    running: AtomicUsize,
+    /// Each handler that has not ended has a clone.
+    handlers: Arc<()>,
     /// Results that nobody has asked for yet, and those that were not kept.
     kept: AtomicUsize,
     missed: AtomicUsize,
     silent: Mutex<Waiting>,
 }
 
-/// Ends the listening from another thread.
+/// Ends the listening from another thread: a handle on [`Connections`], or on a server of `foxtrot-mpc`.
 #[derive(Clone, Debug)]
 pub struct Stopper(Arc<Shared>);
 
@@ -99,9 +99,6 @@ struct SilentSocket {
     socket: TcpStream,
 }
 
-/// Counts a thread as long as it lives.
-struct Running(Arc<Shared>);
-
 /// Handles a connection; its result is kept until somebody asks for it.
 type Handle<T> = Arc<dyn Fn(Socket, Silent) -> T + Send + Sync>;
 
@@ -121,7 +118,7 @@ where
     F: Fn(Socket, Silent) -> T + Send + Sync + 'static,
 {
     let (sender, ended) = mpsc::channel();
-    let shared = Arc::new(Shared::new(limits));
+    let shared = Arc::new(Shared { limits, ..Shared::default() });
     let for_listener = Arc::clone(&shared);
     let listening = thread::Builder::new()
         .name("foxtrot-listener".into())
@@ -166,15 +163,14 @@ fn start<T: Send + 'static>(
 ) -> Result<(), Error> {
     let failed = |e: std::io::Error| ChannelError::io("take a connection", &e);
     let silence = Silent::begin(shared, socket.stream.try_clone().map_err(failed)?);
-    shared.running.fetch_add(1, Ordering::SeqCst);
-    let count = Running(Arc::clone(shared));
+    let running = Arc::clone(&shared.handlers);
     let (handle, ended, stack) = (Arc::clone(handle), ended.clone(), shared.limits.stack);
     let shared = Arc::clone(shared);
     thread::Builder::new()
         .name("foxtrot-session".into())
         .stack_size(stack)
         .spawn(move || {
-            let _count = count;
+            let _running = running;
             let result = handle(socket, silence);
             shared.tell(&ended, Ok(result));
         })
@@ -218,7 +214,8 @@ impl<T> Connections<T> {
 }
 
 impl Stopper {
-    /// Ends the listening, and closes the connections that have not been admitted. Handlers of admitted ones run on.
+    /// Ends the listening, and closes the connections that have not been admitted: of a server, those that have not begun a job.
+    /// Handlers of admitted ones run on to their end.
     pub fn stop(&self) {
         self.0.stop.store(true, Ordering::SeqCst);
         for silent in &self.0.silent().sockets {
@@ -235,7 +232,7 @@ impl<T> Drop for Connections<T> {
             let _ = listening.join();
         }
         let deadline = Instant::now() + LEAVE;
-        while self.shared.running.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
+        while self.shared.running() > 0 && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(1));
         }
     }
@@ -248,9 +245,9 @@ impl Default for Limits {
 }
 
 impl Shared {
-    fn new(limits: Limits) -> Self {
-        let (stop, running, kept, missed, silent) = Default::default();
-        Self { limits, stop, running, kept, missed, silent }
+    /// The number of handlers that have not ended.
+    fn running(&self) -> usize {
+        Arc::strong_count(&self.handlers) - 1
     }
 
     /// Hands over a result, if there is room.
@@ -267,7 +264,7 @@ impl Shared {
     /// Returns true if there is no room for one more, and nobody to be pushed out yet.
     fn is_full(&self) -> bool {
         let Limits { silent, admitted, .. } = self.limits;
-        if self.running.load(Ordering::SeqCst) >= silent + admitted {
+        if self.running() >= silent + admitted {
             return true;
         }
         let waiting = self.silent();
@@ -303,12 +300,6 @@ impl Silent {
 impl Drop for Silent {
     fn drop(&mut self) {
         self.shared.silent().sockets.retain(|socket| socket.id != self.id);
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -429,7 +420,7 @@ mod tests {
         assert!(matches!(connections.next_by(None), Some(Ok(Ok(7)))));
         let shared = Arc::clone(&connections.shared);
         drop(connections);
-        assert_eq!(shared.running.load(Ordering::SeqCst), 0);
+        assert_eq!(shared.running(), 0);
         // Its end has come already; it does not wait for anything that is still to happen.
         silent.set_nonblocking(true).unwrap();
         assert!(

@@ -13,7 +13,6 @@ use crate::{
     Channel,
     channel::{Hook, ReadHalf},
     deadline::{Deadline, lock},
-    shape::{Link, Schedule},
 };
 
 /// The most bytes between writer and reader.
@@ -25,27 +24,15 @@ const CAPACITY: usize = 256 << 10;
 /// If the system does not give a thread.
 #[must_use]
 pub fn pair(timeout: Duration) -> (Channel, Channel) {
-    open(streams(timeout), timeout)
-}
-
-/// The two ends of a connection with the rate and delay of a link each way: no byte is read before it would arrive.
-/// It may be read later, by what the system takes to wake a thread.
-///
-/// # Panics
-/// If the system does not give a thread.
-#[must_use]
-pub fn pair_over(link: Link, timeout: Duration) -> (Channel, Channel) {
-    open(ends([Pipe::over(link), Pipe::over(link)], timeout), timeout)
-}
-
-fn open((left, right): (Stream, Stream), timeout: Duration) -> (Channel, Channel) {
     let open = |end: Stream| end.open(timeout).expect("a thread for a channel in memory");
+    let (left, right) = streams(timeout);
     (open(left), open(right))
 }
 
 /// The two ends of a byte stream each way.
 pub(crate) fn streams(timeout: Duration) -> (Stream, Stream) {
-    ends([Pipe::default(), Pipe::default()], timeout)
+    let [(near, to_near), (far, to_far)] = [(); 2].map(|()| one_way(timeout));
+    (Stream { reader: near, writer: to_far }, Stream { reader: far, writer: to_near })
 }
 
 /// A byte stream one way.
@@ -53,15 +40,6 @@ pub(crate) fn one_way(timeout: Duration) -> (Reader, Writer) {
     let pipe = Arc::new(Pipe::default());
     let reader = Reader { pipe: Arc::clone(&pipe), deadline: Deadline::after(timeout) };
     (reader, Writer { pipe, timeout })
-}
-
-fn ends(pipes: [Pipe; 2], timeout: Duration) -> (Stream, Stream) {
-    let [there, back] = pipes.map(Arc::new);
-    let end = |incoming: &Arc<Pipe>, outgoing: &Arc<Pipe>| Stream {
-        reader: Reader { pipe: Arc::clone(incoming), deadline: Deadline::after(timeout) },
-        writer: Writer { pipe: Arc::clone(outgoing), timeout },
-    };
-    (end(&back, &there), end(&there, &back))
 }
 
 /// One end.
@@ -89,8 +67,6 @@ struct Pipe {
 #[derive(Default)]
 struct State {
     bytes: VecDeque<u8>,
-    /// Arrival of the bytes; at once if there is no link.
-    schedule: Option<Schedule>,
     /// True if no more will be written.
     ended: bool,
     /// Nobody will read what is written from now on. As with TCP, the writer does not learn of it, and reads on its own
@@ -125,25 +101,7 @@ impl Reader {
     }
 }
 
-/// The next action of a thread that waits for a pipe.
-enum Turn {
-    Go,
-    WaitUntil(Instant),
-    Wait,
-}
-
-impl Turn {
-    fn at(instant: Instant) -> Self {
-        if instant <= Instant::now() { Self::Go } else { Self::WaitUntil(instant) }
-    }
-}
-
 impl Pipe {
-    fn over(link: Link) -> Self {
-        let state = State { schedule: Some(Schedule::new(link)), ..State::default() };
-        Self { state: Mutex::new(state), changed: Condvar::new() }
-    }
-
     fn change(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.lock());
         self.changed.notify_all();
@@ -157,51 +115,22 @@ impl Pipe {
     fn wait(
         &self,
         deadline: Deadline,
-        turn: impl Fn(&State) -> Turn,
+        is_ready: impl Fn(&State) -> bool,
     ) -> io::Result<MutexGuard<'_, State>> {
         let mut state = self.lock();
-        loop {
-            let until = match turn(&state) {
-                Turn::Go => return Ok(state),
-                Turn::Wait => deadline,
-                Turn::WaitUntil(instant) if instant < deadline.instant() => Deadline::at(instant),
-                Turn::WaitUntil(_) => deadline,
-            };
-            let (guard, woken) = until.wait(&self.changed, state);
+        while !is_ready(&state) {
+            let (guard, woken) = deadline.wait(&self.changed, state);
             state = guard;
-            // The end of a shorter wait is no failure.
-            if deadline.remaining().is_none() {
-                woken?;
-            }
+            woken?;
         }
+        Ok(state)
     }
 }
 
 impl State {
-    fn readers_turn(&self) -> Turn {
-        if self.abandoned {
-            return Turn::Go;
-        }
-        match (&self.schedule, self.ended || self.is_deaf) {
-            (Some(schedule), ended) => match schedule.next_at() {
-                Some(arrival) => Turn::at(arrival),
-                None if ended => Turn::Go,
-                None => Turn::Wait,
-            },
-            (None, ended) if ended || !self.bytes.is_empty() => Turn::Go,
-            (None, _) => Turn::Wait,
-        }
-    }
-
-    fn writers_turn(&self) -> Turn {
-        if self.ended || self.abandoned || self.is_deaf {
-            return Turn::Go;
-        }
-        match &self.schedule {
-            Some(schedule) => schedule.takes_at().map_or(Turn::Wait, Turn::at),
-            None if self.bytes.len() < CAPACITY => Turn::Go,
-            None => Turn::Wait,
-        }
+    /// Returns true if there is nothing to wait for any more.
+    fn is_over(&self) -> bool {
+        self.ended || self.abandoned || self.is_deaf
     }
 }
 
@@ -211,16 +140,13 @@ impl Read for Reader {
         if self.deadline.remaining().is_none() {
             return Err(ErrorKind::TimedOut.into());
         }
-        let mut state = self.pipe.wait(self.deadline, State::readers_turn)?;
+        let mut state =
+            self.pipe.wait(self.deadline, |state| state.is_over() || !state.bytes.is_empty())?;
         if state.abandoned {
             return Ok(0);
         }
         // The rest, behind the end of the ring, is for the next read.
-        let most = buffer.len().min(state.bytes.as_slices().0.len());
-        let here = match &mut state.schedule {
-            Some(schedule) => schedule.give(most, Instant::now()),
-            None => most,
-        };
+        let here = buffer.len().min(state.bytes.as_slices().0.len());
         let read = state.bytes.read(&mut buffer[..here])?;
         self.pipe.changed.notify_all();
         Ok(read)
@@ -235,17 +161,16 @@ impl ReadHalf for Reader {
 
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut state = self.pipe.wait(Deadline::after(self.timeout), State::writers_turn)?;
+        let mut state = self.pipe.wait(Deadline::after(self.timeout), |state| {
+            state.is_over() || state.bytes.len() < CAPACITY
+        })?;
         if state.ended || state.abandoned {
             return Err(ErrorKind::BrokenPipe.into());
         }
         if state.is_deaf {
             return Ok(bytes.len());
         }
-        let taken = match &mut state.schedule {
-            Some(schedule) => schedule.take(bytes.len(), Instant::now()),
-            None => bytes.len().min(CAPACITY - state.bytes.len()),
-        };
+        let taken = bytes.len().min(CAPACITY - state.bytes.len());
         state.bytes.extend(&bytes[..taken]);
         self.pipe.changed.notify_all();
         Ok(taken)

@@ -16,7 +16,7 @@ mod tests;
 use std::{
     borrow::Cow,
     fmt,
-    io::{self, ErrorKind, Read},
+    io::{self, Read},
     net::{SocketAddr, TcpStream},
     sync::Arc,
 };
@@ -110,25 +110,25 @@ impl Site {
         if !request.headers().contains_key("upgrade") {
             let path = if path == "/" { "/index.html" } else { path };
             let Some(file) = self.files.iter().find(|file| file.path == path) else {
-                return Err(refuse(&stream, 404, "no page here"));
+                return Err(refuse(&stream, "404 Not Found", "no page here"));
             };
-            http::send(&stream, 200, file.media, &file.bytes).map_err(|e| failed(&e))?;
+            http::send(&stream, "200 OK", file.media, &file.bytes).map_err(|e| failed(&e))?;
             return Ok(None);
         }
         let name = match path.strip_prefix(PATH) {
             Some("") => None,
             Some(name) if name.starts_with('/') => Some(&name[1..]),
-            _ => return Err(refuse(&stream, 404, "no session here")),
+            _ => return Err(refuse(&stream, "404 Not Found", "no session here")),
         };
         let local = stream.local_addr().map_err(|e| failed(&e))?;
         let origin = request.headers().get("origin").and_then(|it| it.to_str().ok());
         if !origin.is_some_and(|origin| self.admits(origin, local)) {
             let origin = origin.map_or("none".to_owned(), crate::printable);
             let why = format!("a page of another origin ({origin}); --allow-origin admits it");
-            return Err(refuse(&stream, 403, &why));
+            return Err(refuse(&stream, "403 Forbidden", &why));
         }
         let Ok(response) = create_response(&request) else {
-            return Err(refuse(&stream, 400, "no WebSocket handshake"));
+            return Err(refuse(&stream, "400 Bad Request", "no WebSocket handshake"));
         };
         // A name that nobody has is found out as a wrong token is.
         let known = self.tokens.iter().find(|(of, _)| of.as_deref() == name);
@@ -171,14 +171,20 @@ fn read_head(stream: &TcpStream, deadline: Deadline) -> Result<Option<(Request, 
                 return Ok(Some((request, bytes.split_off(len))));
             }
             Ok(None) if bytes.len() <= MAX_HEAD => {}
-            Ok(_) => return Err(refuse(stream, 431, "a request with a long head")),
-            Err(_) => return Err(refuse(stream, 400, "no HTTP request")),
+            Ok(_) => {
+                return Err(refuse(
+                    stream,
+                    "431 Request Header Fields Too Large",
+                    "a request with a long head",
+                ));
+            }
+            Err(_) => return Err(refuse(stream, "400 Bad Request", "no HTTP request")),
         }
     }
 }
 
 /// Tells the browser that there is nothing for it; returns the error for us.
-fn refuse(stream: &TcpStream, status: u16, why: &str) -> Error {
+fn refuse(stream: &TcpStream, status: &str, why: &str) -> Error {
     // That it has gone is no news.
     let _ = http::send(stream, status, "text/plain; charset=utf-8", why.as_bytes());
     // Unread bytes would reset the connection, and could take the answer back.
@@ -190,15 +196,8 @@ fn refuse(stream: &TcpStream, status: u16, why: &str) -> Error {
 }
 
 fn failed(error: &io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::TimedOut | ErrorKind::WouldBlock => {
-            ChannelError::NothingReceived(core::time::Duration::ZERO).into()
-        }
-        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => {
-            ChannelError::ClosedReceiving.into()
-        }
-        _ => ChannelError::io("answer a browser", error).into(),
-    }
+    let late = ChannelError::NothingReceived(core::time::Duration::ZERO);
+    ChannelError::of(error, late, ChannelError::ClosedReceiving, "answer a browser").into()
 }
 
 impl fmt::Debug for Site {

@@ -15,10 +15,7 @@ use foxtrot::{
 use foxtrot_net::{
     Error, HelloError, drive,
     hello::{Agreement, Heard, Hello, Role, Table, token_binding},
-    jobs::{
-        self, check_least_keys, memory_of_psi_receiver, memory_of_psi_sender, peers_keys,
-        peers_length,
-    },
+    jobs::{self, memory_of_psi_receiver, memory_of_psi_sender, peers_keys, peers_length},
     tokio::Lanes,
 };
 use foxtrot_ot::{
@@ -99,14 +96,12 @@ impl Options {
     fn hello(&self, role: Role, method: &Method, ours: usize) -> Hello {
         let hello = jobs::psi(role, method, &self.normalize, ours, self.most);
         let hello = hello.at_least(self.least as u64);
-        let hello = jobs::key_columns(hello, self.columns.as_deref());
+        let hello = jobs::key_columns(hello, 0, self.columns.as_deref());
         self.set.iter().fold(hello, |hello, set| hello.detail(jobs::SET, set))
     }
 
     fn peers_keys(&self, details: &Table) -> Result<usize, HelloError> {
-        let theirs = peers_keys(details, self.most)?;
-        check_least_keys(theirs, self.least)?;
-        Ok(theirs)
+        peers_keys(details, 0, self.least..=self.most)
     }
 }
 

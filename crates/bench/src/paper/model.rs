@@ -1,9 +1,8 @@
 //! A model of a link's cost: max(CPU, bytes / rate) + rounds × round trip.
 
-use foxtrot_net::shape::Link;
-
 use super::{figure::Figure, measurement::Measurement};
 use crate::ext::{RECEIVER, SENDER, Sample};
+use crate::link::Link;
 
 /// The figure for n of them by the CPU time and bytes of a measurement; `None` if the model does not know it.
 ///

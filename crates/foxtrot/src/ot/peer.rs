@@ -1,4 +1,5 @@
 //! Oblivious transfer of messages with a [`Peer`].
+#![expect(clippy::missing_errors_doc, reason = "most calls may end with any error: see its type")]
 
 use foxtrot_net::{
     Difference, HelloError, Reason,
@@ -62,9 +63,6 @@ impl IntoIterator for Messages {
 }
 
 /// Sends one message of each pair: the one that the receiver chooses, which this side does not learn.
-///
-/// # Errors
-/// [`Error`].
 pub fn send<M: AsRef<[u8]> + Sync>(peer: &mut Peer, messages: &[[M; 2]]) -> Result<(), Error> {
     Options::new().send(peer, messages)
 }
@@ -79,9 +77,6 @@ pub fn receive(peer: &mut Peer, choices: &[bool]) -> Result<Messages, Error> {
 
 impl Options {
     /// [`send`] with these options.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn send<M: AsRef<[u8]> + Sync>(
         &self,
         peer: &mut Peer,
@@ -91,9 +86,6 @@ impl Options {
     }
 
     /// [`receive`] with these options.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn receive(&self, peer: &mut Peer, choices: &[bool]) -> Result<Messages, Error> {
         Ok(Messages(self.receive_sealed(peer, 2, picks(choices))?.open().collect()))
     }
@@ -119,9 +111,6 @@ impl Options {
     /// sender.join().expect("no panic")?;
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn send_from<M: AsRef<[u8]> + Send, E: SinkError>(
         &self,
         peer: &mut Peer,
@@ -134,9 +123,6 @@ impl Options {
 
     /// [`receive`] with a `sink` that takes the messages one by one, in order, and none twice in memory. The session has ended
     /// by then, so its errors are not the sender's business; an error of the sink is in the [`Error`].
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn receive_into<E: SinkError>(
         &self,
         peer: &mut Peer,
@@ -222,9 +208,6 @@ pub(super) mod one_of_n {
     use super::{super::one_of_n::shape, *};
 
     /// Sends, of each `choices` messages in a row, the one that the receiver picks.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn send<M: AsRef<[u8]> + Sync>(
         peer: &mut Peer,
         choices: usize,
@@ -256,9 +239,6 @@ pub(super) mod one_of_n {
         /// sender.join().expect("no panic")?;
         /// # Ok::<(), foxtrot::Error>(())
         /// ```
-        ///
-        /// # Errors
-        /// [`Error`].
         pub fn send_one_of<M: AsRef<[u8]> + Sync>(
             &self,
             peer: &mut Peer,
@@ -271,9 +251,6 @@ pub(super) mod one_of_n {
         }
 
         /// [`receive`] with these options.
-        ///
-        /// # Errors
-        /// [`Error`].
         pub fn receive_one_of(
             &self,
             peer: &mut Peer,

@@ -11,7 +11,7 @@ use std::{
 use foxtrot_net::{
     ChannelError, Error as NetError,
     gate::Gate,
-    listen::{self, Connections, Limits},
+    listen::{self, Connections, Limits, Stopper},
     tcp,
 };
 
@@ -33,10 +33,6 @@ pub struct Server<T = (), E = Error> {
     connections: Connections<Option<Ended<T, E>>>,
     address: SocketAddr,
 }
-
-/// Ends a [`Server`] from another thread.
-#[derive(Clone, Debug)]
-pub struct Stopper(listen::Stopper);
 
 /// A session that has ended, or a connection that became none.
 #[derive(Debug)]
@@ -156,7 +152,7 @@ impl<T, E: From<Error>> Server<T, E> {
     /// A handle that ends the server from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
-        Stopper(self.connections.stopper())
+        self.connections.stopper()
     }
 
     /// The next session that has ended, if one has by that time; without one it waits until the server was stopped.
@@ -177,13 +173,6 @@ impl<T, E: From<Error>> Iterator for Server<T, E> {
     /// `None` when the server was stopped and all sessions have ended.
     fn next(&mut self) -> Option<Ended<T, E>> {
         self.ended_by(None)
-    }
-}
-
-impl Stopper {
-    /// Ends the listening and closes connections that have not begun a job. Sessions run on to their end.
-    pub fn stop(&self) {
-        self.0.stop();
     }
 }
 

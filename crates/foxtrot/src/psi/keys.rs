@@ -21,22 +21,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+//!
+//! Keys of several parts and normalisers take the feature `keys`.
+
+#[cfg(feature = "keys")]
+mod builder;
 mod distinct;
+#[cfg(feature = "keys")]
 mod keyer;
+#[cfg(feature = "keys")]
 mod normalise;
+#[cfg(feature = "keys")]
 pub mod scan;
 
-use std::{borrow::Cow, fmt};
+use std::{fmt, mem};
 
-use foxtrot_ot::Usage;
+use foxtrot_net::jobs::KEY_COLUMNS;
+use foxtrot_ot::{Usage, erase::Secret};
 use zeroize::Zeroizing;
 
-use super::MAX_ITEMS;
-use crate::Error;
+use super::{Digest, ItemHasher, MAX_ITEMS};
+use crate::{
+    Error,
+    job::{Agreed, room},
+};
 
 pub use distinct::{AT_ONCE, Distinct};
-pub use keyer::{Item, Keyer};
-pub use normalise::Normaliser;
+#[cfg(feature = "keys")]
+pub use {builder::Builder, keyer::Keyer, normalise::Normaliser};
+
+/// The item that is compared: 32 bytes for a key of any length.
+pub type Item = [u8; 32];
 
 /// The number in place of an item's, for a row without a key.
 const NO_ITEM: u32 = u32::MAX;
@@ -64,9 +79,15 @@ pub struct Told {
     pub session: [u8; 32],
 }
 
-/// Keys that are being read.
-pub struct Builder {
-    keyer: Keyer,
+impl Told {
+    pub(super) fn of(agreed: &Agreed, keys: usize) -> Self {
+        let columns = agreed.peer_details.get(KEY_COLUMNS).cloned();
+        Self { keys, columns, session: *agreed.sid.as_bytes() }
+    }
+}
+
+/// The items of rows, as they come.
+struct Rows {
     distinct: Distinct,
     /// The number of each row's item.
     rows: Vec<u32>,
@@ -76,20 +97,18 @@ pub struct Builder {
     waiting: Zeroizing<Vec<Item>>,
     waiting_rows: Vec<usize>,
     most: usize,
-    columns: Option<Vec<String>>,
 }
 
-impl Builder {
-    /// No keys so far, of as many parts as there are normalisers; room for `most` rows.
+impl Rows {
+    /// Room for `most` rows.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub fn new(normalisers: Vec<Normaliser>, most: usize) -> Result<Self, Error> {
+    fn new(most: usize) -> Result<Self, Error> {
         let bytes = most.saturating_mul(size_of::<Item>() + size_of::<u32>());
         let mut rows = Vec::new();
         rows.try_reserve_exact(most).map_err(|_| Error::OutOfMemory { bytes })?;
         Ok(Self {
-            keyer: Keyer::new(normalisers),
             distinct: Distinct::with_capacity(most).ok_or(Error::OutOfMemory { bytes })?,
             rows,
             duplicates: Vec::new(),
@@ -97,31 +116,14 @@ impl Builder {
             waiting: Zeroizing::new(Vec::with_capacity(AT_ONCE)),
             waiting_rows: Vec::with_capacity(AT_ONCE),
             most,
-            columns: None,
         })
     }
 
-    /// Tells the peer the names of the key columns. They inform people and need not match. What is longer than 255 bytes is
-    /// cut.
-    #[must_use]
-    pub fn columns(self, names: Vec<String>) -> Self {
-        Self { columns: Some(names), ..self }
-    }
-
-    /// Takes the next row with the parts of its key.
+    /// Takes the next row with the item of its key.
     ///
     /// # Panics
     /// If there are more rows than there is room for.
-    pub fn push<'a>(&mut self, parts: impl Iterator<Item = Cow<'a, str>>) {
-        let item = self.keyer.item(parts);
-        self.push_item(item);
-    }
-
-    /// Takes the next row with the item of its key, as a [`Keyer`] with these normalisers makes it.
-    ///
-    /// # Panics
-    /// If there are more rows than there is room for.
-    pub fn push_item(&mut self, item: Option<Item>) {
+    fn push(&mut self, item: Option<Item>) {
         assert!(self.rows.len() < self.most, "more rows than there is room for");
         match item {
             None => self.empty.push(self.rows.len()),
@@ -154,18 +156,33 @@ impl Builder {
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`] for more items than an intersection takes.
-    pub fn finish(mut self) -> Result<Keys, Error> {
+    fn finish(mut self, terms: String, columns: Option<Vec<String>>) -> Result<Keys, Error> {
         self.look_up();
-        let Self { keyer, distinct, rows, duplicates, empty, columns, .. } = self;
+        let Self { distinct, rows, duplicates, empty, .. } = self;
         let items = distinct.into_items();
         match items.len() {
             n if n > MAX_ITEMS => Err(Usage::BatchTooLarge { n, max: MAX_ITEMS }.into()),
-            _ => Ok(Keys { terms: keyer.terms(), items, rows, duplicates, empty, columns }),
+            _ => Ok(Keys { items, rows, duplicates, empty, terms, columns }),
         }
     }
 }
 
 impl Keys {
+    /// The keys of items that are compared byte by byte, as [`Options::send`](super::Options::send) compares them: one of one part
+    /// for each item.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`] for more items than an intersection takes; [`Error::OutOfMemory`].
+    pub fn of<T: AsRef<[u8]>>(items: &[T]) -> Result<Self, Error> {
+        let n = items.len();
+        if n > MAX_ITEMS {
+            return Err(Usage::BatchTooLarge { n, max: MAX_ITEMS }.into());
+        }
+        let (mut rows, mut hasher) = (Rows::new(n)?, ItemHasher::new());
+        items.iter().for_each(|item| rows.push(hasher.item([item])));
+        rows.finish("none/1".into(), None)
+    }
+
     /// The number of different keys.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -236,6 +253,33 @@ impl Keys {
         let is = |&item: &u32| is_common.get(item as usize).is_some_and(|&it| it);
         self.rows.iter().map(is).collect()
     }
+
+    /// The rows whose key has one of these numbers, in order.
+    pub(super) fn indices(&self, common: &[usize]) -> Vec<usize> {
+        let rows = self.rows_of(common).into_iter().enumerate();
+        rows.filter_map(|(row, is)| is.then_some(row)).collect()
+    }
+
+    /// The first row with each key, in the order of the keys.
+    pub(super) fn firsts(&self) -> Vec<usize> {
+        let mut firsts = Vec::with_capacity(self.len());
+        for row in 0..self.rows() {
+            if self.key_of(row) == Some(firsts.len()) {
+                firsts.push(row);
+            }
+        }
+        firsts
+    }
+
+    pub(super) fn copy_items(&self) -> Result<Secret<Digest>, Error> {
+        let mut items = room(self.len())?;
+        items.0.extend_from_slice(&self.items);
+        Ok(items)
+    }
+
+    pub(super) fn into_items(mut self) -> Secret<Digest> {
+        Secret(mem::take(&mut *self.items))
+    }
 }
 
 impl fmt::Debug for Keys {
@@ -243,5 +287,3 @@ impl fmt::Debug for Keys {
         write!(f, "Keys({} rows, {} keys, <redacted>)", self.rows.len(), self.items.len())
     }
 }
-
-foxtrot_ot::erase::redacted! { Builder; }

@@ -1,11 +1,16 @@
 //! More than an intersection, with a [`Peer`]: payloads for matches, matches for both sides, counts and sums.
+#![expect(clippy::missing_errors_doc, reason = "most calls may end with any error: see its type")]
 
 use std::mem;
 
 use foxtrot_net::{
     Reason,
     hello::Hello,
-    jobs::{FUNCTION, LARGEST, MIN_COUNT, check_least_keys, memory_of_count, peers_keys},
+    jobs::{
+        COLUMNS, DUPLICATES, FUNCTION, LARGEST, MIN_COUNT, VALUE, WIDTH, key_columns,
+        memory_of_count, peers_keys,
+    },
+    printable,
 };
 use foxtrot_ot::{
     Usage,
@@ -19,21 +24,26 @@ use foxtrot_psi::{
         self, PROTOCOL, Parameters,
         protocol::{Plan as CircuitPlan, receive as receive_count, send as send_count},
     },
-    join::{MAX_PAYLOAD, Terms},
-    method::protocol::{Receiver, Sender},
+    join::Terms,
+    method::protocol::Receiver,
 };
 
 use super::{
     Assumption, Digest, Function, Options,
-    peer::{Set, steps},
+    fields::{self, Fields, Matches, Padding},
+    keys::{Keys, Told},
+    peer::steps,
 };
 use crate::{
     Error, Peer,
-    job::{Agreed, Answer, Job, Role, refused},
+    job::{Agreed, Answer, Job, Role, refused, room},
 };
 
 /// The term of the bytes of a payload.
 const PAYLOAD: &str = "payload";
+
+/// Payloads, each with the number of its item.
+type Payloads = Vec<(usize, Vec<u8>)>;
 
 impl Options {
     /// Lets the peer find out which of its items are among these, and read the payload of each match: `len` bytes, agreed on
@@ -61,36 +71,37 @@ impl Options {
         rows: &[(T, P)],
         len: usize,
     ) -> Result<(), Error> {
-        let terms = payload(len)?;
+        let terms = Terms::NONE.payload(len)?;
+        let with = |hello: Hello| hello.term(FUNCTION, Function::Join).term(PAYLOAD, len);
         if let Some((_, wrong)) = rows.iter().find(|(_, payload)| payload.as_ref().len() != len) {
             return Err(Usage::MessageLength { len: wrong.as_ref().len(), max: len }.into());
         }
         let items: Vec<_> = rows.iter().map(|(item, _)| item.as_ref()).collect();
-        let set = Set::of(&items)?;
-        let payloads: Vec<_> = set.firsts().into_iter().map(|row| rows[row].1.as_ref()).collect();
+        let keys = Keys::of(&items)?;
+        let payloads: Vec<_> = keys.firsts().into_iter().map(|row| rows[row].1.as_ref()).collect();
         let payload = |item: usize, to: &mut [u8]| to.copy_from_slice(payloads[item]);
-        self.send_join(peer, &set, (Function::Join, terms), payload).map(drop)
+        let (job, told, items) = self.begin_keys(peer, Role::Sender, &keys, with)?;
+        self.send_items(job, told.keys, items, Some(terms), payload).map(drop)
     }
 
     /// Finds out which of these items the peer also has, with its payload for each: indices in order. Of items that
     /// repeat, each is there.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn receive_with<T: AsRef<[u8]>>(
         &self,
         peer: &mut Peer,
         items: &[T],
         len: usize,
     ) -> Result<Vec<(usize, Vec<u8>)>, Error> {
-        let set = Set::of(items)?;
-        let (common, payloads) = self.receive_join(peer, &set, (Function::Join, payload(len)?))?;
-        let mut all = Vec::new();
-        for (item, payload) in common.iter().zip(payloads) {
-            all.extend(set.indices(&[*item]).into_iter().map(|index| (index, payload.clone())));
-        }
-        all.sort_unstable_by_key(|(index, _)| *index);
-        Ok(all)
+        let (keys, terms) = (Keys::of(items)?, Terms::NONE.payload(len)?);
+        let with = |hello: Hello| hello.term(FUNCTION, Function::Join).term(PAYLOAD, len);
+        let (job, told, items) = self.begin_keys(peer, Role::Receiver, &keys, with)?;
+        let (_, payloads) = self.receive_joined(job, told.keys, items, terms)?;
+        let rows = (0..keys.rows()).filter_map(|row| {
+            let key = keys.key_of(row)?;
+            let at = payloads.binary_search_by_key(&key, |(key, _)| *key).ok()?;
+            Some((row, payloads[at].1.clone()))
+        });
+        Ok(rows.collect())
     }
 
     /// Lets the peer find out which of its items are among these, and finds out which these are: their indices, in order. The peer
@@ -108,92 +119,118 @@ impl Options {
     /// # }
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn send_both<T: AsRef<[u8]>>(
         &self,
         peer: &mut Peer,
         items: &[T],
     ) -> Result<Vec<usize>, Error> {
-        let (set, terms) = (Set::of(items)?, Terms::NONE.both());
-        let common = self.send_join(peer, &set, (Function::Both, terms), |_, _| ())?;
-        Ok(set.indices(&common))
+        let keys = Keys::of(items)?;
+        let (common, _) = self.send_keys_both(peer, &keys)?;
+        Ok(keys.indices(&common))
     }
 
     /// [`receive`](Self::receive) from a peer that also learns its matches: [`send_both`](Self::send_both).
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn receive_both<T: AsRef<[u8]>>(
         &self,
         peer: &mut Peer,
         items: &[T],
     ) -> Result<Vec<usize>, Error> {
-        let (set, terms) = (Set::of(items)?, Terms::NONE.both());
-        let (common, _) = self.receive_join(peer, &set, (Function::Both, terms))?;
-        Ok(set.indices(&common))
+        let keys = Keys::of(items)?;
+        let (common, _) = self.receive_keys_both(peer, &keys)?;
+        Ok(keys.indices(&common))
     }
 
-    fn send_join(
+    /// [`send_both`](Self::send_both) for keys of rows: the numbers of the common keys.
+    pub fn send_keys_both(
         &self,
         peer: &mut Peer,
-        set: &Set,
-        (function, terms): (Function, Terms),
-        payload: impl FnMut(usize, &mut [u8]) + Send,
-    ) -> Result<Vec<usize>, Error> {
-        let items = set.items()?;
-        let hello = self.hello_of(Role::Sender, items.len(), function, terms)?;
-        let (agreed, receivers) = self.negotiate(peer, hello, items.len())?;
-        self.send_joined(peer.job(agreed), receivers, items, terms, payload)
+        keys: &Keys,
+    ) -> Result<(Vec<usize>, Told), Error> {
+        let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, both)?;
+        let terms = Some(Terms::NONE.both());
+        Ok((self.send_items(job, told.keys, items, terms, |_, _| ())?, told))
     }
 
-    fn send_joined(
+    /// [`receive_both`](Self::receive_both) for keys of rows: the numbers of the common keys.
+    pub fn receive_keys_both(
         &self,
-        mut job: Job<'_>,
-        receivers: usize,
-        mut items: Secret<Digest>,
-        terms: Terms,
-        mut payload: impl FnMut(usize, &mut [u8]) + Send,
-    ) -> Result<Vec<usize>, Error> {
-        let base = self.base_of(&mut job, [receivers, items.len()])?;
-        let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
-        let plan = self.plan(job.direction(), [receivers, items.len()], base.ot())?;
-        let common = job.play(|io| async move {
-            let mut payload = |item: usize, to: &mut [u8]| {
-                payload(item, to);
-                Ok(())
-            };
-            let sender = Sender::set_up(&io, &mut cx, plan).await?;
-            sender.join(&io, mem::take(&mut items.0), terms, &mut payload, &mut tell).await
+        peer: &mut Peer,
+        keys: &Keys,
+    ) -> Result<(Vec<usize>, Told), Error> {
+        let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, both)?;
+        Ok((self.receive_joined(job, told.keys, items, Terms::NONE.both())?.0, told))
+    }
+
+    /// Lets the peer find out which of its keys are among these, and read the columns of each match that it asks for. The
+    /// peer calls [`receive_keys_with`](Self::receive_keys_with), or runs `foxtrot psi receive --with`.
+    ///
+    /// # Errors
+    /// [`Error::Columns`] if the peer asks for other columns; [`Error`].
+    pub fn send_keys_with(
+        &self,
+        peer: &mut Peer,
+        keys: &Keys,
+        fields: &Fields,
+    ) -> Result<Told, Error> {
+        if fields.keys() != keys.len() {
+            return Err(Error::Config("the fields are of other keys"));
+        }
+        let (shared, padding) = (fields.names(), fields.padding());
+        let with = |hello| with_columns(hello, shared, padding);
+        // A job that is dropped gives up.
+        let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, with)?;
+        let asked = peers_columns(&job)?;
+        let places = fields.places(&asked).map_err(|column| {
+            let (column, all) = (printable(&column), printable(&shared.join(", ")));
+            Error::Columns(format!("the peer asks for column {column}; this side shares {all}"))
         })?;
-        job.finish_keeping(base)?;
-        Ok(common)
+        let too_long = |_| Error::Columns("the peer asks for columns too long together".into());
+        let terms = terms_of(&asked, padding).map_err(too_long)?;
+        let payload = |item: usize, to: &mut [u8]| fields.write(item, &places, to);
+        self.send_items(job, told.keys, items, Some(terms), payload)?;
+        Ok(told)
     }
 
-    fn receive_join(
+    /// Finds out which of these keys the peer also has: their numbers in order, each with the fields of these columns. The
+    /// peer calls [`send_keys_with`](Self::send_keys_with), or runs `foxtrot psi send
+    /// --share`.
+    ///
+    /// # Errors
+    /// [`Error::Columns`] if the peer does not share such columns, or sends fields that are no text; [`Error`].
+    pub fn receive_keys_with(
         &self,
         peer: &mut Peer,
-        set: &Set,
-        (function, terms): (Function, Terms),
-    ) -> Result<(Vec<usize>, Vec<Vec<u8>>), Error> {
-        let items = set.items()?;
-        let hello = self.hello_of(Role::Receiver, items.len(), function, terms)?;
-        let (agreed, senders) = self.negotiate(peer, hello, items.len())?;
-        self.receive_joined(peer.job(agreed), senders, items, terms)
+        keys: &Keys,
+        columns: &[String],
+        padding: Padding,
+    ) -> Result<(Matches, Told), Error> {
+        let terms = terms_of(columns, padding)?;
+        let with = |hello| with_columns(hello, columns, padding);
+        let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, with)?;
+        let shared = peers_columns(&job)?;
+        if let Some(column) = columns.iter().find(|&column| !shared.contains(column)) {
+            let (column, all) = (printable(column), printable(&shared.join(", ")));
+            let why = format!("the peer does not share column {column}; it shares {all}");
+            return Err(Error::Columns(why));
+        }
+        let (_, payloads) = self.receive_joined(job, told.keys, items, terms)?;
+        let read = |(key, payload): (usize, Vec<u8>)| Some((key, fields::read(&payload, padding)?));
+        let read = payloads.into_iter().map(read);
+        Ok((read.collect::<Option<_>>().ok_or(Error::NotText)?, told))
     }
 
-    /// The numbers of common items, and their payloads.
+    /// The numbers of common items, and their payloads in the order of these numbers.
     fn receive_joined(
         &self,
         mut job: Job<'_>,
         senders: usize,
         mut items: Secret<Digest>,
         terms: Terms,
-    ) -> Result<(Vec<usize>, Vec<Vec<u8>>), Error> {
-        let base = self.base_of(&mut job, [items.len(), senders])?;
+    ) -> Result<(Vec<usize>, Payloads), Error> {
+        let sizes = [items.len(), senders];
+        let base = self.base_of(&mut job, sizes)?;
+        let plan = self.plan(job.direction(), sizes, base.ot())?;
         let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
-        let plan = self.plan(job.direction(), [items.len(), senders], base.ot())?;
         let (mut store, mut payloads) = (Vec::new(), Vec::new());
         let kept = &mut store;
         let joined = job.play(|io| async move {
@@ -205,26 +242,30 @@ impl Options {
         let take = |item: usize, payload: &[u8]| payloads.push((item, payload.to_vec()));
         let common = joined.open(&mut store, take).map_err(foxtrot_net::Error::from)?;
         payloads.sort_unstable_by_key(|(item, _)| *item);
-        Ok((common, payloads.into_iter().map(|(_, payload)| payload).collect()))
-    }
-
-    fn hello_of(
-        &self,
-        role: Role,
-        ours: usize,
-        function: Function,
-        terms: Terms,
-    ) -> Result<Hello, Error> {
-        let hello = self.hello(role, "none/1", ours)?.term(FUNCTION, function);
-        Ok(terms.payload_len().into_iter().fold(hello, |hello, len| hello.term(PAYLOAD, len)))
+        Ok((common, payloads))
     }
 }
 
-fn payload(len: usize) -> Result<Terms, Error> {
-    match len {
-        0..=MAX_PAYLOAD => Ok(Terms::NONE.payload(len)?),
-        _ => Err(Usage::MessageLength { len, max: MAX_PAYLOAD }.into()),
-    }
+fn both(hello: Hello) -> Hello {
+    hello.term(FUNCTION, Function::Both)
+}
+
+fn with_columns(hello: Hello, names: &[String], padding: Padding) -> Hello {
+    hello
+        .term(FUNCTION, Function::Join)
+        .term(WIDTH, padding.width)
+        .term(DUPLICATES, padding.duplicates.name())
+        .detail(COLUMNS, names.join("\n"))
+}
+
+fn peers_columns(job: &Job<'_>) -> Result<Vec<String>, Error> {
+    let told = job.agreement().peer_details.get(COLUMNS);
+    let told = told.ok_or_else(|| Error::Columns("the peer names no columns".into()))?;
+    Ok(told.split('\n').map(str::to_owned).collect())
+}
+
+fn terms_of(columns: &[String], padding: Padding) -> Result<Terms, Error> {
+    Ok(Terms::NONE.payload(columns.len().saturating_mul(padding.slot()))?)
 }
 
 /// Counts and sums over an intersection, of which both sides learn the result and neither learns its items. Secure only if both
@@ -270,19 +311,13 @@ impl Count {
     }
 
     /// Counts the items that both have; the peer calls [`receive`](Self::receive).
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn send<T: AsRef<[u8]>>(&self, peer: &mut Peer, items: &[T]) -> Result<Outcome, Error> {
-        self.run(peer, Role::Sender, &Set::of(items)?, None, Secret::default())
+        Ok(self.send_keys(peer, &Keys::of(items)?)?.0)
     }
 
     /// Counts the items that both have; the peer calls [`send`](Self::send).
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn receive<T: AsRef<[u8]>>(&self, peer: &mut Peer, items: &[T]) -> Result<Outcome, Error> {
-        self.run(peer, Role::Receiver, &Set::of(items)?, None, Secret::default())
+        Ok(self.receive_keys(peer, &Keys::of(items)?)?.0)
     }
 
     /// Counts items, and adds up the numbers beside these, none of which is above `largest`. Of items that repeat, the
@@ -300,48 +335,84 @@ impl Count {
             return Err(Usage::NumberTooLarge { largest }.into());
         }
         let items: Vec<_> = rows.iter().map(|(item, _)| item.as_ref()).collect();
-        let set = Set::of(&items)?;
-        let numbers = set.firsts().into_iter().map(|row| rows[row].1).collect();
-        self.run(peer, Role::Sender, &set, Some(largest), Secret(numbers))
+        let keys = Keys::of(&items)?;
+        let numbers = Secret(keys.firsts().into_iter().map(|row| rows[row].1).collect());
+        Ok(self.run(peer, Role::Sender, &keys, Some(largest), (None, numbers))?.0)
     }
 
     /// Counts items, and learns the sum of the peer's numbers: [`send_sum`](Self::send_sum).
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn receive_sum<T: AsRef<[u8]>>(
         &self,
         peer: &mut Peer,
         items: &[T],
         largest: u64,
     ) -> Result<Outcome, Error> {
-        self.run(peer, Role::Receiver, &Set::of(items)?, Some(largest), Secret::default())
+        Ok(self.receive_keys_sum(peer, &Keys::of(items)?, largest)?.0)
+    }
+
+    /// [`send`](Self::send) for keys of rows.
+    pub fn send_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<(Outcome, Told), Error> {
+        self.run(peer, Role::Sender, keys, None, (None, Secret::default()))
+    }
+
+    /// [`receive`](Self::receive) for keys of rows.
+    pub fn receive_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<(Outcome, Told), Error> {
+        self.run(peer, Role::Receiver, keys, None, (None, Secret::default()))
+    }
+
+    /// [`send_sum`](Self::send_sum) for keys of rows: a number of each key, by the key's number, of a column with this
+    /// name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a larger number, and if the sum could be 2^64; [`Error`].
+    pub fn send_keys_sum(
+        &self,
+        peer: &mut Peer,
+        keys: &Keys,
+        (column, numbers): (Option<&str>, &[u64]),
+        largest: u64,
+    ) -> Result<(Outcome, Told), Error> {
+        if numbers.len() != keys.len() {
+            return Err(Error::Config("there is not a number for each key"));
+        }
+        if numbers.iter().any(|number| *number > largest) {
+            return Err(Usage::NumberTooLarge { largest }.into());
+        }
+        let mut copied = room(numbers.len())?;
+        copied.0.extend_from_slice(numbers);
+        self.run(peer, Role::Sender, keys, Some(largest), (column, copied))
+    }
+
+    /// [`receive_sum`](Self::receive_sum) for keys of rows.
+    pub fn receive_keys_sum(
+        &self,
+        peer: &mut Peer,
+        keys: &Keys,
+        largest: u64,
+    ) -> Result<(Outcome, Told), Error> {
+        self.run(peer, Role::Receiver, keys, Some(largest), (None, Secret::default()))
     }
 
     fn run(
         &self,
         peer: &mut Peer,
         role: Role,
-        set: &Set,
+        keys: &Keys,
         largest: Option<u64>,
-        numbers: Secret<u64>,
-    ) -> Result<Outcome, Error> {
-        let items = set.items()?;
-        let hello = self.hello(role, "none/1", items.len(), largest)?;
-        let (agreed, parameters) = self.agree(peer, hello, items.len(), largest)?;
-        self.play(peer.job(agreed), parameters, items, numbers)
-    }
-
-    fn play(
-        &self,
-        job: Job<'_>,
-        parameters: Parameters,
-        mut items: Secret<Digest>,
-        numbers: Secret<u64>,
-    ) -> Result<Outcome, Error> {
-        let base = self.options.method.base;
-        let (mut cx, role, direction) = (job.context()?, job.agreement().role, job.direction());
-        let mut tell = steps(job.teller("steps"));
+        (column, numbers): (Option<&str>, Secret<u64>),
+    ) -> Result<(Outcome, Told), Error> {
+        let hello = self.hello(role, &keys.terms, keys.len(), largest)?;
+        let hello = key_columns(hello, 0, keys.columns.as_deref());
+        let hello = column.into_iter().fold(hello, |hello, name| hello.detail(VALUE, name));
+        let (agreed, parameters) = self.agree(peer, hello, keys.len(), largest)?;
+        let theirs = match role {
+            Role::Receiver => parameters.sender_items(),
+            Role::Sender => parameters.receiver_items(),
+        };
+        let (told, mut items) = (Told::of(&agreed, theirs), keys.copy_items()?);
+        let job = peer.job(agreed);
+        let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
+        let (base, direction) = (self.options.method.base, job.direction());
         let plan = CircuitPlan { parameters, base, direction, counter: 0 };
         let outcome = job.play(|io| async move {
             let items = mem::take(&mut items.0);
@@ -353,7 +424,7 @@ impl Count {
             }
         })?;
         job.finish()?;
-        outcome.ok_or(Error::Config("both sides learn the result"))
+        Ok((outcome.ok_or(Error::Config("both sides learn the result"))?, told))
     }
 
     fn hello(
@@ -383,10 +454,9 @@ impl Count {
         ours: usize,
         largest: Option<u64>,
     ) -> Result<(Agreed, Parameters), Error> {
-        let (role, most, least) = (hello.role(), self.options.most, self.options.least);
+        let (role, allowed) = (hello.role(), self.options.least..=self.options.most);
         peer.negotiate_by(hello, |details| {
-            let theirs = peers_keys(details, most).map_err(refused)?;
-            check_least_keys(theirs, least).map_err(refused)?;
+            let theirs = peers_keys(details, 0, allowed).map_err(refused)?;
             let (receivers, senders) = match role {
                 Role::Receiver => (ours, theirs),
                 Role::Sender => (theirs, ours),
@@ -404,209 +474,5 @@ impl Count {
 impl Default for Count {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-/// Calls for keys of rows.
-#[cfg(feature = "keys")]
-mod of_keys {
-    use foxtrot_net::{
-        jobs::{COLUMNS, DUPLICATES, VALUE, WIDTH, key_columns},
-        printable,
-    };
-
-    use super::{
-        super::{
-            fields::{self, Fields, Matches, Padding},
-            keys::{Keys, Told},
-            peer::{items_of, told},
-        },
-        *,
-    };
-    use crate::job::room;
-
-    impl Options {
-        /// [`send_both`](Self::send_both) for keys of rows: the numbers of the common keys.
-        ///
-        /// # Errors
-        /// [`Error`].
-        pub fn send_keys_both(
-            &self,
-            peer: &mut Peer,
-            keys: &Keys,
-        ) -> Result<(Vec<usize>, Told), Error> {
-            let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, both)?;
-            let terms = Terms::NONE.both();
-            Ok((self.send_joined(job, told.keys, items, terms, |_, _| ())?, told))
-        }
-
-        /// [`receive_both`](Self::receive_both) for keys of rows: the numbers of the common keys.
-        ///
-        /// # Errors
-        /// [`Error`].
-        pub fn receive_keys_both(
-            &self,
-            peer: &mut Peer,
-            keys: &Keys,
-        ) -> Result<(Vec<usize>, Told), Error> {
-            let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, both)?;
-            Ok((self.receive_joined(job, told.keys, items, Terms::NONE.both())?.0, told))
-        }
-
-        /// Lets the peer find out which of its keys are among these, and read the columns of each match that it asks for. The
-        /// peer calls [`receive_keys_with`](Self::receive_keys_with), or runs `foxtrot psi receive --with`.
-        ///
-        /// # Errors
-        /// [`Error::Columns`] if the peer asks for other columns; [`Error`].
-        pub fn send_keys_with(
-            &self,
-            peer: &mut Peer,
-            keys: &Keys,
-            fields: &Fields,
-        ) -> Result<Told, Error> {
-            if fields.keys() != keys.len() {
-                return Err(Error::Config("the fields are of other keys"));
-            }
-            let (shared, padding) = (fields.names(), fields.padding());
-            let with = |hello| with_columns(hello, shared, padding);
-            // A job that is dropped gives up.
-            let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, with)?;
-            let asked = peers_columns(&job)?;
-            let places = fields.places(&asked).map_err(|column| {
-                let (column, all) = (printable(&column), printable(&shared.join(", ")));
-                Error::Columns(format!("the peer asks for column {column}; this side shares {all}"))
-            })?;
-            let too_long = |_| Error::Columns("the peer asks for columns too long together".into());
-            let terms = terms_of(&asked, padding).map_err(too_long)?;
-            let payload = |item: usize, to: &mut [u8]| fields.write(item, &places, to);
-            self.send_joined(job, told.keys, items, terms, payload)?;
-            Ok(told)
-        }
-
-        /// Finds out which of these keys the peer also has: their numbers in order, each with the fields of these columns. The
-        /// peer calls [`send_keys_with`](Self::send_keys_with), or runs `foxtrot psi send
-        /// --share`.
-        ///
-        /// # Errors
-        /// [`Error::Columns`] if the peer does not share such columns, or sends fields that are no text; [`Error`].
-        pub fn receive_keys_with(
-            &self,
-            peer: &mut Peer,
-            keys: &Keys,
-            columns: &[String],
-            padding: Padding,
-        ) -> Result<(Matches, Told), Error> {
-            let terms = terms_of(columns, padding)?;
-            let with = |hello| with_columns(hello, columns, padding);
-            let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, with)?;
-            let shared = peers_columns(&job)?;
-            if let Some(column) = columns.iter().find(|&column| !shared.contains(column)) {
-                let (column, all) = (printable(column), printable(&shared.join(", ")));
-                let why = format!("the peer does not share column {column}; it shares {all}");
-                return Err(Error::Columns(why));
-            }
-            let (mut common, payloads) = self.receive_joined(job, told.keys, items, terms)?;
-            // Payloads are in this order.
-            common.sort_unstable();
-            let both = common.into_iter().zip(&payloads);
-            let read = both.map(|(key, payload)| Some((key, fields::read(payload, padding)?)));
-            Ok((read.collect::<Option<_>>().ok_or(Error::NotText)?, told))
-        }
-    }
-
-    impl Count {
-        /// [`send`](Self::send) for keys of rows.
-        ///
-        /// # Errors
-        /// [`Error`].
-        pub fn send_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<(Outcome, Told), Error> {
-            self.run_keys(peer, Role::Sender, keys, None, (None, Secret::default()))
-        }
-
-        /// [`receive`](Self::receive) for keys of rows.
-        ///
-        /// # Errors
-        /// [`Error`].
-        pub fn receive_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<(Outcome, Told), Error> {
-            self.run_keys(peer, Role::Receiver, keys, None, (None, Secret::default()))
-        }
-
-        /// [`send_sum`](Self::send_sum) for keys of rows: a number of each key, by the key's number, of a column with this
-        /// name.
-        ///
-        /// # Errors
-        /// [`Error::Usage`] for a larger number, and if the sum could be 2^64; [`Error`].
-        pub fn send_keys_sum(
-            &self,
-            peer: &mut Peer,
-            keys: &Keys,
-            (column, numbers): (Option<&str>, &[u64]),
-            largest: u64,
-        ) -> Result<(Outcome, Told), Error> {
-            if numbers.len() != keys.len() {
-                return Err(Error::Config("there is not a number for each key"));
-            }
-            if numbers.iter().any(|number| *number > largest) {
-                return Err(Usage::NumberTooLarge { largest }.into());
-            }
-            let mut copied = room(numbers.len())?;
-            copied.0.extend_from_slice(numbers);
-            self.run_keys(peer, Role::Sender, keys, Some(largest), (column, copied))
-        }
-
-        /// [`receive_sum`](Self::receive_sum) for keys of rows.
-        ///
-        /// # Errors
-        /// [`Error`].
-        pub fn receive_keys_sum(
-            &self,
-            peer: &mut Peer,
-            keys: &Keys,
-            largest: u64,
-        ) -> Result<(Outcome, Told), Error> {
-            self.run_keys(peer, Role::Receiver, keys, Some(largest), (None, Secret::default()))
-        }
-
-        fn run_keys(
-            &self,
-            peer: &mut Peer,
-            role: Role,
-            keys: &Keys,
-            largest: Option<u64>,
-            (column, numbers): (Option<&str>, Secret<u64>),
-        ) -> Result<(Outcome, Told), Error> {
-            let hello = self.hello(role, &keys.terms, keys.len(), largest)?;
-            let hello = key_columns(hello, keys.columns.as_deref());
-            let hello = column.into_iter().fold(hello, |hello, name| hello.detail(VALUE, name));
-            let (agreed, parameters) = self.agree(peer, hello, keys.len(), largest)?;
-            let theirs = match role {
-                Role::Receiver => parameters.sender_items(),
-                Role::Sender => parameters.receiver_items(),
-            };
-            let (told, items) = (told(&agreed, theirs), items_of(keys)?);
-            Ok((self.play(peer.job(agreed), parameters, items, numbers)?, told))
-        }
-    }
-
-    fn both(hello: Hello) -> Hello {
-        hello.term(FUNCTION, Function::Both)
-    }
-
-    fn with_columns(hello: Hello, names: &[String], padding: Padding) -> Hello {
-        hello
-            .term(FUNCTION, Function::Join)
-            .term(WIDTH, padding.width)
-            .term(DUPLICATES, padding.duplicates.name())
-            .detail(COLUMNS, names.join("\n"))
-    }
-
-    fn peers_columns(job: &Job<'_>) -> Result<Vec<String>, Error> {
-        let told = job.agreement().peer_details.get(COLUMNS);
-        let told = told.ok_or_else(|| Error::Columns("the peer names no columns".into()))?;
-        Ok(told.split('\n').map(str::to_owned).collect())
-    }
-
-    fn terms_of(columns: &[String], padding: Padding) -> Result<Terms, Error> {
-        payload(columns.len().saturating_mul(padding.slot()))
     }
 }

@@ -1,160 +1,124 @@
 //! Private set intersection with a [`Peer`].
+#![expect(clippy::missing_errors_doc, reason = "most calls may end with any error: see its type")]
 
 use std::mem;
 
 use foxtrot_net::{
     HelloError, Reason,
     hello::Hello,
-    jobs::{self, SET, check_least_keys, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
+    jobs::{self, SET, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
 };
 use foxtrot_ot::erase::Secret;
+use foxtrot_psi::{
+    join::Terms,
+    method::protocol::{Receiver, Sender},
+};
 
-use super::{Digest, ItemHasher, MAX_ITEMS, Options, Steps, receive_by, send_by};
+use super::{
+    Digest, Options, Steps,
+    keys::{Keys, Told},
+};
 use crate::{
     Error, Peer,
-    job::{Agreed, Answer, Base, Job, Role, refused, room},
+    job::{Agreed, Answer, Base, Job, Role, refused},
 };
 
 /// Lets the peer find out which of its items are among these.
-///
-/// # Errors
-/// [`Error`].
 pub fn send<T: AsRef<[u8]>>(peer: &mut Peer, items: &[T]) -> Result<(), Error> {
     Options::new().send(peer, items)
 }
 
 /// Finds out which of these items the peer also has: their indices, in order. Of items that repeat, each index is there.
-///
-/// # Errors
-/// [`Error`].
 pub fn receive<T: AsRef<[u8]>>(peer: &mut Peer, items: &[T]) -> Result<Vec<usize>, Error> {
     Options::new().receive(peer, items)
 }
 
-/// The different items of a set, and who has them.
-pub(crate) struct Set {
-    /// Item and index of every element, in order.
-    all: Secret<[u8; ITEM + INDEX]>,
-    distinct: usize,
-}
-
-/// Bytes of an item, and of an index, which is big endian.
-const ITEM: usize = 32;
-const INDEX: usize = 4;
-
-impl Set {
-    pub(crate) fn of<T: AsRef<[u8]>>(items: &[T]) -> Result<Self, Error> {
-        let n = items.len();
-        if n > MAX_ITEMS {
-            return Err(foxtrot_ot::Usage::BatchTooLarge { n, max: MAX_ITEMS }.into());
-        }
-        let (mut all, mut hasher) = (room(n)?, ItemHasher::new());
-        for (index, bytes) in (0_u32..).zip(items) {
-            if let Some(item) = hasher.item([bytes]) {
-                let mut both = [0; ITEM + INDEX];
-                both[..ITEM].copy_from_slice(&item);
-                both[ITEM..].copy_from_slice(&index.to_be_bytes());
-                all.0.push(both);
-            }
-        }
-        all.sort_unstable();
-        let mut set = Self { all, distinct: 0 };
-        set.distinct = set.groups().count();
-        Ok(set)
-    }
-
-    /// The items, each once, in order.
-    pub(super) fn items(&self) -> Result<Secret<Digest>, Error> {
-        let mut items = room(self.distinct)?;
-        items.0.extend(self.groups().filter_map(|group| group[0].first_chunk::<ITEM>()));
-        Ok(items)
-    }
-
-    /// The indices of all elements whose items are the ones with these numbers.
-    pub(super) fn indices(&self, common: &[usize]) -> Vec<usize> {
-        let mut is_common = vec![false; self.distinct];
-        for &number in common {
-            is_common[number] = true;
-        }
-        let groups = self.groups().zip(is_common).filter(|(_, is)| *is);
-        let elements = groups.flat_map(|(group, _)| group);
-        let mut indices: Vec<_> = elements.map(index).collect();
-        indices.sort_unstable();
-        indices
-    }
-
-    /// The index of the first element with each item.
-    pub(super) fn firsts(&self) -> Vec<usize> {
-        self.groups().map(|group| index(&group[0])).collect()
-    }
-
-    fn groups(&self) -> impl Iterator<Item = &[[u8; ITEM + INDEX]]> {
-        self.all.chunk_by(|one, other| one[..ITEM] == other[..ITEM])
-    }
-}
-
-fn index(element: &[u8; ITEM + INDEX]) -> usize {
-    element.last_chunk().map_or(0, |index| u32::from_be_bytes(*index) as usize)
-}
-
 impl Options {
     /// [`send`] with these options.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn send<T: AsRef<[u8]>>(&self, peer: &mut Peer, items: &[T]) -> Result<(), Error> {
-        let items = Set::of(items)?.items()?;
+        let items = Keys::of(items)?.into_items();
         let hello = self.hello(Role::Sender, "none/1", items.len())?;
         let (agreed, receivers) = self.negotiate(peer, hello, items.len())?;
-        self.send_items(peer.job(agreed), receivers, items)
+        self.send_items(peer.job(agreed), receivers, items, None, |_, _| ()).map(drop)
     }
 
     /// [`receive`] with these options.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn receive<T: AsRef<[u8]>>(
         &self,
         peer: &mut Peer,
         items: &[T],
     ) -> Result<Vec<usize>, Error> {
-        let set = Set::of(items)?;
-        let items = set.items()?;
-        let hello = self.hello(Role::Receiver, "none/1", items.len())?;
-        let (agreed, senders) = self.negotiate(peer, hello, items.len())?;
-        Ok(set.indices(&self.receive_items(peer.job(agreed), senders, items)?))
+        let keys = Keys::of(items)?;
+        let (common, _) = self.receive_keys(peer, &keys)?;
+        Ok(keys.indices(&common))
     }
 
-    fn send_items(
+    /// [`send`] for keys of rows. Both sides have the same number of parts, and the same normalisers.
+    pub fn send_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<Told, Error> {
+        let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, |it| it)?;
+        self.send_items(job, told.keys, items, None, |_, _| ())?;
+        Ok(told)
+    }
+
+    /// [`receive`] for keys of rows: the numbers of the common keys, of which [`Keys::rows_of`] tells the rows.
+    pub fn receive_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<(Vec<usize>, Told), Error> {
+        let (mut job, told, mut items) = self.begin_keys(peer, Role::Receiver, keys, |it| it)?;
+        let sizes = [items.len(), told.keys];
+        let base = self.base_of(&mut job, sizes)?;
+        let plan = self.plan(job.direction(), sizes, base.ot())?;
+        let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
+        let received = job.play(|io| async move {
+            let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+            receiver.run(&io, mem::take(&mut items.0), &mut tell).await
+        })?;
+        // The session ends before the sets are compared: how long that takes depends on them.
+        job.finish_keeping(base)?;
+        Ok((received.intersect().map_err(foxtrot_net::Error::from)?, told))
+    }
+
+    /// Begins a job on keys, to whose hello `more` is added.
+    pub(super) fn begin_keys<'p>(
+        &self,
+        peer: &'p mut Peer,
+        role: Role,
+        keys: &Keys,
+        more: impl FnOnce(Hello) -> Hello,
+    ) -> Result<(Job<'p>, Told, Secret<Digest>), Error> {
+        let hello = self.hello(role, &keys.terms, keys.len())?;
+        let hello = more(jobs::key_columns(hello, 0, keys.columns.as_deref()));
+        let (agreed, theirs) = self.negotiate(peer, hello, keys.len())?;
+        let (told, items) = (Told::of(&agreed, theirs), keys.copy_items()?);
+        Ok((peer.job(agreed), told, items))
+    }
+
+    /// The sender of an intersection, or of more than that by these terms. Returns the numbers of common items, if this side
+    /// learns them.
+    pub(super) fn send_items(
         &self,
         mut job: Job<'_>,
         receivers: usize,
         mut items: Secret<Digest>,
-    ) -> Result<(), Error> {
-        let base = self.base_of(&mut job, [receivers, items.len()])?;
-        let plan = self.plan(job.direction(), [receivers, items.len()], base.ot())?;
-        let (mut cx, tell) = (job.context()?, steps(job.teller("steps")));
-        job.play(
-            |io| async move { send_by(&io, &mut cx, plan, mem::take(&mut items.0), tell).await },
-        )?;
-        job.finish_keeping(base)
-    }
-
-    fn receive_items(
-        &self,
-        mut job: Job<'_>,
-        senders: usize,
-        mut items: Secret<Digest>,
+        terms: Option<Terms>,
+        mut payload: impl FnMut(usize, &mut [u8]) + Send,
     ) -> Result<Vec<usize>, Error> {
-        let base = self.base_of(&mut job, [items.len(), senders])?;
-        let plan = self.plan(job.direction(), [items.len(), senders], base.ot())?;
-        let (mut cx, tell) = (job.context()?, steps(job.teller("steps")));
-        let received = job.play(|io| async move {
-            receive_by(&io, &mut cx, plan, mem::take(&mut items.0), tell).await
+        let sizes = [receivers, items.len()];
+        let base = self.base_of(&mut job, sizes)?;
+        let plan = self.plan(job.direction(), sizes, base.ot())?;
+        let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
+        let common = job.play(|io| async move {
+            let sender = Sender::set_up(&io, &mut cx, plan).await?;
+            let items = mem::take(&mut items.0);
+            let Some(terms) = terms else {
+                return sender.run(&io, items, &mut tell).await.map(|()| Vec::new());
+            };
+            let mut payload = |item: usize, to: &mut [u8]| {
+                payload(item, to);
+                Ok(())
+            };
+            sender.join(&io, items, terms, &mut payload, &mut tell).await
         })?;
-        // The session ends before the sets are compared: how long that takes depends on them.
         job.finish_keeping(base)?;
-        Ok(received.intersect().map_err(foxtrot_net::Error::from)?)
+        Ok(common)
     }
 
     /// The base OTs of a job with these sizes.
@@ -183,8 +147,7 @@ impl Options {
     ) -> Result<(Agreed, usize), Error> {
         let role = hello.role();
         peer.negotiate_by(hello, |details| {
-            let theirs = peers_keys(details, self.most).map_err(refused)?;
-            check_least_keys(theirs, self.least).map_err(refused)?;
+            let theirs = peers_keys(details, 0, self.least..=self.most).map_err(refused)?;
             if role == Role::Sender && details.contains_key(SET) {
                 // There is one set, without a name.
                 let error = HelloError::Refused(Reason::NoSuchSet);
@@ -223,71 +186,6 @@ impl Options {
     /// [`Error::Usage`] for more than [`MAX_ITEMS`].
     pub fn memory_of_receiver(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
         Ok(memory_of_psi_receiver(&self.method.parameters(receivers, senders)?))
-    }
-}
-
-#[cfg(feature = "keys")]
-pub(super) use of_keys::{items_of, told};
-
-/// Calls for keys of rows.
-#[cfg(feature = "keys")]
-mod of_keys {
-    use foxtrot_net::jobs::KEY_COLUMNS;
-
-    use super::{
-        super::keys::{Keys, Told},
-        *,
-    };
-
-    impl Options {
-        /// [`send`] for keys of rows. Both sides have the same number of parts, and the same normalisers.
-        ///
-        /// # Errors
-        /// [`Error`].
-        pub fn send_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<Told, Error> {
-            let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, |it| it)?;
-            self.send_items(job, told.keys, items)?;
-            Ok(told)
-        }
-
-        /// [`receive`] for keys of rows: the numbers of the common keys, of which [`Keys::rows_of`] tells the rows.
-        ///
-        /// # Errors
-        /// [`Error`].
-        pub fn receive_keys(
-            &self,
-            peer: &mut Peer,
-            keys: &Keys,
-        ) -> Result<(Vec<usize>, Told), Error> {
-            let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, |it| it)?;
-            Ok((self.receive_items(job, told.keys, items)?, told))
-        }
-
-        /// Begins a job on keys, to whose hello `more` is added.
-        pub(crate) fn begin_keys<'p>(
-            &self,
-            peer: &'p mut Peer,
-            role: Role,
-            keys: &Keys,
-            more: impl FnOnce(Hello) -> Hello,
-        ) -> Result<(Job<'p>, Told, Secret<Digest>), Error> {
-            let hello = self.hello(role, &keys.terms, keys.items.len())?;
-            let hello = more(jobs::key_columns(hello, keys.columns.as_deref()));
-            let (agreed, theirs) = self.negotiate(peer, hello, keys.items.len())?;
-            let (told, items) = (told(&agreed, theirs), items_of(keys)?);
-            Ok((peer.job(agreed), told, items))
-        }
-    }
-
-    pub(crate) fn told(agreed: &Agreed, keys: usize) -> Told {
-        let columns = agreed.peer_details.get(KEY_COLUMNS).cloned();
-        Told { keys, columns, session: *agreed.sid.as_bytes() }
-    }
-
-    pub(crate) fn items_of(keys: &Keys) -> Result<Secret<Digest>, Error> {
-        let mut items = room(keys.items.len())?;
-        items.0.extend_from_slice(&keys.items);
-        Ok(items)
     }
 }
 

@@ -1,4 +1,5 @@
 //! Random and correlated OTs with a [`Peer`].
+#![expect(clippy::missing_errors_doc, reason = "most calls may end with any error: see its type")]
 
 use core::convert::Infallible;
 
@@ -16,17 +17,11 @@ use crate::{
 pub type Delta = Zeroizing<Block>;
 
 /// Makes `n` random OTs as the sender: the two keys of each.
-///
-/// # Errors
-/// [`Error`].
 pub fn send(peer: &mut Peer, n: usize) -> Result<Secret<[Block; 2]>, Error> {
     Options::new().send(peer, n)
 }
 
 /// Makes `n` random OTs as the receiver: the choice bits, and the chosen key of each.
-///
-/// # Errors
-/// [`Error`].
 pub fn receive(peer: &mut Peer, n: usize) -> Result<(Bits, Secret<Block>), Error> {
     Options::new().receive(peer, n)
 }
@@ -48,27 +43,18 @@ pub fn receive(peer: &mut Peer, n: usize) -> Result<(Bits, Secret<Block>), Error
 /// assert_eq!(received[1], rows[1]);
 /// # Ok::<(), foxtrot::Error>(())
 /// ```
-///
-/// # Errors
-/// [`Error`].
 pub fn send_correlated(peer: &mut Peer, n: usize) -> Result<(Delta, Secret<Block>), Error> {
     Options::new().send_correlated(peer, n)
 }
 
 /// Makes correlated OTs as the receiver, with these choice bits: the sender's row of each, plus Δ where the bit is 1. A sender
 /// that cheats may fix its own rows: see [the module](super#correlated-ots).
-///
-/// # Errors
-/// [`Error`].
 pub fn receive_correlated(peer: &mut Peer, choices: &[bool]) -> Result<Secret<Block>, Error> {
     Options::new().receive_correlated(peer, choices)
 }
 
 impl Options {
     /// [`send`] with these options.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn send(&self, peer: &mut Peer, n: usize) -> Result<Secret<[Block; 2]>, Error> {
         let mut all = room(n)?;
         self.send_into(peer, n, |keys| {
@@ -79,9 +65,6 @@ impl Options {
     }
 
     /// [`receive`] with these options.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn receive(&self, peer: &mut Peer, n: usize) -> Result<(Bits, Secret<Block>), Error> {
         let (mut choices, mut all) = (room::<u8>(n.div_ceil(8))?, room(n)?);
         self.receive_into(peer, n, |some, keys| {
@@ -107,9 +90,6 @@ impl Options {
     /// assert_eq!(receiver.join().expect("no panic")?.1.len(), 100_000);
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn send_into<E: SinkError>(
         &self,
         peer: &mut Peer,
@@ -132,9 +112,6 @@ impl Options {
 
     /// [`receive`] with a `sink` that takes choice bits and keys batch after batch; every batch but the last has a whole
     /// number of bytes of choice bits.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn receive_into<E: SinkError>(
         &self,
         peer: &mut Peer,
@@ -156,9 +133,6 @@ impl Options {
     }
 
     /// [`send_correlated`] with these options.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn send_correlated(
         &self,
         peer: &mut Peer,
@@ -173,9 +147,6 @@ impl Options {
     }
 
     /// [`receive_correlated`] with these options.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn receive_correlated(
         &self,
         peer: &mut Peer,
@@ -211,9 +182,6 @@ impl Options {
     /// # assert_ne!(*delta, [0; 16]);
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn send_correlated_into<E: SinkError>(
         &self,
         peer: &mut Peer,
@@ -237,9 +205,6 @@ impl Options {
     }
 
     /// [`receive_correlated`] with a `sink` that takes the rows batch after batch, in order.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn receive_correlated_into<E: SinkError>(
         &self,
         peer: &mut Peer,

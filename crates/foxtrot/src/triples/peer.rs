@@ -1,4 +1,5 @@
 //! Multiplication triples with a [`Peer`].
+#![expect(clippy::missing_errors_doc, reason = "most calls may end with any error: see its type")]
 
 use foxtrot_net::jobs;
 
@@ -9,18 +10,12 @@ use crate::{
 };
 
 /// Makes `n` triples of words of type `T`: this side's shares. Both sides make the same call.
-///
-/// # Errors
-/// [`Error`].
 pub fn generate<T: Word>(peer: &mut Peer, n: usize) -> Result<Triples<T>, Error> {
     Options::new().generate(peer, n)
 }
 
 impl Options {
     /// [`generate`] with these options.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn generate<T: Word>(&self, peer: &mut Peer, n: usize) -> Result<Triples<T>, Error> {
         let mut parts = [room(n)?, room(n)?, room(n)?];
         let all = &mut parts;
@@ -56,9 +51,6 @@ impl Options {
     /// assert_ne!(party(ours)?, other.join().expect("no panic")?);
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn generate_into<E: SinkError>(
         &self,
         peer: &mut Peer,

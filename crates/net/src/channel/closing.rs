@@ -1,11 +1,7 @@
 //! The end of a session: both sides say that they have all, and find out if that is what the other sent
 //! (`docs/wire/README.md`, section 2).
 
-use std::sync::atomic::Ordering;
-
-use super::{
-    Channel, Lane, Outbox, Phase, State, UNBOUNDED, lock, receive::Want, transcript::Transcript,
-};
+use super::{Channel, Lane, Outbox, lock, transcript::Transcript};
 use crate::{Error, FrameError};
 
 /// A statement of a side at the end, in this order.
@@ -27,6 +23,17 @@ impl Step {
     pub(crate) fn frame(self, transcript: Transcript) -> Vec<u8> {
         [&[self as u8], transcript.as_slice()].concat()
     }
+
+    /// Compares the peer's frame with ours.
+    pub(crate) fn check(self, frame: &[u8], transcript: Transcript) -> Result<(), FrameError> {
+        match frame.split_first() {
+            Some((step, rest)) if *step == self as u8 => match rest == transcript {
+                true => Ok(()),
+                false => Err(FrameError::Transcript),
+            },
+            step => Err(FrameError::Step { got: step.map_or(u8::MAX, |(step, _)| *step) }),
+        }
+    }
 }
 
 impl Channel {
@@ -38,10 +45,10 @@ impl Channel {
     /// [`FrameError::Transcript`] if the sides have not received what the other sent, on both sides;
     /// [`FrameError::Surplus`], [`Error::Channel`].
     pub fn finish(&self) -> Result<Transcript, Error> {
-        let (shared, deadline) = (&self.shared, self.deadline());
+        let (shared, deadline) = (&self.shared, self.shared.deadline());
         let transcript = {
             let mut state = shared.await_outbox(deadline, Outbox::is_written)?;
-            if let Err(e) = state.receive_no_more() {
+            if let Err(e) = state.inbox.receive_no_more() {
                 return Err(shared.fail(&mut state, e));
             }
             let transcript = shared.transcript();
@@ -85,38 +92,14 @@ impl Channel {
             *lock(tally) = None;
         }
         *lock(&self.shared.scope) = None;
-        self.use_lanes(Lane::COUNT);
-        self.shared.inbound_bytes.store(UNBOUNDED, Ordering::SeqCst);
         let mut state = self.shared.lock();
-        state.phase = Phase::Hello;
-        state.is_renewed = true;
         state.transcript = None;
         state.inbox.begin_again();
     }
 
-    /// True if there was a session before.
-    pub(crate) fn is_renewed(&self) -> bool {
-        self.shared.lock().is_renewed
-    }
-
     fn await_step(&self, step: Step) -> Result<(), Error> {
-        let frame = self.shared.recv(Lane::HELLO, Want::Exactly(Step::LEN), self.deadline())?;
-        let expected = step.frame(self.transcript().unwrap_or_default());
-        match frame {
-            frame if frame == expected => Ok(()),
-            frame if frame[0] == expected[0] => Err(self.give_up(FrameError::Transcript)),
-            frame => Err(self.give_up(FrameError::Step { got: frame[0] })),
-        }
-    }
-}
-
-impl State {
-    /// Accepts only the peer's closing from now on.
-    fn receive_no_more(&mut self) -> Result<(), FrameError> {
-        self.phase = Phase::Closing;
-        match self.inbox.any_held() {
-            Some(lane) => Err(FrameError::Surplus { lane: lane.index() }),
-            None => Ok(()),
-        }
+        let frame = self.recv(Lane::HELLO, Step::LEN)?;
+        let checked = step.check(&frame, self.transcript().unwrap_or_default());
+        checked.map_err(|e| self.give_up(e))
     }
 }

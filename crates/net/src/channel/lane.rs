@@ -47,6 +47,11 @@ impl Lane {
             .expect("a protocol has as many streams as there are lanes")
     }
 
+    /// The lanes of protocols.
+    pub(super) fn of_protocols() -> impl Iterator<Item = Self> {
+        (Self::PROTOCOL.0..Self::COUNT).map(Self)
+    }
+
     /// Its number, as in a frame.
     #[must_use]
     pub const fn index(self) -> u8 {
@@ -55,7 +60,7 @@ impl Lane {
 }
 
 /// Something that every lane has.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct PerLane<T>([T; Lane::COUNT as usize]);
 
 impl<T> PerLane<T> {

@@ -1,10 +1,8 @@
 //! The last word of a side that gives up (`docs/wire/README.md`, section 2).
 
-use core::fmt;
-
 use foxtrot_ot::{Error as Protocol, Misbehaved};
 
-use crate::{ChannelError, Error, FrameError, HelloError};
+use crate::{ChannelError, Error, FrameError, HelloError, error::texts};
 
 /// The reason why a side gave up after the first hellos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +73,12 @@ impl Reason {
         }
     }
 
+    /// Returns true if the side did not begin, rather than gave up.
+    pub(crate) fn is_refusal(self) -> bool {
+        use Reason::{Busy, Forbidden, NoSuchSet, TooLarge, UsedUp};
+        matches!(self, Busy | TooLarge | UsedUp | Forbidden | NoSuchSet)
+    }
+
     pub(crate) fn byte(self) -> u8 {
         self as u8
     }
@@ -97,20 +101,16 @@ impl Reason {
     }
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Undecodable => "it could not decode our message",
-            Self::CheckFailed => "our message failed its check",
-            Self::Timeout => "it waited too long for us",
-            Self::Other => "something failed on its side",
-            Self::Busy => "it is busy and answers no more sessions at once",
-            Self::TooManyKeys => "its set has more keys than we accept",
-            Self::TooLarge => "it has too little memory for a session of this size",
-            Self::TooFewKeys => "its set has fewer keys than we accept",
-            Self::UsedUp => "its limits for today admit no more of us",
-            Self::Forbidden => "its policy forbids this run",
-            Self::NoSuchSet => "it has no set of the name that we asked for",
-        })
-    }
+texts! { Reason:
+    Self::Undecodable => "it could not decode our message";
+    Self::CheckFailed => "our message failed its check";
+    Self::Timeout => "it waited too long for us";
+    Self::Other => "something failed on its side";
+    Self::Busy => "it is busy and answers no more sessions at once";
+    Self::TooManyKeys => "its set has more keys than we accept";
+    Self::TooLarge => "it has too little memory for a session of this size";
+    Self::TooFewKeys => "its set has fewer keys than we accept";
+    Self::UsedUp => "its limits for today admit no more of us";
+    Self::Forbidden => "its policy forbids this run";
+    Self::NoSuchSet => "it has no set of the name that we asked for";
 }

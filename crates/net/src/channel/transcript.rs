@@ -37,7 +37,7 @@ impl Scope {
     /// The transcript of what we have sent and received so far.
     pub(crate) fn transcript(&self, told: &Tally, heard: &Tally) -> Transcript {
         let [initiators, responders] = if self.initiator { [told, heard] } else { [heard, told] };
-        let hashes: Vec<_> = lanes()
+        let hashes: Vec<_> = Lane::of_protocols()
             .flat_map(|lane| [initiators, responders].map(|tally| tally.hash(lane)))
             .collect();
         let query = self.session.oracle("foxtrot v1 transcript").query(0, 0);
@@ -73,9 +73,4 @@ impl Tally {
 foxtrot_ot::erase::redacted! {
     Tally;
     Scope;
-}
-
-/// The lanes of protocols.
-fn lanes() -> impl Iterator<Item = Lane> {
-    (Lane::PROTOCOL.index()..Lane::COUNT).filter_map(Lane::new)
 }

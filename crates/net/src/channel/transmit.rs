@@ -60,7 +60,7 @@ impl Shared {
             // A long message may go alone.
             held == 0 || fits(QUEUE_BYTES, held, len)
         })?;
-        if lane != Lane::HELLO || !state.phase.is_session() {
+        if lane != Lane::HELLO || !state.inbox.phase.is_session() {
             state.meter.sent(len);
         }
         state.outbox.held[lane] += cost(len);
@@ -161,14 +161,7 @@ impl Shared {
         if let Some(tls) = TlsError::within(error) {
             return tls.into();
         }
-        match error.kind() {
-            ErrorKind::TimedOut | ErrorKind::WouldBlock => ChannelError::NothingTaken(self.timeout),
-            ErrorKind::ConnectionReset
-            | ErrorKind::ConnectionAborted
-            | ErrorKind::NotConnected
-            | ErrorKind::BrokenPipe => ChannelError::ClosedSending,
-            _ => ChannelError::io("send to the peer", error),
-        }
-        .into()
+        let late = ChannelError::NothingTaken(self.timeout);
+        ChannelError::of(error, late, ChannelError::ClosedSending, "send to the peer").into()
     }
 }

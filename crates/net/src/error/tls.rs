@@ -1,7 +1,8 @@
 //! Reasons why a connection could not be secured.
 
-use core::fmt;
 use std::io;
+
+use super::texts;
 
 /// The reason why a connection could not be secured. Fingerprints are written as their text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,19 +32,13 @@ impl TlsError {
     }
 }
 
-impl fmt::Display for TlsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotExpected { peer } => {
-                write!(f, "the peer's key {peer} is not one of the expected")
-            }
-            Self::NotAccepted => f.write_str("the peer does not accept this identity"),
-            Self::NotTls => f.write_str("the peer does not speak TLS"),
-            Self::NoKey => f.write_str("the peer did not show a key"),
-            Self::Failed(why) => write!(f, "no secure connection: {why}"),
-            Self::Setup(why) => write!(f, "TLS cannot be set up: {why}"),
-        }
-    }
+texts! { TlsError:
+    Self::NotExpected { peer } => "the peer's key {peer} is not one of the expected";
+    Self::NotAccepted => "the peer does not accept this identity";
+    Self::NotTls => "the peer does not speak TLS";
+    Self::NoKey => "the peer did not show a key";
+    Self::Failed(why) => "no secure connection: {why}";
+    Self::Setup(why) => "TLS cannot be set up: {why}";
 }
 
 impl core::error::Error for TlsError {}

@@ -5,14 +5,17 @@ use crate::HelloError;
 
 const MAGIC: &[u8; 8] = b"FOXTROT\0";
 
-/// A hello from the peer.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Decoded {
+/// The first message of a peer, as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// The peer's role.
+    pub role: Role,
+    /// Its terms. The strings are as they came: see [`printable`](crate::printable).
+    pub terms: Table,
+    /// Its offers.
+    pub offers: Table,
     pub(super) nonce: [u8; 32],
-    pub(super) role: Role,
     pub(super) fingerprint: Option<[u8; 32]>,
-    pub(super) terms: Table,
-    pub(super) offers: Table,
 }
 
 pub(super) fn encode(hello: &Hello, nonce: &[u8; 32]) -> Result<Vec<u8>, HelloError> {
@@ -54,15 +57,21 @@ pub(super) fn encode_table(bytes: &mut Vec<u8>, table: &Table) -> Result<(), Hel
     Ok(())
 }
 
-pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, HelloError> {
-    let mut rest = Rest(bytes);
-    if rest.array() != Some(*MAGIC) {
-        return Err(HelloError::NotAHello);
-    }
-    match rest.u16() {
-        Some(VERSION) => rest.body().ok_or(HelloError::Malformed),
-        Some(peer) => Err(HelloError::Version { peer, ours: VERSION }),
-        None => Err(HelloError::NotAHello),
+impl Heard {
+    /// Reads the first message of a peer.
+    ///
+    /// # Errors
+    /// [`HelloError::NotAHello`], [`HelloError::Version`], [`HelloError::Malformed`].
+    pub fn read(bytes: &[u8]) -> Result<Self, HelloError> {
+        let mut rest = Rest(bytes);
+        if rest.array() != Some(*MAGIC) {
+            return Err(HelloError::NotAHello);
+        }
+        match rest.u16() {
+            Some(VERSION) => rest.body().ok_or(HelloError::Malformed),
+            Some(peer) => Err(HelloError::Version { peer, ours: VERSION }),
+            None => Err(HelloError::NotAHello),
+        }
     }
 }
 
@@ -70,8 +79,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, HelloError> {
 pub(super) struct Rest<'a>(pub(super) &'a [u8]);
 
 impl Rest<'_> {
-    fn body(mut self) -> Option<Decoded> {
-        let decoded = Decoded {
+    fn body(mut self) -> Option<Heard> {
+        let heard = Heard {
             nonce: self.array()?,
             role: match self.array()? {
                 [0] => Role::Sender,
@@ -86,7 +95,7 @@ impl Rest<'_> {
             terms: self.table()?,
             offers: self.table()?,
         };
-        self.ended().then_some(decoded)
+        self.ended().then_some(heard)
     }
 
     pub(super) fn ended(&self) -> bool {

@@ -66,7 +66,7 @@ pub(super) fn sid(greeting: &Session, [initiators, responders]: [&[u8]; 2]) -> S
 /// # Errors
 /// Our set is too large or too small for the peer to learn our details, or an offer cannot be.
 pub(super) fn read_offers(ours: &Hello, initiator: bool, offers: &Table) -> Result<u8, HelloError> {
-    check_keys(ours, offers)?;
+    ours.check_offers(offers)?;
     if !offers.contains_key(PUZZLE) {
         return Ok(0);
     }
@@ -75,21 +75,26 @@ pub(super) fn read_offers(ours: &Hello, initiator: bool, offers: &Table) -> Resu
     bits.ok_or_else(|| offered(offers, PUZZLE))
 }
 
-/// Fails unless the peer accepts as many keys as the hello tells.
-pub(super) fn check_keys(ours: &Hello, offers: &Table) -> Result<(), HelloError> {
-    if ours.keys.is_empty() {
-        return Ok(());
+impl Hello {
+    /// Fails unless the peer's offers accept as many keys as this hello tells.
+    ///
+    /// # Errors
+    /// [`HelloError::TooManyKeys`], [`HelloError::TooFewKeys`], [`HelloError::Offer`].
+    pub fn check_offers(&self, offers: &Table) -> Result<(), HelloError> {
+        if self.keys.is_empty() {
+            return Ok(());
+        }
+        let most = decimal(offers, MOST_KEYS).ok_or_else(|| offered(offers, MOST_KEYS))?;
+        let least = match offers.contains_key(LEAST_KEYS) {
+            true => decimal(offers, LEAST_KEYS).ok_or_else(|| offered(offers, LEAST_KEYS))?,
+            false => 0,
+        };
+        self.keys.iter().try_for_each(|&keys| match keys {
+            _ if keys > most => Err(HelloError::TooManyKeys { ours: keys, most }),
+            _ if keys < least => Err(HelloError::TooFewKeys { ours: keys, least }),
+            _ => Ok(()),
+        })
     }
-    let most = decimal(offers, MOST_KEYS).ok_or_else(|| offered(offers, MOST_KEYS))?;
-    let least = match offers.contains_key(LEAST_KEYS) {
-        true => decimal(offers, LEAST_KEYS).ok_or_else(|| offered(offers, LEAST_KEYS))?,
-        false => 0,
-    };
-    ours.keys.iter().try_for_each(|&keys| match keys {
-        _ if keys > most => Err(HelloError::TooManyKeys { ours: keys, most }),
-        _ if keys < least => Err(HelloError::TooFewKeys { ours: keys, least }),
-        _ => Ok(()),
-    })
 }
 
 fn offered(offers: &Table, key: &'static str) -> HelloError {

@@ -2,7 +2,7 @@ use core::time::Duration;
 use std::thread;
 
 use super::*;
-use crate::{ChannelError, FrameError, memory};
+use crate::{ChannelError, FrameError, Reason, memory};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -269,7 +269,7 @@ fn a_hello_cut_short_or_extended_is_refused() {
 
 #[test]
 fn only_the_one_encoding_of_a_table_is_accepted() {
-    let decoded = |tables: &[u8]| codec::decode(&with_tables(tables));
+    let decoded = |tables: &[u8]| Heard::read(&with_tables(tables));
     assert!(decoded(b"\x02\0\x01a\0\0\x01b\0\0\0\0").is_ok());
     for refused in [
         b"\x02\0\x01b\0\0\x01a\0\0\0\0".as_slice(),
@@ -372,9 +372,12 @@ fn a_recording_of_another_session_is_refused() {
     let recorded = thread::scope(|scope| {
         let other = scope.spawn(|| exchange(&b, false, &Hello::new(Role::Sender)).unwrap().sid);
         let hello = Hello::new(Role::Receiver).with_nonce([9; 32]);
-        let greeted = greet(&a, true, &hello).unwrap();
-        let bytes = [encoded(&hello), greeted.tell(0).unwrap()];
-        greeted.hear().unwrap();
+        let hear = || a.recv_at_most(Lane::HELLO, MAX_BYTES).unwrap();
+        a.send(Lane::HELLO, encoded(&hello)).unwrap();
+        let compared = Opening::new(true, &hello).unwrap().hear(&hear()).unwrap();
+        let bytes = [encoded(&hello), compared.tell(&hello).unwrap()];
+        a.send(Lane::HELLO, bytes[1].clone()).unwrap();
+        compared.hear(&hello, &hear()).unwrap();
         other.join().unwrap();
         bytes
     });
@@ -495,11 +498,13 @@ fn a_responder_answers_by_details_that_follow_from_the_initiators() {
             let first =
                 scope.spawn(|| exchange(&a, true, &receiver().keys(5, most).detail("set", "b")));
             let (b, hello) = (b, sender().keys(99, 9).without_keys());
-            let greeted = greet(&b, false, &hello).unwrap();
-            let confirmed = greeted.confirm().unwrap();
-            let set = confirmed.peer_details().unwrap()["set"].clone();
-            let answer = sender().keys(7, 9).detail("set", set);
-            let second = confirmed.answer_by(&answer).and_then(Confirmed::finish);
+            let answer = |details: &Table| sender().keys(7, 9).detail("set", &details["set"]);
+            let agree = |details: &Table, offers: &Table| {
+                assert_eq!(answer(details).check_offers(offers).is_ok(), fits);
+                Ok::<_, Infallible>(((), Some(answer(details))))
+            };
+            let second = exchange_by(&b, false, &hello, agree);
+            let second = second.map(|agreed| agreed.unwrap().0);
             drop(b);
             [first.join().unwrap(), second]
         });
@@ -525,14 +530,22 @@ fn a_server_can_refuse_before_and_behind_the_peers_details() {
             let client = scope.spawn(|| exchange(&a, true, &receiver()));
             let hello = sender();
             let b = b;
-            let greeted = greet(&b, false, &hello).unwrap();
-            assert_eq!(greeted.peer_offers(), &Table::new());
+            let refuse = || b.give_up(HelloError::Refused(Reason::Busy));
             let refused = match behind {
-                false => greeted.refuse(Reason::Busy),
+                false => {
+                    let opening = Opening::new(false, &hello).unwrap();
+                    b.send(Lane::HELLO, opening.message.clone()).unwrap();
+                    let theirs = b.recv_at_most(Lane::HELLO, MAX_BYTES).unwrap();
+                    assert_eq!(opening.hear(&theirs).unwrap().offers, Table::new());
+                    b.greeted();
+                    refuse()
+                }
                 true => {
-                    let confirmed = greeted.confirm().unwrap();
-                    assert_eq!(confirmed.peer_details(), Some(&Table::new()));
-                    confirmed.refuse(Reason::Busy)
+                    let agreed = exchange_by(&b, false, &hello, |details, _| {
+                        assert_eq!(details, &Table::new());
+                        Err::<((), _), _>(refuse())
+                    });
+                    agreed.unwrap().unwrap_err()
                 }
             };
             assert_eq!(refused, HelloError::Refused(Reason::Busy).into());

@@ -96,15 +96,9 @@ fn error_of(error: &io::Error, timeout: Duration) -> Error {
         }
         .into();
     }
-    match error.kind() {
-        ErrorKind::TimedOut | ErrorKind::WouldBlock => ChannelError::NothingReceived(timeout),
-        ErrorKind::UnexpectedEof
-        | ErrorKind::ConnectionReset
-        | ErrorKind::ConnectionAborted
-        | ErrorKind::BrokenPipe => ChannelError::ClosedReceiving,
-        _ => ChannelError::io("agree on keys with the peer", error),
-    }
-    .into()
+    let late = ChannelError::NothingReceived(timeout);
+    ChannelError::of(error, late, ChannelError::ClosedReceiving, "agree on keys with the peer")
+        .into()
 }
 
 fn wrapped(error: &io::Error) -> Option<&rustls::Error> {

@@ -1,6 +1,5 @@
 //! The peer's key is one of the expected, and it has signed the handshake.
 
-use core::fmt;
 use std::sync::Arc;
 
 use rustls::{
@@ -12,7 +11,7 @@ use rustls::{
     server::danger::{ClientCertVerified, ClientCertVerifier},
 };
 
-use crate::identity::Fingerprint;
+use crate::{error::texts, identity::Fingerprint};
 
 /// The keys that we expect.
 #[derive(Debug)]
@@ -120,10 +119,8 @@ impl ClientCertVerifier for Pins {
     signatures!();
 }
 
-impl fmt::Display for NotExpected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is not one of the expected keys", self.0)
-    }
+texts! { NotExpected:
+    Self(key) => "{key} is not one of the expected keys";
 }
 
 impl core::error::Error for NotExpected {}

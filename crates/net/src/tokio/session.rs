@@ -3,16 +3,23 @@
 
 use core::{
     future::poll_fn,
-    task::{Context as Waking, Poll, Waker, ready},
+    task::{Context as Waking, Waker},
 };
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{FIRST, Inbox, Lanes};
+use super::Lanes;
 use crate::{
-    ChannelError, Error, FrameError, HelloError, Lane, Reason,
-    channel::{Scope, Step, Tally, Transcript},
-    hello::{Agreement, Compared, Heard, Hello, MAX_BYTES, Opening, Table},
+    ChannelError, Error, HelloError, Lane, Reason,
+    channel::{
+        Scope, Step, Tally, Transcript,
+        inbox::{Phase, Want},
+    },
+    hello::{
+        Agreement, Heard, Hello, MAX_BYTES, Table,
+        meeting::{Compared, Opening},
+        not_a_hello,
+    },
 };
 
 /// The account of all that this side has sent in a session.
@@ -20,19 +27,6 @@ use crate::{
 pub(super) struct Told {
     scope: Scope,
     pub(super) tally: Tally,
-    /// The transcript, when this side has received all.
-    transcript: Option<Transcript>,
-}
-
-/// The length of a frame of the hello's lane.
-#[derive(Clone, Copy)]
-enum Want {
-    /// The first message: a length of one byte is a length like another.
-    Hello,
-    /// Details, or the peer's last word.
-    Details,
-    /// A step of the closing, or the peer's last word.
-    Step,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
@@ -47,15 +41,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         hello: &Hello,
         agree: impl FnOnce(&Table) -> Result<T, HelloError>,
     ) -> Result<(Agreement, T), Error> {
-        (self.session, self.inbox.heard) = (None, None);
+        self.heard = None;
+        if self.session.take().is_some() {
+            self.inbox.begin_again();
+        }
         let opening = Opening::new(initiator, hello)?;
-        self.push(Lane::HELLO.index(), opening.message())?;
-        let theirs = self.receive(if self.is_renewed { Want::Details } else { Want::Hello }).await;
-        let theirs = theirs.map_err(|e| match e {
-            Error::Frame(_) => HelloError::NotAHello.into(),
-            e => e,
-        })?;
+        self.push(Lane::HELLO, &opening.message)?;
+        let theirs = self.receive(Want::AtMost(MAX_BYTES)).await.map_err(not_a_hello)?;
         let compared = opening.hear(&theirs)?;
+        self.inbox.phase = Phase::Details;
         let agreed = self.confirm(compared, hello, agree).await;
         agreed.map_err(|e| self.give_up(e))
     }
@@ -66,7 +60,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     /// # Errors
     /// [`Error::Hello`], [`Error::Frame`], [`Error::Channel`].
     pub async fn listen(mut self) -> Result<Heard, Error> {
-        Ok(Heard::read(&self.receive(Want::Hello).await?)?)
+        Ok(Heard::read(&self.receive(Want::AtMost(MAX_BYTES)).await?)?)
     }
 
     async fn confirm<T>(
@@ -75,36 +69,34 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         hello: &Hello,
         agree: impl FnOnce(&Table) -> Result<T, HelloError>,
     ) -> Result<(Agreement, T), Error> {
-        let lane = Lane::HELLO.index();
-        let (ours, theirs, details, said);
-        if compared.is_initiator() {
-            ours = compared.tell(hello, compared.puzzle(hello)?)?;
-            self.push(lane, &ours)?;
-            theirs = self.receive(Want::Details).await?;
-            details = compared.hear(hello, &theirs)?;
-            said = agree(&details)?;
-        } else {
-            theirs = self.receive(Want::Details).await?;
-            details = compared.hear(hello, &theirs)?;
-            compared.puzzle(hello)?;
-            said = agree(&details)?;
-            ours = compared.tell(hello, 0)?;
-            self.push(lane, &ours)?;
-        }
+        let first = if compared.initiator { Some(self.tell(&compared, hello)?) } else { None };
+        let theirs = self.receive(Want::AtMost(MAX_BYTES)).await?;
+        let details = compared.hear(hello, &theirs)?;
+        let said = agree(&details)?;
+        let ours = match first {
+            Some(ours) => ours,
+            None => self.tell(&compared, hello)?,
+        };
         let agreement = compared.agree(hello.role(), [&ours, &theirs], details);
         let scope = Scope::new(agreement.sid, agreement.we_are_initiator);
         let [told, heard] = scope.begin();
-        self.inbox.heard = Some(heard);
-        self.session = Some(Told { scope, tally: told, transcript: None });
-        self.is_renewed = true;
+        self.heard = Some(heard);
+        self.session = Some(Told { scope, tally: told });
+        self.inbox.phase = Phase::Session;
         Ok((agreement, said))
+    }
+
+    fn tell(&mut self, compared: &Compared, hello: &Hello) -> Result<Vec<u8>, Error> {
+        let ours = compared.tell(hello)?;
+        self.push(Lane::HELLO, &ours)?;
+        Ok(ours)
     }
 
     /// Tells the peer that this side has all that it expects, and waits until the peer says so: each side then has
     /// received what the other sent, to the last byte. Another [`greet`](Self::greet) may follow.
     ///
     /// # Errors
-    /// [`FrameError::Transcript`] if the sides have not received what the other sent; [`Error::Frame`], [`Error::Channel`].
+    /// [`FrameError::Transcript`](crate::FrameError::Transcript) if the sides have not received what the other sent; [`Error::Frame`], [`Error::Channel`].
     pub async fn finish(&mut self) -> Result<Transcript, Error> {
         let ended = self.compare_transcripts().await;
         ended.map_err(|e| self.give_up(e))
@@ -121,7 +113,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             if is_sender {
                 self.await_step(Step::InPlace, transcript).await?;
             }
-            self.push(Lane::HELLO.index(), &Step::InPlace.frame(transcript))?;
+            self.push(Lane::HELLO, &Step::InPlace.frame(transcript))?;
             self.flush_all().await?;
             if !is_sender {
                 self.await_step(Step::InPlace, transcript).await?;
@@ -137,7 +129,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     pub fn give_up(&mut self, error: impl Into<Error>) -> Error {
         let error = error.into();
         if let Some(reason) = Reason::of(&error)
-            && self.push(Lane::HELLO.index(), &[reason.byte()]).is_ok()
+            && self.push(Lane::HELLO, &[reason.byte()]).is_ok()
         {
             let waking = &mut Waking::from_waker(Waker::noop());
             if self.write_some(waking).is_ok() {
@@ -148,27 +140,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     }
 
     async fn compare_transcripts(&mut self) -> Result<Transcript, Error> {
-        if let Some(lane) = self.inbox.surplus() {
-            return Err(FrameError::Surplus { lane }.into());
-        }
-        let (Some(told), Some(heard)) = (&mut self.session, &self.inbox.heard) else {
+        self.inbox.receive_no_more()?;
+        let (Some(told), Some(heard)) = (&self.session, &self.heard) else {
             return Err(ChannelError::Abandoned.into());
         };
         let transcript = told.scope.transcript(&told.tally, heard);
-        told.transcript = Some(transcript);
-        self.push(Lane::HELLO.index(), &Step::Received.frame(transcript))?;
+        self.push(Lane::HELLO, &Step::Received.frame(transcript))?;
         self.await_step(Step::Received, transcript).await?;
         Ok(transcript)
     }
 
     async fn await_step(&mut self, step: Step, transcript: Transcript) -> Result<(), Error> {
-        let frame = self.receive(Want::Step).await?;
-        let expected = step.frame(transcript);
-        match frame {
-            frame if frame == expected => Ok(()),
-            frame if frame[0] == expected[0] => Err(FrameError::Transcript.into()),
-            frame => Err(FrameError::Step { got: frame[0] }.into()),
-        }
+        let frame = self.receive(Want::Exactly(Step::LEN)).await?;
+        Ok(step.check(&frame, transcript)?)
     }
 
     /// Writes all that waits.
@@ -179,50 +163,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
 
     /// The next frame of the hello's lane, while nothing else may come.
     async fn receive(&mut self, want: Want) -> Result<Vec<u8>, Error> {
-        poll_fn(|waking| self.poll_hello(waking, want)).await
-    }
-
-    fn poll_hello(&mut self, waking: &mut Waking<'_>, want: Want) -> Poll<Result<Vec<u8>, Error>> {
-        self.write_some(waking)?;
-        if let Poll::Ready(flushed) = self.poll_flush(waking) {
-            flushed?;
-        }
-        loop {
-            if let Some(frame) = self.inbox.take_hello(want)? {
-                return Poll::Ready(Ok(frame));
-            }
-            ready!(self.poll_read(waking)?);
-        }
-    }
-}
-
-impl Inbox {
-    fn take_hello(&mut self, want: Want) -> Result<Option<Vec<u8>>, Error> {
-        let Some((lane, len)) = self.header() else { return Ok(None) };
-        match want {
-            _ if lane != Lane::HELLO.index() => return Err(FrameError::Lane { got: lane }.into()),
-            Want::Hello | Want::Details if len > MAX_BYTES => {
-                return Err(FrameError::TooLong { max: MAX_BYTES, got: len }.into());
-            }
-            Want::Step if len != Step::LEN && len != Reason::LEN => {
-                return Err(FrameError::Length { expected: Step::LEN, got: len }.into());
-            }
-            _ => {}
-        }
-        let Some(frame) = self.payload(len).map(<[u8]>::to_vec) else { return Ok(None) };
-        self.pass(len);
-        match (want, &frame[..]) {
-            (Want::Details | Want::Step, &[reason]) => {
-                Err(ChannelError::GivenUp(Reason::from_byte(reason)).into())
-            }
-            _ => Ok(Some(frame)),
-        }
-    }
-
-    /// A lane of protocols with a frame that nobody has asked for.
-    fn surplus(&self) -> Option<u8> {
-        let next = self.header().map(|(lane, _)| lane).filter(|lane| *lane != Lane::HELLO.index());
-        let held = |lane: &u8| !self.lanes[usize::from(*lane)].is_empty();
-        next.or_else(|| (FIRST..Lane::COUNT).find(held))
+        let wanted = [(Lane::HELLO, want)];
+        let (_, frame) = poll_fn(|waking| self.poll_message(waking, &wanted)).await?;
+        Ok(frame)
     }
 }

@@ -221,9 +221,8 @@ fn a_flood_waits_at_the_peer() {
             () = tokio::time::sleep(core::time::Duration::from_millis(500)) => {}
         }
     });
-    let held: usize = lanes.inbox.lanes.iter().map(|queue| queue.held).sum();
-    let most = lanes.inbox.most();
-    assert!(held <= most && lanes.inbox.bytes.len() <= 2 * READ, "{held}");
+    let held = lanes.inbox.held();
+    assert!(held <= lanes.inbox.most && lanes.bytes.len() <= 2 * READ, "{held}");
 }
 
 /// Bytes of a run are those of a channel's: length, lane, payload.

@@ -14,20 +14,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 /// Sends an answer, behind which the connection ends.
 pub(super) fn send(
     mut stream: &TcpStream,
-    status: u16,
+    status: &str,
     media: &str,
     bytes: &[u8],
 ) -> io::Result<()> {
-    let words = match status {
-        200 => "OK",
-        400 => "Bad Request",
-        403 => "Forbidden",
-        404 => "Not Found",
-        _ => "Request Header Fields Too Large",
-    };
     let len = bytes.len();
     let head = format!(
-        "HTTP/1.1 {status} {words}\r\n\
+        "HTTP/1.1 {status}\r\n\
          Content-Type: {media}\r\n\
          Content-Length: {len}\r\n\
          Content-Security-Policy: {POLICY}\r\n\

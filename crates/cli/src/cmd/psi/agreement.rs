@@ -126,9 +126,7 @@ impl Terms {
 
     /// The number of the peer's keys, if this side accepts it.
     pub(super) fn peers_keys(&self, details: &Table) -> Result<usize, Failure> {
-        let theirs = jobs::peers_keys(details, self.most)?;
-        jobs::check_least_keys(theirs, self.least)?;
-        Ok(theirs)
+        Ok(jobs::peers_keys(details, 0, self.least..=self.most)?)
     }
 
     /// Computes more than the intersection.
@@ -198,7 +196,7 @@ impl Terms {
             _ => hello.term(OR_NORMALIZE, others.join(" | ")),
         };
         self.keys.iter().enumerate().fold(hello, |hello, (number, key)| {
-            jobs::key_columns_of(hello, number, key.columns.as_deref())
+            jobs::key_columns(hello, number, key.columns.as_deref())
         })
     }
 }
@@ -219,8 +217,7 @@ impl Agreed {
         ours: &[usize],
     ) -> Result<Self, Failure> {
         let pass = |(number, (key, &ours)): (usize, (&Key, &usize))| {
-            let theirs = jobs::peers_keys_of(peer_details, number, terms.most)?;
-            jobs::check_least_keys(theirs, terms.least)?;
+            let theirs = jobs::peers_keys(peer_details, number, terms.least..=terms.most)?;
             let (receivers, senders) = match role {
                 Role::Receiver => (ours, theirs),
                 Role::Sender => (theirs, ours),

@@ -2,10 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{super::ItemHasher, Normaliser};
-
-/// The item that is compared: 32 bytes for a key of any length.
-pub type Item = [u8; 32];
+use super::{super::ItemHasher, Item, Normaliser};
 
 /// Makes items of keys, whose parts it normalises.
 pub struct Keyer {

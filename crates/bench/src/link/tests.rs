@@ -1,9 +1,9 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use std::{thread, time::Instant};
+use std::thread;
 
 use super::*;
-use crate::{Channel, Lane, memory};
+use foxtrot_net::Lane;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 const DELAY: Duration = Duration::from_millis(20);
@@ -11,7 +11,7 @@ const RATE: u64 = 80_000_000;
 
 /// The time that both ends take together.
 fn time(link: Link, here: impl FnOnce(&Channel), there: impl FnOnce(&Channel) + Send) -> Duration {
-    let (left, right) = memory::pair_over(link, TIMEOUT);
+    let [left, right] = pair(link, TIMEOUT).unwrap();
     let started = Instant::now();
     thread::scope(|scope| {
         let peer = scope.spawn(move || {
@@ -87,7 +87,7 @@ fn several_messages_are_on_their_way_at_a_time() {
 
 #[test]
 fn bytes_sent_before_the_end_arrive_before_it() {
-    let (left, right) = memory::pair_over(Link::new(RATE, DELAY), TIMEOUT);
+    let [left, right] = pair(Link::new(RATE, DELAY), TIMEOUT).unwrap();
     left.send(Lane::PROTOCOL, vec![7; 100_000]).unwrap();
     left.close().unwrap();
     assert_eq!(right.recv(Lane::PROTOCOL, 100_000).unwrap(), vec![7; 100_000]);

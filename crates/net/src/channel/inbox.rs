@@ -1,0 +1,220 @@
+//! Frames that came before somebody asked for them, and what may come next: for drivers that block, and for those that do not.
+
+use std::collections::VecDeque;
+
+use super::{HEADER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Reason, Step, cost, fits};
+use crate::{ChannelError, Error, FrameError};
+
+/// Received frames, by lane.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    /// The header of the frame whose payload comes next.
+    header: Option<Header>,
+    lanes: PerLane<Queue>,
+    /// The number of frames of the peer's closing that came.
+    closing: usize,
+    pub(crate) phase: Phase,
+    /// Lanes from this number on are not in use.
+    pub(crate) in_use: u8,
+    /// The most bytes that a lane holds back before they are asked for, if that is less than [`QUEUE_BYTES`].
+    pub(crate) most: usize,
+}
+
+/// Frames of a lane, and the bytes that count for them.
+#[derive(Debug, Default)]
+struct Queue {
+    frames: VecDeque<Vec<u8>>,
+    held: usize,
+}
+
+/// The header of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    pub(crate) lane: Lane,
+    pub(crate) len: usize,
+}
+
+/// The frames that may come on the hello's lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The peer's first hello.
+    Hello,
+    /// The hello of another session, or the last word of the one before.
+    Renewed,
+    /// Details, which are longer than a byte, or the peer's last word.
+    Details,
+    /// The peer's last word, or its closing.
+    Session,
+    /// The peer's last word, or its closing; and nothing on other lanes.
+    Closing,
+}
+
+/// The length of the frame that a receiver waits for.
+#[derive(Clone, Copy)]
+pub(crate) enum Want {
+    Exactly(usize),
+    /// A frame of at most this length, and on no other lane.
+    AtMost(usize),
+}
+
+/// The next step of a receiver.
+pub(crate) enum Next {
+    /// A frame of one of its lanes is here.
+    Here(Lane, Vec<u8>),
+    /// A header is to be read, for [`Inbox::begin`].
+    Header,
+    /// A payload is to be read, for [`Inbox::put`].
+    Payload(Header),
+    /// Nothing is to be read: the frame that comes has no room before another receiver takes it, or makes room for it.
+    Wait,
+}
+
+impl Phase {
+    /// Returns true if a frame of this length on the hello's lane is the peer's last word.
+    fn is_last_word(self, len: usize) -> bool {
+        match self {
+            Self::Hello => false,
+            Self::Renewed | Self::Details => len == Reason::LEN,
+            Self::Session | Self::Closing => len != Step::LEN,
+        }
+    }
+
+    /// Returns true if the hellos are over.
+    pub(crate) fn is_session(self) -> bool {
+        matches!(self, Self::Session | Self::Closing)
+    }
+}
+
+impl Want {
+    fn check(self, len: usize) -> Result<(), FrameError> {
+        match self {
+            Self::Exactly(expected) if len != expected => {
+                Err(FrameError::Length { expected, got: len })
+            }
+            Self::AtMost(max) if len > max => Err(FrameError::TooLong { max, got: len }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self {
+            header: None,
+            lanes: PerLane::default(),
+            closing: 0,
+            phase: Phase::Hello,
+            in_use: Lane::COUNT,
+            most: Self::UNBOUNDED,
+        }
+    }
+}
+
+impl Inbox {
+    /// The value of `most` before a protocol has said how much it has on its way.
+    pub(crate) const UNBOUNDED: usize = usize::MAX;
+
+    /// Expects the frames of another session.
+    pub(crate) fn begin_again(&mut self) {
+        (self.phase, self.closing) = (Phase::Renewed, 0);
+        (self.in_use, self.most) = (Lane::COUNT, Self::UNBOUNDED);
+    }
+
+    /// Accepts only the peer's closing from now on.
+    pub(crate) fn receive_no_more(&mut self) -> Result<(), FrameError> {
+        self.phase = Phase::Closing;
+        let next = self.header.map(|header| header.lane).filter(|lane| *lane != Lane::HELLO);
+        match next
+            .or_else(|| Lane::of_protocols().find(|lane| !self.lanes[*lane].frames.is_empty()))
+        {
+            Some(lane) => Err(FrameError::Surplus { lane: lane.index() }),
+            None => Ok(()),
+        }
+    }
+
+    /// The next step of somebody who waits for one of these messages, or for none and reads ahead. Refuses a frame that no peer
+    /// sends who follows the protocol, when its header is here.
+    pub(crate) fn next(&mut self, wanted: &[(Lane, Want)]) -> Result<Next, FrameError> {
+        for (lane, want) in wanted {
+            let queue = &mut self.lanes[*lane];
+            if let Some(frame) = queue.frames.pop_front() {
+                queue.held -= cost(frame.len());
+                want.check(frame.len())?;
+                return Ok(Next::Here(*lane, frame));
+            }
+        }
+        if let [(lane, _), ..] = wanted
+            && *lane != Lane::HELLO
+            && self.closing > 0
+        {
+            return Err(FrameError::Missing { lane: lane.index() });
+        }
+        let Some(header) = self.header else { return Ok(Next::Header) };
+        let Header { lane, len } = header;
+        let want = wanted.iter().find(|(it, _)| *it == lane).map(|(_, want)| want);
+        let is_due = lane != Lane::HELLO || self.phase.is_session() || want.is_some();
+        if lane.index() >= self.in_use || !is_due {
+            // While this side waits for nothing, it may be of the next protocol.
+            return match wanted {
+                [] => Ok(Next::Wait),
+                _ => Err(FrameError::Lane { got: lane.index() }),
+            };
+        }
+        self.check_closing(lane)?;
+        if self.is_last_word(header) {
+            Want::Exactly(Reason::LEN).check(len)?;
+        } else if let Some(want) = want {
+            want.check(len)?;
+        } else if matches!(wanted, [(_, Want::AtMost(_))]) && lane != Lane::HELLO {
+            return Err(FrameError::Lane { got: lane.index() });
+        } else if !fits(self.most.min(QUEUE_BYTES), self.lanes[lane].held, len) {
+            return Ok(Next::Wait);
+        }
+        Ok(Next::Payload(header))
+    }
+
+    /// Takes the header of the next frame.
+    pub(crate) fn begin(&mut self, bytes: [u8; HEADER_BYTES]) -> Result<(), FrameError> {
+        let [a, b, c, d, lane] = bytes;
+        let len = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX);
+        let lane = Lane::new(lane).ok_or(FrameError::Lane { got: lane })?;
+        if len > MAX_FRAME {
+            return Err(FrameError::TooLong { max: MAX_FRAME, got: len });
+        }
+        self.header = Some(Header { lane, len });
+        Ok(())
+    }
+
+    /// Takes the payload of that frame, which may be the peer's last word.
+    pub(crate) fn put(&mut self, header: Header, frame: Vec<u8>) -> Result<(), Error> {
+        self.header = None;
+        if self.is_last_word(header) {
+            let reason = frame.first().copied().unwrap_or_default();
+            return Err(ChannelError::GivenUp(Reason::from_byte(reason)).into());
+        }
+        self.closing += usize::from(self.phase.is_session() && header.lane == Lane::HELLO);
+        let queue = &mut self.lanes[header.lane];
+        queue.held += cost(frame.len());
+        queue.frames.push_back(frame);
+        Ok(())
+    }
+
+    fn is_last_word(&self, header: Header) -> bool {
+        header.lane == Lane::HELLO && self.phase.is_last_word(header.len)
+    }
+
+    /// Refuses what the peer may not send after its closing, or ours.
+    fn check_closing(&self, lane: Lane) -> Result<(), FrameError> {
+        let surplus = match lane {
+            Lane::HELLO => self.phase.is_session() && self.closing == Step::COUNT,
+            _ => self.phase == Phase::Closing || self.closing > 0,
+        };
+        if surplus { Err(FrameError::Surplus { lane: lane.index() }) } else { Ok(()) }
+    }
+
+    /// Bytes that all lanes hold back.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> usize {
+        self.lanes.iter().map(|queue| queue.held).sum()
+    }
+}

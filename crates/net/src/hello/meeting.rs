@@ -1,0 +1,136 @@
+//! The meeting of two hellos, as plain values: any driver carries the messages.
+
+use std::collections::BTreeSet;
+
+use foxtrot_ot::{Session, Sid};
+
+use super::{Agreement, Heard, Hello, JOB, Role, SIDE, Table, codec, details, fresh_nonce, side};
+use crate::{HelloError, error::Difference};
+
+/// A hello that was sent, or is about to be.
+#[derive(Debug)]
+pub(crate) struct Opening<'a> {
+    hello: &'a Hello,
+    initiator: bool,
+    nonce: [u8; 32],
+    /// The message for the peer.
+    pub(crate) message: Vec<u8>,
+}
+
+/// Two hellos that agree.
+#[derive(Debug)]
+pub(crate) struct Compared {
+    /// True if we opened the connection.
+    pub(crate) initiator: bool,
+    /// The namespace of both first hellos.
+    greeting: Session,
+    terms: Table,
+    /// The offers in the peer's hello.
+    pub(crate) offers: Table,
+}
+
+impl<'a> Opening<'a> {
+    /// Makes the first message of one side.
+    ///
+    /// # Errors
+    /// [`HelloError::TooLong`], [`HelloError::Randomness`].
+    pub(crate) fn new(initiator: bool, hello: &'a Hello) -> Result<Self, HelloError> {
+        let nonce = match hello.nonce {
+            Some(nonce) => nonce,
+            None => fresh_nonce()?,
+        };
+        let message = codec::encode(hello, &nonce)?;
+        details::encode(&[0; 32], 0, &hello.details)?;
+        Ok(Self { hello, initiator, nonce, message })
+    }
+
+    /// Compares the peer's first message with ours.
+    ///
+    /// # Errors
+    /// [`HelloError`] if the two sides do not agree; the peer finds out by itself.
+    pub(crate) fn hear(self, theirs: &[u8]) -> Result<Compared, HelloError> {
+        let Self { hello, initiator, nonce, message: ours } = self;
+        let peer = Heard::read(theirs)?;
+        compare(hello, &nonce, &peer)?;
+        if peer.offers.get(SIDE).is_some_and(|theirs| theirs == side(initiator)) {
+            return Err(HelloError::SameSide { side: side(initiator) });
+        }
+        let exporter = hello.binding.as_ref().map(|binding| &binding.exporter);
+        let exporter = exporter.or(hello.exporter.as_ref()).map_or(&[][..], |it| it);
+        let (first, second) = if initiator { (&ours[..], theirs) } else { (theirs, &ours[..]) };
+        let greeting = Session::new(Sid::derive(first, second, exporter));
+        let Heard { terms, offers, .. } = peer;
+        Ok(Compared { initiator, greeting, terms, offers })
+    }
+}
+
+impl Compared {
+    /// Makes our second message, with the details of this hello. An initiator solves the peer's puzzle.
+    ///
+    /// # Errors
+    /// [`HelloError`], of which the peer is to be told: our set does not suit the peer, or an offer cannot be.
+    pub(crate) fn tell(&self, ours: &Hello) -> Result<Vec<u8>, HelloError> {
+        let puzzle = details::read_offers(ours, self.initiator, &self.offers)?;
+        details::make(&self.greeting, self.initiator, puzzle, &ours.details)
+    }
+
+    /// Reads the peer's second message: its details.
+    ///
+    /// # Errors
+    /// [`HelloError`], of which the peer is to be told: also if our set does not suit it.
+    pub(crate) fn hear(&self, ours: &Hello, theirs: &[u8]) -> Result<Table, HelloError> {
+        let details = details::check(&self.greeting, !self.initiator, ours.puzzle, theirs)?;
+        details::read_offers(ours, self.initiator, &self.offers)?;
+        Ok(details)
+    }
+
+    /// Ends it, with the second messages of both sides, ours first.
+    pub(crate) fn agree(
+        self,
+        role: Role,
+        [ours, theirs]: [&[u8]; 2],
+        peer_details: Table,
+    ) -> Agreement {
+        let both = if self.initiator { [ours, theirs] } else { [theirs, ours] };
+        Agreement {
+            sid: details::sid(&self.greeting, both),
+            role,
+            we_are_initiator: self.initiator,
+            terms: self.terms,
+            peer_offers: self.offers,
+            peer_details,
+        }
+    }
+}
+
+fn compare(ours: &Hello, nonce: &[u8; 32], peer: &Heard) -> Result<(), HelloError> {
+    if peer.nonce == *nonce {
+        return Err(HelloError::Reflection);
+    }
+    let differences = differences(&ours.terms, &peer.terms);
+    // The roles of different jobs say nothing of each other.
+    let job = differences.iter().find(|it| it.key == JOB).cloned();
+    if job.is_none() && peer.role == ours.role {
+        return Err(HelloError::SameRole(ours.role));
+    }
+    if peer.fingerprint != ours.binding.map(|binding| binding.peer) {
+        return Err(HelloError::Fingerprint);
+    }
+    match job {
+        Some(job) => Err(HelloError::Terms(vec![job])),
+        None if differences.is_empty() => Ok(()),
+        None => Err(HelloError::Terms(differences)),
+    }
+}
+
+fn differences(here: &Table, peer: &Table) -> Vec<Difference> {
+    let keys: BTreeSet<_> = here.keys().chain(peer.keys()).collect();
+    keys.into_iter()
+        .filter(|&key| here.get(key) != peer.get(key))
+        .map(|key| Difference {
+            key: key.clone(),
+            here: here.get(key).cloned(),
+            peer: peer.get(key).cloned(),
+        })
+        .collect()
+}
