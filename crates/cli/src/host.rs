@@ -43,14 +43,11 @@ pub(crate) trait Service: Send + Sync + 'static {
     /// The result of a session.
     type Done: Send + 'static;
 
-    /// Finds out whether the peer's details suit.
-    fn agree(&self, details: &Table) -> Result<Self::Agreed, Failure>;
+    /// Finds out whether the peer's details suit, and what follows if they do.
+    fn agree(&self, details: &Table) -> Result<(Self::Agreed, Answer), Failure>;
 
     /// Bytes of memory of the smallest session.
     fn least_memory(&self) -> u64;
-
-    /// Says what follows from the agreement.
-    fn terms(&self, agreed: &Self::Agreed) -> Answer;
 
     /// Runs the session.
     fn answer(&self, link: Link, agreed: Self::Agreed) -> Result<Self::Done, Failure>;
@@ -145,8 +142,8 @@ impl Host {
         output.detail(&bounds::words(most));
         let mut server = listener.serve_each(move |mut peer| {
             let (agreed, ours) = peer.negotiate_by(hello.clone(), |details| {
-                let ours = service.agree(details).map_err(|e| (e.reason(), Refused(Some(e))))?;
-                let answer = service.terms(&ours);
+                let agreed = service.agree(details);
+                let (ours, answer) = agreed.map_err(|e| (e.reason(), Refused(Some(e))))?;
                 Ok((ours, Answer { memory: WAITING + answer.memory, ..answer }))
             })?;
             Ok::<_, Refused>(service.answer(Link { peer, agreed }, ours))

@@ -131,18 +131,14 @@ impl Service for Server {
     type Agreed = ();
     type Done = Report;
 
-    fn agree(&self, _: &Table) -> Result<(), Failure> {
-        Ok(())
+    fn agree(&self, _: &Table) -> Result<((), Answer), Failure> {
+        Ok(((), Answer { memory: self.least_memory(), ..Answer::default() }))
     }
 
     fn least_memory(&self) -> u64 {
         let (terms, longest) = (&self.terms, longest(&self.messages));
         let transfers = [terms.n, terms.choices()];
         memory_of_ot_sender(&terms.method, transfers, longest, self.workers.threads())
-    }
-
-    fn terms(&self, (): &()) -> Answer {
-        Answer { memory: self.least_memory(), ..Answer::default() }
     }
 
     fn answer(&self, link: Link, (): ()) -> Result<Report, Failure> {

@@ -78,8 +78,12 @@ impl Service for Server {
     type Agreed = Admitted;
     type Done = (Agreed, Report);
 
-    fn agree(&self, details: &Table) -> Result<Admitted, Failure> {
-        self.shelf.asked(details)?.agree(details)
+    fn agree(&self, details: &Table) -> Result<(Admitted, Answer), Failure> {
+        let admitted = self.shelf.asked(details)?.agree(details)?;
+        let (stock, keys) = (&admitted.stock, admitted.agreed.receivers_keys());
+        let hello = stock.terms.hello(Role::Sender, &stock.sizes());
+        let (memory, keys) = (admitted.memory(), Some(keys as u64));
+        Ok((admitted, Answer { memory, keys, hello: Some(hello) }))
     }
 
     fn least_memory(&self) -> u64 {
@@ -90,15 +94,6 @@ impl Service for Server {
             stock.agree(&details).map_or(0, |admitted| admitted.memory())
         };
         self.shelf.all().map(least).min().unwrap_or(0)
-    }
-
-    fn terms(&self, admitted: &Admitted) -> Answer {
-        let stock = &admitted.stock;
-        Answer {
-            memory: admitted.memory(),
-            keys: Some(admitted.agreed.receivers_keys() as u64),
-            hello: Some(stock.terms.hello(Role::Sender, &stock.sizes())),
-        }
     }
 
     fn answer(&self, link: Link, admitted: Admitted) -> Result<(Agreed, Report), Failure> {
