@@ -26,8 +26,8 @@ pub(crate) struct Terms {
     pub(crate) job: &'static str,
     pub(crate) method: Method,
     pub(crate) n: usize,
-    /// Number of messages of which one is chosen, for messages.
-    pub(crate) one_of: Option<usize>,
+    /// The number of keys or messages of which one is chosen.
+    pub(crate) choices: usize,
     /// True if lines are hexadecimal, for messages.
     pub(crate) hex: Option<bool>,
 }
@@ -54,13 +54,8 @@ impl Terms {
     pub(crate) fn hello(&self, role: Role) -> Hello {
         match self.hex {
             None => jobs::transfers(self.job, role, &self.method, self.n),
-            Some(hex) => jobs::messages(role, &self.method, self.n, self.choices(), hex),
+            Some(hex) => jobs::messages(role, &self.method, self.n, self.choices, hex),
         }
-    }
-
-    /// The number of messages of which one is chosen.
-    pub(crate) fn choices(&self) -> usize {
-        self.one_of.unwrap_or(2)
     }
 }
 

@@ -137,7 +137,7 @@ impl Service for Server {
 
     fn least_memory(&self) -> u64 {
         let (terms, longest) = (&self.terms, longest(&self.messages));
-        let transfers = [terms.n, terms.choices()];
+        let transfers = [terms.n, terms.choices];
         memory_of_ot_sender(&terms.method, transfers, longest, self.workers.threads())
     }
 
@@ -172,7 +172,7 @@ fn answer_all(
 fn terms(common: &Common, messages: usize, one_of: &OneOf, hex: bool) -> Result<Terms, Failure> {
     let (choices, n) = (one_of.choices, messages / one_of.choices);
     let method = method_of(common, choices, n)?;
-    Ok(Terms { job: "ot", method, n, one_of: Some(choices), hex: Some(hex) })
+    Ok(Terms { job: "ot", method, n, choices, hex: Some(hex) })
 }
 
 fn longest(messages: &Messages) -> usize {
@@ -198,9 +198,9 @@ pub(crate) fn offered_length(link: &Link) -> Result<usize, Failure> {
 
 fn agreed(terms: &Terms, message_len: usize, output: Output) {
     let (transfers, method) = (counted(terms.n, "transfer"), method::words(&terms.method));
-    let one_of = match terms.one_of {
-        None | Some(2) => String::new(),
-        Some(choices) => format!("one of {choices} messages "),
+    let one_of = match terms.choices {
+        2 => String::new(),
+        choices => format!("one of {choices} messages "),
     };
     output.note(&format!("agreed: {transfers} of {one_of}up to {message_len} bytes, {method}"));
 }
@@ -214,7 +214,7 @@ fn send(
 ) -> Result<Cost, Failure> {
     let ((), cost) = link.run(workers, |job| {
         let party = Party { job: &job, method: terms.method, workers, output };
-        let shape = Shape { n: terms.n, choices: terms.choices() };
+        let shape = Shape { n: terms.n, choices: terms.choices };
         party.send_messages(shape, longest(messages), messages)?;
         Ok(job.finish()?)
     })?;
@@ -231,7 +231,7 @@ fn receive(
     let length = offered_length(&link)?;
     let (sealed, cost) = link.run(workers, |job| {
         let party = Party { job: &job, method: terms.method, workers, output };
-        let sealed = party.receive_messages(terms.choices(), length, choices)?;
+        let sealed = party.receive_messages(terms.choices, length, choices)?;
         // The sender gets to know that all has come, and the connection ends, before anything is opened: whether that
         // fails, and how long it takes, may depend on the choices.
         job.finish()?;
@@ -271,7 +271,7 @@ fn deliver(
     Output::new(common).note(&format!(
         "received {} of {} messages: {}{parties}",
         messages.len(),
-        terms.one_of.unwrap_or(2) * messages.len(),
+        terms.choices * messages.len(),
         report.words()
     ));
     let result = match out.file() {

@@ -16,6 +16,8 @@ use foxtrot::{
     policy::Policy,
     psi::{Function, fields::Fields},
 };
+#[cfg(feature = "fuzzing")]
+use foxtrot_net::hello::Hello;
 use foxtrot_net::{Reason, hello::Role, jobs::SET};
 use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use zeroize::Zeroizing;
@@ -54,29 +56,19 @@ const OF_B: [(&str, &str); 6] = [
     ("--normalize ", "--normalize-b "),
 ];
 
-/// One side of a run, as far as the two sizes are agreed on.
+/// The hello of one side of a run with this set, which accepts so many keys at most; and its agreement with the peer.
 #[cfg(feature = "fuzzing")]
-pub(crate) struct Side {
-    terms: Terms,
-    keys: usize,
-}
-
-#[cfg(feature = "fuzzing")]
-impl Side {
-    /// Makes the terms with the keys of this set, which accepts so many at most.
-    pub(crate) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
-        let method = method::psi(common, Assumption::default())?;
-        let terms = Terms::new(method, std::slice::from_ref(set), [most, 0], None);
-        Ok(Self { terms, keys: set.items().len() })
-    }
-
-    pub(crate) fn hello(&self, role: Role) -> foxtrot_net::hello::Hello {
-        self.terms.hello(role, &[self.keys])
-    }
-
-    pub(crate) fn agree(&self, link: &Link) -> Result<(), Failure> {
-        Agreed::on(&self.terms, link, &[self.keys]).map(drop)
-    }
+pub(crate) fn side(
+    role: Role,
+    common: &Common,
+    set: &Set,
+    most: usize,
+) -> Result<(Hello, impl Fn(&Link) -> Result<(), Failure> + use<>), Failure> {
+    let method = method::psi(common, Assumption::default())?;
+    let terms = Terms::new(method, std::slice::from_ref(set), [most, 0], None);
+    let keys = [set.items().len()];
+    let hello = terms.hello(role, &keys);
+    Ok((hello, move |link: &Link| Agreed::on(&terms, link, &keys).map(drop)))
 }
 
 pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
@@ -312,7 +304,7 @@ impl Ours<'_> {
                 (found, cost, Some(sets))
             }
             Role::Sender => {
-                let (items, sets) = match agreed.function {
+                let (items, sets) = match agreed.terms.function {
                     // Rows that match are written when the run is over.
                     Function::Both => {
                         let copy = |set: &Set| Zeroizing::new(set.items().to_vec());

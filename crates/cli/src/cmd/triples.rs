@@ -71,23 +71,15 @@ pub(crate) fn read(place: &std::path::Path) -> (Result<(), Failure>, [Result<u64
     (verify::check(place, place).map(drop), [0, 1].map(batches))
 }
 
-/// A party, as far as it is agreed which batches are to be made, and how.
+/// The hello of a party, and its agreement with the peer which batches are to be made, and how.
 #[cfg(feature = "fuzzing")]
-pub(crate) struct Side(Terms);
-
-#[cfg(feature = "fuzzing")]
-impl Side {
-    pub(crate) fn new(party: u8, out: &TriplesOut, common: &Common) -> Result<Self, Failure> {
-        Ok(Self(Terms::new(party, out, common, None)?))
-    }
-
-    pub(crate) fn hello(&self) -> foxtrot_net::hello::Hello {
-        self.0.hello()
-    }
-
-    pub(crate) fn agree(&self, link: &Link) -> Result<(), Failure> {
-        Agreed::on(&self.0, link).map(drop)
-    }
+pub(crate) fn side(
+    party: u8,
+    out: &TriplesOut,
+    common: &Common,
+) -> Result<(foxtrot::job::Hello, impl Fn(&Link) -> Result<(), Failure> + use<>), Failure> {
+    let terms = Terms::new(party, out, common, None)?;
+    Ok((terms.hello(), move |link: &Link| Agreed::on(&terms, link).map(drop)))
 }
 
 fn generate(

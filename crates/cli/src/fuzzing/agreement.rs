@@ -35,12 +35,8 @@ pub struct Side {
     agree: Agree,
 }
 
-enum Agree {
-    Nothing,
-    Length,
-    Sizes(psi::Side),
-    Batches(triples::Side),
-}
+/// What a side does with its peer after the hellos.
+type Agree = Box<dyn Fn(&Link) -> Result<(), Failure> + Send + Sync>;
 
 impl Side {
     /// The first side is the sender, or P₀. Nonces are fixed, so that its peer can be recited.
@@ -59,25 +55,26 @@ impl Side {
             return Err(Failure::usage("options that clap does not take"));
         };
         let role = if first { Role::Sender } else { Role::Receiver };
-        Ok(match job {
+        let (hello, agree): (_, Agree) = match job {
             Job::Ot => {
                 let [sender, receiver] = ot::hellos(&common)?;
                 match first {
-                    true => Self { hello: sender, agree: Agree::Nothing },
-                    false => Self { hello: receiver, agree: Agree::Length },
+                    true => (sender, Box::new(|_| Ok(()))),
+                    false => (receiver, Box::new(|link| ot::offered_length(link).map(drop))),
                 }
             }
             Job::Psi => {
                 let set = three_keys().map_err(|e| Failure::run(e.to_string()))?;
                 let set = Set::read(set.path(), &SetOptions::default())?;
-                let side = psi::Side::new(&common, &set, 1000)?;
-                Self { hello: side.hello(role), agree: Agree::Sizes(side) }
+                let (hello, agree) = psi::side(role, &common, &set, 1000)?;
+                (hello, Box::new(agree))
             }
             Job::Triples => {
-                let side = triples::Side::new(u8::from(!first), &out, &common)?;
-                Self { hello: side.hello(), agree: Agree::Batches(side) }
+                let (hello, agree) = triples::side(u8::from(!first), &out, &common)?;
+                (hello, Box::new(agree))
             }
-        })
+        };
+        Ok(Self { hello, agree })
     }
 
     /// Returns the job's hello.
@@ -94,13 +91,7 @@ impl Side {
         let side = if initiator { foxtrot::Side::Initiator } else { foxtrot::Side::Responder };
         let peer = Config::insecure().peer(channel, side);
         let link = Link::greet(peer, self.hello.clone()).map_err(|e| told(e.into()))?;
-        let agreed = match &self.agree {
-            Agree::Nothing => Ok(()),
-            Agree::Length => ot::offered_length(&link).map(drop),
-            Agree::Sizes(side) => side.agree(&link),
-            Agree::Batches(side) => side.agree(&link),
-        };
-        agreed.map_err(told)
+        (self.agree)(&link).map_err(told)
     }
 }
 
