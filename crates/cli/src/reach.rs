@@ -79,7 +79,7 @@ impl<'a> Way<'a> {
             }
             (None, None) => return Err(Failure::usage("neither --listen nor --connect is given")),
         };
-        Ok(Self { address, security, wait: transport.wait() })
+        Ok(Self { address, security, wait: transport.wait })
     }
 
     /// Meets the peer on a route of a shard, where there is a gateway.
@@ -111,7 +111,7 @@ impl<'a> Way<'a> {
         hello: Hello,
         output: Output,
     ) -> Result<Link, Failure> {
-        let security = self.security.within(common.timeout());
+        let security = self.security.within(common.timeout);
         let has_keys = !security.is_none();
         let link = match self.address {
             Address::Listen(address) => {
@@ -135,7 +135,7 @@ impl<'a> Way<'a> {
             }
             Address::Serial(way) => {
                 let wait = self.wait.unwrap_or(TRY);
-                let peer = way.open(&security.config, wait, common.timeout(), output)?;
+                let peer = way.open(&security.config, wait, common.timeout, output)?;
                 Link::greet(peer, hello)?
             }
         };
@@ -158,7 +158,7 @@ impl<'a> Way<'a> {
         service: S,
         done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let (security, output) = (self.security.within(common.timeout()), Output::new(common));
+        let (security, output) = (self.security.within(common.timeout), Output::new(common));
         match self.address {
             Address::Listen(address) => {
                 Host { security, hello, output }.all_peers(address, most, service, done)

@@ -105,7 +105,7 @@ fn local(
     let others = workers.for_another();
     agreed(terms, longest(messages), output);
     let (sent, (received, cost)) = both(
-        common.timeout(),
+        common.timeout,
         |peer| {
             let link = Link::greet(peer, sender_hello(terms, messages))?;
             send(link, terms, &others, messages, Output::in_background())

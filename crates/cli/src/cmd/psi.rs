@@ -89,9 +89,10 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             check_output(out, &meeting.common)?;
             let ours = Ours { role: Role::Receiver, set, options, or_keys, out, meeting };
             ours.run(|sets, terms| {
-                result::check(sets, joining.with().is_some(), out)?;
+                result::check(sets, joining.with.is_some(), out)?;
                 let padding = joining.padding.of_fields();
-                let columns = joining.with().map(|it| Columns { names: it.to_vec(), padding });
+                let columns = joining.with.as_ref();
+                let columns = columns.map(|it| Columns { names: it.0.clone(), padding });
                 let function = function(columns.is_some(), joining.both);
                 Ok((terms.asking(asked.as_ref()).computing(function, columns), None))
             })
@@ -107,7 +108,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             sessions,
             meeting,
         } => {
-            let share = sharing.share().map(<[_]>::to_vec);
+            let share = sharing.share.as_ref().map(|it| it.0.clone());
             let padding = sharing.padding.of_fields();
             let function = function(share.is_some(), sharing.both);
             let sharing_fields = move |sets: &[Set], terms: Terms| {
@@ -193,7 +194,7 @@ fn local(
     let items: Vec<&[Item]> = ours.iter().map(Set::items).collect();
     let theirs: Vec<_> = theirs.into_iter().map(Set::into_items).collect();
     let (sending, (found, receiving, agreed)) = both(
-        common.timeout(),
+        common.timeout,
         |peer| {
             let link = Link::greet(peer, senders_terms.hello(Role::Sender, &m))?;
             let agreed = Agreed::on(&senders_terms, &link, &m)?;
@@ -295,7 +296,7 @@ impl Ours<'_> {
             return Err(link.refuse(failure.hint("use --serve with --set NAME=FILE")));
         }
         agreed.tell(output, Some(role), &workers, self.out.count);
-        confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
+        confirm(agreeing.yes, output, common.timeout).map_err(|e| link.abandon(e))?;
         let party = Party { agreed: &agreed, workers: &workers, output };
         let (found, cost, sets) = match role {
             Role::Receiver => {

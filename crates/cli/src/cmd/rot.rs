@@ -149,7 +149,7 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
         Ok(drafts)
     };
     let ((mut drafts, sending), (received, receiving)) = both(
-        common.timeout(),
+        common.timeout,
         |peer| {
             let link = Link::greet(peer, terms.hello(Role::Sender))?;
             make(link, &terms, &others, sent, Output::in_background(), end)

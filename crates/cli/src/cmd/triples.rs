@@ -121,7 +121,7 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
     let others = workers.for_another();
     let output = Output::new(common);
     let ((first, at_zero), (agreed, at_one)) = both(
-        common.timeout(),
+        common.timeout,
         |peer| {
             let link = Link::greet(peer, zero.hello())?;
             let agreed = Agreed::on(&zero, &link)?;

@@ -83,7 +83,7 @@ pub(super) fn sum(options: &Counting, summing: &Summing) -> Result<(), Failure> 
     let role = if summing.value.is_some() { Role::Sender } else { Role::Receiver };
     let (min_count, largest) = (options.min_count, Some(summing.largest));
     let side = Side { function: Function::Sum, role, min_count, largest };
-    side.run(options, summing.value.as_ref(), summing.duplicates.rule())
+    side.run(options, summing.value.as_ref(), summing.duplicates)
 }
 
 /// Both parties in this process: A's owner is the receiver, and B has the numbers.
@@ -101,7 +101,7 @@ pub(super) fn local(
     let method = method::circuit(common)?;
     let read = |role, path, options, value| {
         let side = Side { function, role, min_count: trying.min_count, largest };
-        let duplicates = trying.padding.duplicates.rule();
+        let duplicates = trying.padding.duplicates;
         let (bounds, policy) = ([MAX_ITEMS, 0], None);
         let reader = Reader { side, options, value, duplicates, method, bounds, policy, output };
         Ok::<_, Failure>((side, reader.read(path)?))
@@ -116,7 +116,7 @@ pub(super) fn local(
     let receiver = receiver.with(Arc::new(ours), m)?;
     let sender = sender.with(Arc::new(theirs), n)?;
     let ((_, sending), (outcome, receiving)) = both(
-        common.timeout(),
+        common.timeout,
         |peer| {
             let link = Link::greet(peer, sender.side.hello(&sender.stock))?;
             sender.play(link, &senders, Output::in_background())
@@ -245,7 +245,7 @@ impl Side {
         let agreed = self.agree(stock, &link.agreed.peer_details).map_err(|e| link.refuse(e))?;
         entry.agreed(agreed.json());
         agreed.words().iter().for_each(|line| output.note(line));
-        confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
+        confirm(agreeing.yes, output, common.timeout).map_err(|e| link.abandon(e))?;
         let ran = agreed.run(link, entry, &workers, output)?;
         agreed.deliver(ran, common, "")
     }

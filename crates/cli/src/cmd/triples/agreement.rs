@@ -7,7 +7,7 @@ use foxtrot_net::{
     hello::{Hello, Role},
     jobs::{self, METHOD, RUN},
 };
-use foxtrot_triples::{DEFAULT_SIGMA, LEAST_HIDDEN, formats::Format, params};
+use foxtrot_triples::{DEFAULT_SIGMA, LEAST_HIDDEN, params};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -54,12 +54,11 @@ impl Terms {
         if common.extension.is_some() || common.base != "roted" {
             return Err(Failure::usage("triples takes neither --base nor --extension"));
         }
-        let format = Format::from(out.format);
+        let TriplesOut { method, sigma, lift, count, format, .. } = *out;
         if !format.has(out.bits) {
             let why = format!("--format {format} does not support {} bits", out.bits);
             return Err(Failure::usage(why).hint("use --bits 64"));
         }
-        let TriplesOut { method, sigma, lift, count, .. } = *out;
         let method = method.unwrap_or(match out.bits {
             1 => TriplesMethod::Gilboa,
             _ => TriplesMethod::Rlwe,
@@ -244,6 +243,8 @@ pub(crate) fn hint(difference: &Difference) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use foxtrot_triples::formats::Format;
+
     use super::*;
 
     #[test]
