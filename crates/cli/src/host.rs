@@ -87,13 +87,12 @@ impl Host {
                     return Err(security.explain(e));
                 }
                 Some(Ended { result: Err(e), .. }) if only_looked(&e) => {}
-                Some(Ended { result: Err(e), address: Some(address), source, .. }) => {
+                Some(Ended { result: Err(e), address, source, .. }) => {
                     let failure = security.explain(e);
-                    bar.suspend(|| log.refused(&address, &source, &failure));
-                    hint = failure.into_hint();
-                }
-                Some(Ended { result: Err(e), address: None, .. }) => {
-                    bar.suspend(|| log.not_taken(&e.into()));
+                    bar.suspend(|| log.refused(address.as_deref(), &source, &failure));
+                    if address.is_some() {
+                        hint = failure.into_hint();
+                    }
                 }
                 None if until.is_none_or(|until| Instant::now() < until) => {
                     return Err(Failure::run("the listener has ended"));
@@ -165,13 +164,9 @@ impl Host {
                     }
                 }
                 Some(Ended { result: Err(Refused(None)), .. }) => {}
-                Some(Ended {
-                    result: Err(Refused(Some(e))),
-                    address: Some(address),
-                    source,
-                    ..
-                }) => log.refused(&address, &source, &e),
-                Some(Ended { result: Err(Refused(Some(e))), .. }) => log.not_taken(&e),
+                Some(Ended { result: Err(Refused(Some(e))), address, source, .. }) => {
+                    log.refused(address.as_deref(), &source, &e);
+                }
                 None if until.is_none_or(|until| Instant::now() < until) => {
                     return Err(Failure::run("the listener has ended"));
                 }
@@ -250,22 +245,18 @@ impl Log {
         Self { output, refused, failed }
     }
 
-    fn refused(&mut self, address: &str, source: &str, failure: &Failure) {
+    /// A connection that became no session. One without an address the system did not let us take.
+    fn refused(&mut self, address: Option<&str>, source: &str, failure: &Failure) {
+        let source = if address.is_some() { source } else { "this system" };
         if self.refused.count(source, Instant::now()) || self.output.is_verbose() {
-            let why = failure.message();
-            self.output.note(&format!("refused a connection from {address}: {why}"));
+            let from = address.map(|it| format!("refused a connection from {it}: "));
+            self.output.note(&(from.unwrap_or_default() + failure.message()));
         }
     }
 
     fn failed(&mut self, number: usize, peer: &str, counted_as: &str, failure: &Failure) {
         if self.failed.count(counted_as, Instant::now()) || self.output.is_verbose() {
             say(&format!("session {number} with {peer} failed: {}", failure.message()));
-        }
-    }
-
-    fn not_taken(&mut self, failure: &Failure) {
-        if self.refused.count("this system", Instant::now()) || self.output.is_verbose() {
-            self.output.note(failure.message());
         }
     }
 

@@ -94,7 +94,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 let columns = joining.with.as_ref();
                 let columns = columns.map(|it| Columns { names: it.0.clone(), padding });
                 let function = function(columns.is_some(), joining.both);
-                Ok((terms.asking(asked.as_ref()).computing(function, columns), None))
+                let asked = asked.as_ref().map(ToString::to_string);
+                Ok((Terms { asked, function, columns, ..terms }, None))
             })
         }
         PsiCommand::Send {
@@ -114,7 +115,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let sharing_fields = move |sets: &[Set], terms: Terms| {
                 let fields = share.as_ref().map(|it| columns::fields(&sets[0], it, padding));
                 let fields = fields.transpose()?;
-                Ok((terms.computing(function, fields.as_ref().map(Columns::of)), fields))
+                let columns = fields.as_ref().map(Columns::of);
+                Ok((Terms { function, columns, ..terms }, fields))
             };
             if !*serve {
                 let out = &RowsOut::of_sender(sharing.output.clone());
@@ -184,7 +186,8 @@ fn local(
     let columns = fields.as_ref().map(Columns::of);
     let (function, method) = (function(columns.is_some(), false), method::psi(common, assumption)?);
     let [terms, senders_terms] = [&ours, &theirs].map(|sets| {
-        Terms::new(method, sets, [MAX_ITEMS, 0], None).computing(function, columns.clone())
+        let terms = Terms::new(method, sets, [MAX_ITEMS, 0], None);
+        Terms { function, columns: columns.clone(), ..terms }
     });
     same_terms([a, b], [&terms, &senders_terms])?;
     let workers = Workers::new(common.threads)?;

@@ -22,7 +22,7 @@ use foxtrot_psi::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::{Common, Name},
+    args::Common,
     failure::Failure,
     link::{Cost, Link},
     method,
@@ -51,19 +51,19 @@ const SHARED: f64 = 0.5;
 pub(super) struct Terms {
     pub(super) method: Method,
     /// The keys by which rows are compared, one pass each.
-    keys: Vec<Key>,
+    pub(super) keys: Vec<Key>,
     /// The most keys that the peer may have.
-    most: usize,
+    pub(super) most: usize,
     /// The fewest keys that the peer may have.
     pub(super) least: usize,
     pub(super) function: Function,
     /// Columns of the sender: those that it shares, those that the receiver asks for, or those that it gets.
     pub(super) columns: Option<Columns>,
-    policy: Option<Arc<Policy>>,
+    pub(super) policy: Option<Arc<Policy>>,
     /// The name of the sender's set, if it has several.
-    asked: Option<String>,
+    pub(super) asked: Option<String>,
     /// The shard, of an intersection on many machines.
-    shard: Option<jobs::Shard>,
+    pub(super) shard: Option<jobs::Shard>,
 }
 
 /// Columns of the sender that go to the receiver.
@@ -75,7 +75,7 @@ pub(super) struct Columns {
 
 /// A key by which rows are compared.
 #[derive(Clone)]
-struct Key {
+pub(super) struct Key {
     /// Normalisers of its parts before they are compared.
     normalize: String,
     /// The names of our columns, if they have names.
@@ -120,25 +120,6 @@ impl Terms {
         Ok(jobs::peers_keys(details, 0, self.least..=self.most)?)
     }
 
-    /// Computes more than the intersection.
-    pub(super) fn computing(self, function: Function, columns: Option<Columns>) -> Self {
-        Self { function, columns, ..self }
-    }
-
-    /// The session of a shard, in which the peer has so many keys.
-    pub(super) fn of_shard(self, shard: jobs::Shard, theirs: usize) -> Self {
-        Self { shard: Some(shard), most: theirs, least: theirs, ..self }
-    }
-
-    /// Asks for the peer's set of this name.
-    pub(super) fn asking(self, name: Option<&Name>) -> Self {
-        Self { asked: name.map(ToString::to_string), ..self }
-    }
-
-    pub(super) fn policy(&self) -> Option<&Policy> {
-        self.policy.as_deref()
-    }
-
     /// The normalisers of each key, which both sides compare.
     pub(super) fn normalised(&self) -> Vec<&str> {
         self.keys.iter().map(|key| key.normalize.as_str()).collect()
@@ -153,9 +134,9 @@ impl Terms {
         entry: &mut Entry,
     ) -> Result<Link, Failure> {
         entry.set("function", self.function.name());
-        entry.set("policy", self.policy().map(Policy::id));
+        entry.set("policy", self.policy.as_deref().map(Policy::id));
         entry.set("set", self.asked.clone());
-        policy::check(self.policy(), &hello)?;
+        policy::check(self.policy.as_deref(), &hello)?;
         let link = way.reach(common, hello, Output::new(common));
         let link = link.map_err(|e| e.explained_by(table::hint))?;
         entry.met(&link);
@@ -240,6 +221,11 @@ impl Agreed {
     /// The parameters of each pass.
     pub(super) fn passes(&self) -> impl Iterator<Item = &Parameters> {
         self.passes.iter().map(|pass| &pass.parameters)
+    }
+
+    /// Bytes of memory that the sender may take.
+    pub(super) fn memory_of_sender(&self) -> u64 {
+        self.passes().map(jobs::memory_of_psi_sender).max().unwrap_or(0)
     }
 
     /// The receiver's keys in all passes.

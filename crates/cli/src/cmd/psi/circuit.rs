@@ -185,7 +185,7 @@ impl Reader {
         };
         let sets = std::slice::from_ref(&set);
         let terms = Terms::new(self.method, sets, self.bounds, self.policy.clone());
-        let terms = terms.computing(self.side.function, None);
+        let terms = Terms { function: self.side.function, ..terms };
         Ok(Stock { items: vec![set.into_items()], fields: None, numbers, terms })
     }
 }
@@ -368,7 +368,7 @@ impl Agreed {
                  number of keys; this holds only if both sides follow the protocol (semi-honest)"
             ),
         ];
-        lines.extend(terms.policy().map(|it| format!("policy of both sides: {}", it.words())));
+        lines.extend(terms.policy.iter().map(|it| format!("policy of both sides: {}", it.words())));
         lines
     }
 
@@ -376,7 +376,7 @@ impl Agreed {
         let (side, terms) = (self.side, &self.stock.terms);
         object(json!({
             "function": side.function.name(),
-            "policy": terms.policy().map(Policy::id),
+            "policy": terms.policy.as_deref().map(Policy::id),
             "assumption": Assumption::Lpn.name(),
             "adversary": "semi-honest",
             "normalize": terms.normalised().join(";"),

@@ -77,7 +77,7 @@ pub(super) fn answer_all(
     let (side, output) = (reader.side, reader.output);
     let stock = move |path: &_| {
         let stock = reader.read(path)?;
-        policy::check(stock.terms.policy(), &side.hello(&stock))?;
+        policy::check(stock.terms.policy.as_deref(), &side.hello(&stock))?;
         Ok(stock)
     };
     let shelf = open(vec![(None, set.clone())], standing.reload, stock)?;
