@@ -20,6 +20,10 @@ pub(crate) struct Link {
     pub(crate) agreed: Agreed,
 }
 
+/// What a side does with its peer after the hellos, until the protocol would begin.
+#[cfg(feature = "fuzzing")]
+pub(crate) type Agree = Box<dyn Fn(&Link) -> Result<(), Failure> + Send + Sync>;
+
 /// Terms on which both sides have to agree.
 #[derive(Clone)]
 pub(crate) struct Terms {

@@ -16,12 +16,12 @@ use foxtrot::{
     policy::Policy,
     psi::{Function, fields::Fields},
 };
-#[cfg(feature = "fuzzing")]
-use foxtrot_net::hello::Hello;
 use foxtrot_net::{Reason, hello::Role, jobs::SET};
 use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use zeroize::Zeroizing;
 
+#[cfg(feature = "fuzzing")]
+use crate::link::Agree;
 use crate::{
     args::{Agreeing, Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Trying},
     confirm::confirm,
@@ -63,12 +63,12 @@ pub(crate) fn side(
     common: &Common,
     set: &Set,
     most: usize,
-) -> Result<(Hello, impl Fn(&Link) -> Result<(), Failure> + use<>), Failure> {
+) -> Result<(foxtrot::job::Hello, Agree), Failure> {
     let method = method::psi(common, Assumption::default())?;
     let terms = Terms::new(method, std::slice::from_ref(set), [most, 0], None);
     let keys = [set.items().len()];
     let hello = terms.hello(role, &keys);
-    Ok((hello, move |link: &Link| Agreed::on(&terms, link, &keys).map(drop)))
+    Ok((hello, Box::new(move |link| Agreed::on(&terms, link, &keys).map(drop))))
 }
 
 pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {

@@ -18,6 +18,8 @@ use foxtrot::{
 use foxtrot_triples::{Shares, formats::triples_per_record};
 
 use self::record::Record;
+#[cfg(feature = "fuzzing")]
+use crate::link::Agree;
 use crate::{
     args::{Common, Transport, TriplesCommand, TriplesOut},
     failure::Failure,
@@ -77,9 +79,9 @@ pub(crate) fn side(
     party: u8,
     out: &TriplesOut,
     common: &Common,
-) -> Result<(foxtrot::job::Hello, impl Fn(&Link) -> Result<(), Failure> + use<>), Failure> {
+) -> Result<(foxtrot::job::Hello, Agree), Failure> {
     let terms = Terms::new(party, out, common, None)?;
-    Ok((terms.hello(), move |link: &Link| Agreed::on(&terms, link).map(drop)))
+    Ok((terms.hello(), Box::new(move |link| Agreed::on(&terms, link).map(drop))))
 }
 
 fn generate(

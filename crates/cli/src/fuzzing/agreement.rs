@@ -14,7 +14,7 @@ use crate::{
     args::{Args, Command, SetOptions, TriplesCommand},
     cmd::{ot, psi, triples},
     failure::Failure,
-    link::Link,
+    link::{Agree, Link},
     table::Set,
 };
 
@@ -34,9 +34,6 @@ pub struct Side {
     hello: Hello,
     agree: Agree,
 }
-
-/// What a side does with its peer after the hellos.
-type Agree = Box<dyn Fn(&Link) -> Result<(), Failure> + Send + Sync>;
 
 impl Side {
     /// The first side is the sender, or P₀. Nonces are fixed, so that its peer can be recited.
@@ -66,13 +63,9 @@ impl Side {
             Job::Psi => {
                 let set = three_keys().map_err(|e| Failure::run(e.to_string()))?;
                 let set = Set::read(set.path(), &SetOptions::default())?;
-                let (hello, agree) = psi::side(role, &common, &set, 1000)?;
-                (hello, Box::new(agree))
+                psi::side(role, &common, &set, 1000)?
             }
-            Job::Triples => {
-                let (hello, agree) = triples::side(u8::from(!first), &out, &common)?;
-                (hello, Box::new(agree))
-            }
+            Job::Triples => triples::side(u8::from(!first), &out, &common)?,
         };
         Ok(Self { hello, agree })
     }
