@@ -30,7 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const WAITING: u64 = 3 << 19;
 
 /// The settings for every peer that connects.
-pub(crate) struct Host {
+pub(crate) struct Host<'a> {
+    pub(crate) address: &'a str,
     pub(crate) security: Security,
     pub(crate) hello: Hello,
     pub(crate) output: Output,
@@ -63,11 +64,11 @@ struct Log {
     failed: Refusals,
 }
 
-impl Host {
+impl Host<'_> {
     /// The first peer that comes and wants what we want. One that wants something else ends the
     /// wait; any other is told off and forgotten. Without a bound it waits until interrupted.
-    pub(crate) fn first_peer(self, address: &str, wait: Option<Duration>) -> Result<Link, Failure> {
-        let Self { security, hello, output } = self;
+    pub(crate) fn first_peer(self, wait: Option<Duration>) -> Result<Link, Failure> {
+        let Self { address, security, hello, output } = self;
         let listener = listen(&security, &security.config, address, output)?;
         let address = listener.local_addr();
         output.note(&match wait {
@@ -126,12 +127,11 @@ impl Host {
     /// when nobody reads what it prints.
     pub(crate) fn all_peers<S: Service>(
         self,
-        address: &str,
         most: &MostSessions,
         service: S,
         done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let Self { security, hello, output } = self;
+        let Self { address, security, hello, output } = self;
         // Whether it can serve at all is known before it says that it listens.
         let (silent, most) = limits(most, service.least_memory())?;
         let config = security.config.clone();

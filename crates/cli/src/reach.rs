@@ -9,9 +9,9 @@ use foxtrot::{
 };
 
 use crate::{
-    args::{Common, MostSessions, Transport},
+    args::{Common, Transport},
     failure::Failure,
-    host::{Host, Service},
+    host::Host,
     link::Link,
     output::Output,
     policy::Under,
@@ -115,7 +115,7 @@ impl<'a> Way<'a> {
         let has_keys = !security.is_none();
         let link = match self.address {
             Address::Listen(address) => {
-                Host { security, hello, output }.first_peer(address, self.wait)?
+                Host { address, security, hello, output }.first_peer(self.wait)?
             }
             Address::Behind(address) => {
                 output.detail(&format!("meeting the peer behind {address}; {}", security.words()));
@@ -149,24 +149,13 @@ impl<'a> Way<'a> {
         Ok(link)
     }
 
-    /// Answers all peers that come: [`Host::all_peers`].
-    pub(crate) fn all_peers<S: Service>(
-        self,
-        common: &Common,
-        most: &MostSessions,
-        hello: Hello,
-        service: S,
-        done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    /// The listener for all peers of a server.
+    pub(crate) fn host(self, common: &Common, hello: Hello) -> Result<Host<'a>, Failure> {
+        let Address::Listen(address) = self.address else {
+            return Err(Failure::usage("--serve needs --listen or --websocket"));
+        };
         let (security, output) = (self.security.within(common.timeout), Output::new(common));
-        match self.address {
-            Address::Listen(address) => {
-                Host { security, hello, output }.all_peers(address, most, service, done)
-            }
-            Address::Connect(_) | Address::Behind(_) | Address::Serial(_) => {
-                Err(Failure::usage("--serve needs --listen or --websocket"))
-            }
-        }
+        Ok(Host { address, security, hello, output })
     }
 }
 

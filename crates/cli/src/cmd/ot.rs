@@ -162,7 +162,7 @@ fn answer_all(
 ) -> Result<(), Failure> {
     let (hello, output) = (sender_hello(&server.terms, &server.messages), Output::new(common));
     output::stamp();
-    way.all_peers(common, most, hello, server, |number, peer, report: Report| {
+    way.host(common, hello)?.all_peers(most, server, |number, peer, report: Report| {
         output.note(&format!("session {number} with {peer}: {}", report.words()));
         report.print(common, Map::new())
     })

@@ -139,7 +139,7 @@ impl Server {
         let first = self.first()?;
         let hello = first.terms.hello(Role::Sender, &first.sizes()).without_keys();
         output::stamp();
-        way.all_peers(common, most, hello, self, |number, peer, (agreed, report)| {
+        way.host(common, hello)?.all_peers(most, self, |number, peer, (agreed, report)| {
             let keys = agreed.receivers_keys();
             let figures = report.figures();
             output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));

@@ -94,7 +94,7 @@ pub(super) fn answer_all(
     output::stamp();
     let hello = side.hello(&first).without_keys();
     let service = Counter { side, server };
-    way.all_peers(common, sessions, hello, service, |number, peer, (agreed, ran)| {
+    way.host(common, hello)?.all_peers(sessions, service, |number, peer, (agreed, ran)| {
         let [_, theirs] = agreed.sizes();
         agreed.deliver(ran, common, &format!("session {number} with {peer}, {theirs} keys: "))
     })
