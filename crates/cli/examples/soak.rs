@@ -12,8 +12,6 @@
 mod client;
 #[path = "soak/load.rs"]
 mod load;
-#[path = "soak/psi.rs"]
-mod psi;
 #[path = "soak/server.rs"]
 mod server;
 

@@ -19,13 +19,15 @@ use std::{
 
 use clap::{
     Arg, ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum,
-    builder::{PossibleValuesParser, TypedValueParser},
+    builder::{PossibleValue, TypedValueParser},
 };
 use clap_complete::Shell;
+use foxtrot::psi::fields::Duplicates;
 use foxtrot_ot::Backend;
 use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 
-pub(crate) use agreeing::{Agreeing, Counts, Duplicates, Joining, Sharing, Trying};
+use agreeing::duplicates;
+pub(crate) use agreeing::{Agreeing, Counts, Joining, Sharing, Trying};
 pub(crate) use browsers::Browsers;
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
@@ -34,7 +36,7 @@ pub(crate) use set::{Column, Delimiter, KeyColumns, OrKeys, OtherOptions, SetFor
 pub(crate) use sharding::{GatewayArgs, Sharding};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 pub use values::threads;
-use values::{address, between, route, seconds};
+use values::{address, between, named, route, seconds};
 
 /// Seconds of a day.
 const A_DAY: u64 = 86_400;
@@ -410,7 +412,7 @@ pub(crate) struct Summing {
     #[arg(long, value_name = "N", default_value_t = u32::MAX.into())]
     pub(crate) largest: u64,
     /// The row that has the number, of rows with the same key
-    #[arg(long, value_enum, value_name = "RULE", default_value_t = Duplicates::Refuse)]
+    #[arg(long, value_name = "RULE", default_value = "refuse", value_parser = duplicates())]
     pub(crate) duplicates: Duplicates,
 }
 
@@ -440,9 +442,7 @@ pub(crate) struct RestsOn {
 
 /// A parser of the names of assumptions.
 fn assumption() -> impl TypedValueParser<Value = Assumption> {
-    let named = |name: String| Assumption::ALL.into_iter().find(|it| it.name() == name);
-    let names = PossibleValuesParser::new(Assumption::ALL.map(Assumption::name));
-    names.map(move |name| named(name).unwrap_or_default())
+    named(Assumption::ALL.map(|it| (it, PossibleValue::new(it.name()))))
 }
 
 /// Base OTs that are kept between sessions.
@@ -518,7 +518,7 @@ pub(crate) struct Transport {
     pub(crate) peer: Vec<Peer>,
     /// Seconds to wait until the peer appears [default: 30 when connecting, unlimited when listening]
     #[arg(long, value_name = "SECS", value_parser = seconds(1..=365 * A_DAY))]
-    wait: Option<u64>,
+    pub(crate) wait: Option<Duration>,
     /// Plain TCP without encryption or authentication, for one machine and for tests
     #[arg(long, help_heading = heading::SECURITY, conflicts_with_all = ["identity", "peer"])]
     pub(crate) insecure: bool,
@@ -556,8 +556,8 @@ pub(crate) struct Common {
     #[arg(short, long, help_heading = heading::OUTPUT, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
     /// Abort if a connected peer is silent for this many seconds
-    #[arg(long, help_heading = heading::CONNECTION, value_name = "SECS", default_value_t = 30, value_parser = seconds(1..=A_DAY))]
-    timeout: u64,
+    #[arg(long, help_heading = heading::CONNECTION, value_name = "SECS", default_value = "30", value_parser = seconds(1..=A_DAY))]
+    pub(crate) timeout: Duration,
 }
 
 impl Command {
@@ -572,19 +572,6 @@ impl Command {
             }
             _ => false,
         }
-    }
-}
-
-impl Transport {
-    /// The time to wait for the peer, if that is given.
-    pub(crate) fn wait(&self) -> Option<Duration> {
-        self.wait.map(Duration::from_secs)
-    }
-}
-
-impl Common {
-    pub(crate) fn timeout(&self) -> Duration {
-        Duration::from_secs(self.timeout)
     }
 }
 

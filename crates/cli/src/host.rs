@@ -30,7 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const WAITING: u64 = 3 << 19;
 
 /// The settings for every peer that connects.
-pub(crate) struct Host {
+pub(crate) struct Host<'a> {
+    pub(crate) address: &'a str,
     pub(crate) security: Security,
     pub(crate) hello: Hello,
     pub(crate) output: Output,
@@ -43,14 +44,11 @@ pub(crate) trait Service: Send + Sync + 'static {
     /// The result of a session.
     type Done: Send + 'static;
 
-    /// Finds out whether the peer's details suit.
-    fn agree(&self, details: &Table) -> Result<Self::Agreed, Failure>;
+    /// Finds out whether the peer's details suit, and what follows if they do.
+    fn agree(&self, details: &Table) -> Result<(Self::Agreed, Answer), Failure>;
 
     /// Bytes of memory of the smallest session.
     fn least_memory(&self) -> u64;
-
-    /// Says what follows from the agreement.
-    fn terms(&self, agreed: &Self::Agreed) -> Answer;
 
     /// Runs the session.
     fn answer(&self, link: Link, agreed: Self::Agreed) -> Result<Self::Done, Failure>;
@@ -66,11 +64,11 @@ struct Log {
     failed: Refusals,
 }
 
-impl Host {
+impl Host<'_> {
     /// The first peer that comes and wants what we want. One that wants something else ends the
     /// wait; any other is told off and forgotten. Without a bound it waits until interrupted.
-    pub(crate) fn first_peer(self, address: &str, wait: Option<Duration>) -> Result<Link, Failure> {
-        let Self { security, hello, output } = self;
+    pub(crate) fn first_peer(self, wait: Option<Duration>) -> Result<Link, Failure> {
+        let Self { address, security, hello, output } = self;
         let listener = listen(&security, &security.config, address, output)?;
         let address = listener.local_addr();
         output.note(&match wait {
@@ -90,13 +88,12 @@ impl Host {
                     return Err(security.explain(e));
                 }
                 Some(Ended { result: Err(e), .. }) if only_looked(&e) => {}
-                Some(Ended { result: Err(e), address: Some(address), source, .. }) => {
+                Some(Ended { result: Err(e), address, source, .. }) => {
                     let failure = security.explain(e);
-                    bar.suspend(|| log.refused(&address, &source, &failure));
-                    hint = failure.into_hint();
-                }
-                Some(Ended { result: Err(e), address: None, .. }) => {
-                    bar.suspend(|| log.not_taken(&e.into()));
+                    bar.suspend(|| log.refused(address.as_deref(), &source, &failure));
+                    if address.is_some() {
+                        hint = failure.into_hint();
+                    }
                 }
                 None if until.is_none_or(|until| Instant::now() < until) => {
                     return Err(Failure::run("the listener has ended"));
@@ -130,12 +127,11 @@ impl Host {
     /// when nobody reads what it prints.
     pub(crate) fn all_peers<S: Service>(
         self,
-        address: &str,
         most: &MostSessions,
         service: S,
         done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let Self { security, hello, output } = self;
+        let Self { address, security, hello, output } = self;
         // Whether it can serve at all is known before it says that it listens.
         let (silent, most) = limits(most, service.least_memory())?;
         let config = security.config.clone();
@@ -145,8 +141,8 @@ impl Host {
         output.detail(&bounds::words(most));
         let mut server = listener.serve_each(move |mut peer| {
             let (agreed, ours) = peer.negotiate_by(hello.clone(), |details| {
-                let ours = service.agree(details).map_err(|e| (e.reason(), Refused(Some(e))))?;
-                let answer = service.terms(&ours);
+                let agreed = service.agree(details);
+                let (ours, answer) = agreed.map_err(|e| (e.reason(), Refused(Some(e))))?;
                 Ok((ours, Answer { memory: WAITING + answer.memory, ..answer }))
             })?;
             Ok::<_, Refused>(service.answer(Link { peer, agreed }, ours))
@@ -168,13 +164,9 @@ impl Host {
                     }
                 }
                 Some(Ended { result: Err(Refused(None)), .. }) => {}
-                Some(Ended {
-                    result: Err(Refused(Some(e))),
-                    address: Some(address),
-                    source,
-                    ..
-                }) => log.refused(&address, &source, &e),
-                Some(Ended { result: Err(Refused(Some(e))), .. }) => log.not_taken(&e),
+                Some(Ended { result: Err(Refused(Some(e))), address, source, .. }) => {
+                    log.refused(address.as_deref(), &source, &e);
+                }
                 None if until.is_none_or(|until| Instant::now() < until) => {
                     return Err(Failure::run("the listener has ended"));
                 }
@@ -253,22 +245,18 @@ impl Log {
         Self { output, refused, failed }
     }
 
-    fn refused(&mut self, address: &str, source: &str, failure: &Failure) {
+    /// A connection that became no session. One without an address the system did not let us take.
+    fn refused(&mut self, address: Option<&str>, source: &str, failure: &Failure) {
+        let source = if address.is_some() { source } else { "this system" };
         if self.refused.count(source, Instant::now()) || self.output.is_verbose() {
-            let why = failure.message();
-            self.output.note(&format!("refused a connection from {address}: {why}"));
+            let from = address.map(|it| format!("refused a connection from {it}: "));
+            self.output.note(&(from.unwrap_or_default() + failure.message()));
         }
     }
 
     fn failed(&mut self, number: usize, peer: &str, counted_as: &str, failure: &Failure) {
         if self.failed.count(counted_as, Instant::now()) || self.output.is_verbose() {
             say(&format!("session {number} with {peer} failed: {}", failure.message()));
-        }
-    }
-
-    fn not_taken(&mut self, failure: &Failure) {
-        if self.refused.count("this system", Instant::now()) || self.output.is_verbose() {
-            self.output.note(failure.message());
         }
     }
 

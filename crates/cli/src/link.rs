@@ -20,14 +20,18 @@ pub(crate) struct Link {
     pub(crate) agreed: Agreed,
 }
 
+/// What a side does with its peer after the hellos, until the protocol would begin.
+#[cfg(feature = "fuzzing")]
+pub(crate) type Agree = Box<dyn Fn(&Link) -> Result<(), Failure> + Send + Sync>;
+
 /// Terms on which both sides have to agree.
 #[derive(Clone)]
 pub(crate) struct Terms {
     pub(crate) job: &'static str,
     pub(crate) method: Method,
     pub(crate) n: usize,
-    /// Number of messages of which one is chosen, for messages.
-    pub(crate) one_of: Option<usize>,
+    /// The number of keys or messages of which one is chosen.
+    pub(crate) choices: usize,
     /// True if lines are hexadecimal, for messages.
     pub(crate) hex: Option<bool>,
 }
@@ -54,13 +58,8 @@ impl Terms {
     pub(crate) fn hello(&self, role: Role) -> Hello {
         match self.hex {
             None => jobs::transfers(self.job, role, &self.method, self.n),
-            Some(hex) => jobs::messages(role, &self.method, self.n, self.choices(), hex),
+            Some(hex) => jobs::messages(role, &self.method, self.n, self.choices, hex),
         }
-    }
-
-    /// The number of messages of which one is chosen.
-    pub(crate) fn choices(&self) -> usize {
-        self.one_of.unwrap_or(2)
     }
 }
 

@@ -9,9 +9,9 @@ use foxtrot::{
 };
 
 use crate::{
-    args::{Common, MostSessions, Transport},
+    args::{Common, Transport},
     failure::Failure,
-    host::{Host, Service},
+    host::Host,
     link::Link,
     output::Output,
     policy::Under,
@@ -79,7 +79,7 @@ impl<'a> Way<'a> {
             }
             (None, None) => return Err(Failure::usage("neither --listen nor --connect is given")),
         };
-        Ok(Self { address, security, wait: transport.wait() })
+        Ok(Self { address, security, wait: transport.wait })
     }
 
     /// Meets the peer on a route of a shard, where there is a gateway.
@@ -111,11 +111,11 @@ impl<'a> Way<'a> {
         hello: Hello,
         output: Output,
     ) -> Result<Link, Failure> {
-        let security = self.security.within(common.timeout());
+        let security = self.security.within(common.timeout);
         let has_keys = !security.is_none();
         let link = match self.address {
             Address::Listen(address) => {
-                Host { security, hello, output }.first_peer(address, self.wait)?
+                Host { address, security, hello, output }.first_peer(self.wait)?
             }
             Address::Behind(address) => {
                 output.detail(&format!("meeting the peer behind {address}; {}", security.words()));
@@ -135,7 +135,7 @@ impl<'a> Way<'a> {
             }
             Address::Serial(way) => {
                 let wait = self.wait.unwrap_or(TRY);
-                let peer = way.open(&security.config, wait, common.timeout(), output)?;
+                let peer = way.open(&security.config, wait, common.timeout, output)?;
                 Link::greet(peer, hello)?
             }
         };
@@ -149,24 +149,13 @@ impl<'a> Way<'a> {
         Ok(link)
     }
 
-    /// Answers all peers that come: [`Host::all_peers`].
-    pub(crate) fn all_peers<S: Service>(
-        self,
-        common: &Common,
-        most: &MostSessions,
-        hello: Hello,
-        service: S,
-        done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let (security, output) = (self.security.within(common.timeout()), Output::new(common));
-        match self.address {
-            Address::Listen(address) => {
-                Host { security, hello, output }.all_peers(address, most, service, done)
-            }
-            Address::Connect(_) | Address::Behind(_) | Address::Serial(_) => {
-                Err(Failure::usage("--serve needs --listen or --websocket"))
-            }
-        }
+    /// The listener for all peers of a server.
+    pub(crate) fn host(self, common: &Common, hello: Hello) -> Result<Host<'a>, Failure> {
+        let Address::Listen(address) = self.address else {
+            return Err(Failure::usage("--serve needs --listen or --websocket"));
+        };
+        let (security, output) = (self.security.within(common.timeout), Output::new(common));
+        Ok(Host { address, security, hello, output })
     }
 }
 

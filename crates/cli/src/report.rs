@@ -173,6 +173,15 @@ pub(crate) fn estimate(
     })
 }
 
+/// Picks the figures of this machine from those for AVX-512, AVX2 and portable code.
+pub(crate) fn of_this_machine<T>([avx512, avx2, portable]: [T; 3]) -> T {
+    match Backend::best().name() {
+        "avx512" => avx512,
+        "avx2" => avx2,
+        _ => portable,
+    }
+}
+
 /// `1 transfer`, `8 transfers`; the first word gets the plural.
 pub(crate) fn counted(n: usize, what: &str) -> String {
     match (n, what.split_once(' ')) {

@@ -13,7 +13,7 @@ mod source;
 mod tests;
 mod text;
 
-use std::{borrow::Cow, path::Path};
+use std::borrow::Cow;
 
 use foxtrot::psi::{
     keys::{AT_ONCE, Distinct, Keyer, scan::Grammar},
@@ -22,10 +22,7 @@ use foxtrot::psi::{
 use foxtrot_net::{Difference, jobs};
 use zeroize::Zeroizing;
 
-use crate::{
-    args::{SetFormat as Format, SetOptions},
-    failure::Failure,
-};
+use crate::{args::SetOptions, failure::Failure};
 
 use columns::Columns;
 use source::Source;
@@ -87,14 +84,6 @@ fn too_many(rows: usize) -> Failure {
 const NO_ITEM: u32 = u32::MAX;
 
 impl Set {
-    /// Reads a file, or standard input for `-`.
-    pub(crate) fn read(path: &Path, options: &SetOptions) -> Result<Self, Failure> {
-        match options.format_of(path)? {
-            Format::Csv => Self::read_by(path, options.csv(path), options),
-            Format::Lines => Self::read_by(path, options.lines(path)?, options),
-        }
-    }
-
     /// Each key's item once, in the order of the file.
     pub(crate) fn items(&self) -> &[Item] {
         &self.items

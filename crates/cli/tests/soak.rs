@@ -4,8 +4,6 @@
 mod client;
 #[path = "../examples/soak/load.rs"]
 mod load;
-#[path = "../examples/soak/psi.rs"]
-mod psi;
 #[path = "../examples/soak/server.rs"]
 mod server;
 

@@ -59,7 +59,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     pub fn new(stream: S) -> Self {
         Self {
             stream,
-            inbox: Inbox { holds_hellos: false, ..Inbox::default() },
+            inbox: Inbox::without_hellos(),
             bytes: Vec::new(),
             parsed: 0,
             heard: None,

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foxtrot_net::{identity::Identity, tls::Tls};
+use foxtrot::{Config, Identity};
 
 use crate::{
     client::{Failure, Job, TRANSFERS},
@@ -26,6 +26,9 @@ const MOST_GROWTH: u64 = 2 << 10;
 
 /// KiB that the system's allocator may keep of sessions at once, beside what these take.
 const KEPT: u64 = 16 << 10;
+
+/// The longest wait for the server.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Figures of a number of sessions.
 struct Phase {
@@ -60,30 +63,31 @@ pub(crate) fn run(
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("lines.txt");
     fs::write(&file, job.lines())?;
-    let (transport, tls) = if tls {
+    let (transport, config) = if tls {
         let [server, client] = [Identity::generate()?, Identity::generate()?];
         let key = folder.path().join("key");
         fs::write(&key, server.to_pem().as_bytes())?;
         #[cfg(unix)]
         fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-        let tls = Tls::new(&client, &[server.fingerprint()])?;
+        let config = Config::tls(&client, &[server.fingerprint()])?;
         let peer = client.fingerprint().to_string();
         let key = key.to_str().ok_or("not a path in UTF-8")?.to_owned();
-        (vec!["--identity".to_owned(), key, "--peer".to_owned(), peer], Some(tls))
+        (vec!["--identity".to_owned(), key, "--peer".to_owned(), peer], config)
     } else {
-        (vec!["--insecure".to_owned()], None)
+        (vec!["--insecure".to_owned()], Config::insecure())
     };
+    let config = config.timeout(TIMEOUT);
     let server = Server::start(binary, job.command(), &file, &transport)?;
     // It has read it, once and for all sessions.
     fs::remove_file(&file)?;
     let before = server.memory();
-    let one = || timed(|| job.session(&server.address, tls.as_ref()));
+    let one = || timed(|| job.session(&server.address, &config));
     let mut phases =
         [one_after_another(sequential, &server, one), at_once(concurrent, &server, one)];
     let (of_each, first) = (job.most_of_each(), phases[0].memory.first().copied());
     phases[0].most = first.unwrap_or_default() + MOST_GROWTH + of_each;
     phases[1].most = before.unwrap_or_default() + KEPT + of_each * concurrent as u64;
-    Ok(Report { job, transport: if tls.is_some() { "tls" } else { "tcp" }, before, phases })
+    Ok(Report { job, transport: if tls { "tls" } else { "tcp" }, before, phases })
 }
 
 /// Runs the session, and returns the time that it took.

@@ -20,7 +20,7 @@ impl Server {
     /// Starts it with what is in that file.
     pub(crate) fn start(
         binary: &Path,
-        command: [&str; 2],
+        command: &[&str],
         file: &Path,
         transport: &[String],
     ) -> Result<Self, Failure> {

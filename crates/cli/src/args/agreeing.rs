@@ -2,10 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, ValueEnum};
-use foxtrot::psi::fields;
+use clap::{
+    Args as ClapArgs, ValueEnum,
+    builder::{PossibleValue, TypedValueParser},
+};
+use foxtrot::psi::fields::{self, Duplicates};
 
-use super::{Column, KeyColumns, heading, values::between};
+use super::{
+    Column, KeyColumns, heading,
+    values::{between, named},
+};
 
 /// The policy, its witness, and the question before a run.
 #[derive(ClapArgs)]
@@ -30,7 +36,7 @@ pub(crate) struct Joining {
     /// Also get these columns of the sender for each match, as in city,plan; the sender names them with
     /// --share. They stand behind the columns of the output
     #[arg(long, value_name = "COLS", conflicts_with_all = ["or_key", "both"])]
-    with: Option<Names>,
+    pub(crate) with: Option<Names>,
     /// The sender also learns which of its rows match (must be the same on both sides)
     #[arg(long, conflicts_with = "or_key")]
     pub(crate) both: bool,
@@ -44,7 +50,7 @@ pub(crate) struct Joining {
 pub(crate) struct Sharing {
     /// Let the receiver have these columns for each match, as in city,plan
     #[arg(long, value_name = "COLS", conflicts_with_all = ["or_key", "both"])]
-    share: Option<KeyColumns>,
+    pub(crate) share: Option<KeyColumns>,
     /// Also learn which of our rows match (must be the same on both sides). The peer can keep matches back
     #[arg(long, conflicts_with_all = ["or_key", "serve"])]
     pub(crate) both: bool,
@@ -97,24 +103,25 @@ pub(crate) struct Padding {
     pub(crate) width: usize,
     /// With --with and --share, which of the sender's rows with the same key is taken (must be the same on
     /// both sides)
-    #[arg(long, value_enum, value_name = "RULE", default_value_t = Duplicates::Refuse)]
+    #[arg(long, value_name = "RULE", default_value = "refuse", value_parser = duplicates())]
     pub(crate) duplicates: Duplicates,
 }
 
-/// The rule for rows of the sender that have the same key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Duplicates {
-    /// There may be none
-    Refuse,
-    /// The first in the file
-    First,
-    /// The last in the file
-    Last,
+/// A parser of rules for rows that have the same key.
+pub(super) fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
+    named(Duplicates::ALL.map(|rule| {
+        let help = match rule {
+            Duplicates::Refuse => "There may be none",
+            Duplicates::First => "The first in the file",
+            Duplicates::Last => "The last in the file",
+        };
+        (rule, PossibleValue::new(rule.name()).help(help))
+    }))
 }
 
 /// Names of columns.
 #[derive(Clone, Debug)]
-struct Names(Vec<String>);
+pub(crate) struct Names(pub(crate) Vec<String>);
 
 impl std::str::FromStr for Names {
     type Err = &'static str;
@@ -128,34 +135,9 @@ impl std::str::FromStr for Names {
     }
 }
 
-impl Joining {
-    /// Names of the sender's columns.
-    pub(crate) fn with(&self) -> Option<&[String]> {
-        self.with.as_ref().map(|names| names.0.as_slice())
-    }
-}
-
-impl Sharing {
-    /// Our columns.
-    pub(crate) fn share(&self) -> Option<&[Column]> {
-        self.share.as_ref().map(|columns| columns.0.as_slice())
-    }
-}
-
 impl Padding {
     /// The form of fields.
     pub(crate) fn of_fields(self) -> fields::Padding {
-        fields::Padding { width: self.width, duplicates: self.duplicates.rule() }
-    }
-}
-
-impl Duplicates {
-    /// The rule for rows.
-    pub(crate) fn rule(self) -> fields::Duplicates {
-        match self {
-            Self::Refuse => fields::Duplicates::Refuse,
-            Self::First => fields::Duplicates::First,
-            Self::Last => fields::Duplicates::Last,
-        }
+        fields::Padding { width: self.width, duplicates: self.duplicates }
     }
 }

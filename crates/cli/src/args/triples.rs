@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, Args as ClapArgs, Subcommand, ValueEnum};
-use foxtrot_triples::formats;
+use clap::{
+    Arg, Args as ClapArgs, Subcommand, ValueEnum,
+    builder::{PossibleValue, TypedValueParser},
+};
+use foxtrot_triples::formats::Format;
 
 use super::{
     Common, Transport, examples, heading,
-    values::{between, party},
+    values::{between, named, party},
 };
 
 /// Options as triples have them: the method chooses all protocols.
@@ -82,8 +85,8 @@ pub(crate) struct TriplesOut {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// File format of the triples a, b, c; the peer may use another one
-    #[arg(long, value_enum, default_value_t = TriplesFormat::Raw)]
-    pub(crate) format: TriplesFormat,
+    #[arg(long, default_value = "raw", value_parser = format())]
+    pub(crate) format: Format,
     /// Continue the run that left DIR.partial, on both sides. Use the same options as in the first run
     #[arg(long)]
     pub(crate) resume: bool,
@@ -112,24 +115,21 @@ impl TriplesMethod {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TriplesFormat {
-    /// Little-endian numbers without a header
-    Raw,
-    /// A NumPy array of N × 3 unsigned numbers; with --bits 1, N/64 × 3 words
-    Npy,
-    /// Files for MP-SPDZ's semi2k: 2-DR-64/Triples-DR-P0 and -P1; with --bits 1 for semi-bin: 2-DB-64/Triples-DB-P0 and -P1
-    MpSpdz,
-}
-
-impl From<TriplesFormat> for formats::Format {
-    fn from(format: TriplesFormat) -> Self {
-        match format {
-            TriplesFormat::Raw => Self::Raw,
-            TriplesFormat::Npy => Self::Npy,
-            TriplesFormat::MpSpdz => Self::MpSpdz,
-        }
-    }
+/// A parser of file formats.
+fn format() -> impl TypedValueParser<Value = Format> {
+    named(Format::ALL.map(|format| {
+        let help = match format {
+            Format::Raw => "Little-endian numbers without a header",
+            Format::Npy => {
+                "A NumPy array of N × 3 unsigned numbers; with --bits 1, N/64 × 3 words"
+            }
+            Format::MpSpdz => {
+                "Files for MP-SPDZ's semi2k: 2-DR-64/Triples-DR-P0 and -P1; with --bits 1 for semi-bin: \
+                 2-DB-64/Triples-DB-P0 and -P1"
+            }
+        };
+        (format, PossibleValue::new(format.name()).help(help))
+    }))
 }
 
 fn bits(text: &str) -> Result<u32, String> {

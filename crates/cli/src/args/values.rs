@@ -1,7 +1,8 @@
 //! Values of options that need more than their type to be right.
 
-use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive, str::FromStr};
+use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive, str::FromStr, time::Duration};
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use foxtrot_net::gateway::is_name;
 
 /// A host and a port. Whether there is such a host the network knows.
@@ -36,9 +37,25 @@ pub(super) fn between<N: FromStr + PartialOrd + Display + Clone>(
 }
 
 /// [`between`] for seconds.
-pub(super) fn seconds(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String> + Clone {
+pub(super) fn seconds(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<Duration, String> + Clone {
     let number = between(range);
-    move |text| number(text).map_err(|e| e.replace("a number", "a number of seconds"))
+    move |text| match number(text) {
+        Ok(seconds) => Ok(Duration::from_secs(seconds)),
+        Err(e) => Err(e.replace("a number", "a number of seconds")),
+    }
+}
+
+/// A parser of values by their names.
+pub(super) fn named<V: Copy + Send + Sync + 'static, const N: usize>(
+    values: [(V, PossibleValue); N],
+) -> impl TypedValueParser<Value = V> {
+    let names = PossibleValuesParser::new(values.clone().map(|(_, name)| name));
+    names.try_map(move |name| {
+        let found = values.iter().find(|(_, it)| it.get_name() == name);
+        found.map(|(value, _)| *value).ok_or("not a value")
+    })
 }
 
 /// Parses the number of a party.

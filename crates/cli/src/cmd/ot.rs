@@ -105,7 +105,7 @@ fn local(
     let others = workers.for_another();
     agreed(terms, longest(messages), output);
     let (sent, (received, cost)) = both(
-        common.timeout(),
+        common.timeout,
         |peer| {
             let link = Link::greet(peer, sender_hello(terms, messages))?;
             send(link, terms, &others, messages, Output::in_background())
@@ -131,18 +131,14 @@ impl Service for Server {
     type Agreed = ();
     type Done = Report;
 
-    fn agree(&self, _: &Table) -> Result<(), Failure> {
-        Ok(())
+    fn agree(&self, _: &Table) -> Result<((), Answer), Failure> {
+        Ok(((), Answer { memory: self.least_memory(), ..Answer::default() }))
     }
 
     fn least_memory(&self) -> u64 {
         let (terms, longest) = (&self.terms, longest(&self.messages));
-        let transfers = [terms.n, terms.choices()];
+        let transfers = [terms.n, terms.choices];
         memory_of_ot_sender(&terms.method, transfers, longest, self.workers.threads())
-    }
-
-    fn terms(&self, (): &()) -> Answer {
-        Answer { memory: self.least_memory(), ..Answer::default() }
     }
 
     fn answer(&self, link: Link, (): ()) -> Result<Report, Failure> {
@@ -166,7 +162,7 @@ fn answer_all(
 ) -> Result<(), Failure> {
     let (hello, output) = (sender_hello(&server.terms, &server.messages), Output::new(common));
     output::stamp();
-    way.all_peers(common, most, hello, server, |number, peer, report: Report| {
+    way.host(common, hello)?.all_peers(most, server, |number, peer, report: Report| {
         output.note(&format!("session {number} with {peer}: {}", report.words()));
         report.print(common, Map::new())
     })
@@ -176,7 +172,7 @@ fn answer_all(
 fn terms(common: &Common, messages: usize, one_of: &OneOf, hex: bool) -> Result<Terms, Failure> {
     let (choices, n) = (one_of.choices, messages / one_of.choices);
     let method = method_of(common, choices, n)?;
-    Ok(Terms { job: "ot", method, n, one_of: Some(choices), hex: Some(hex) })
+    Ok(Terms { job: "ot", method, n, choices, hex: Some(hex) })
 }
 
 fn longest(messages: &Messages) -> usize {
@@ -202,9 +198,9 @@ pub(crate) fn offered_length(link: &Link) -> Result<usize, Failure> {
 
 fn agreed(terms: &Terms, message_len: usize, output: Output) {
     let (transfers, method) = (counted(terms.n, "transfer"), method::words(&terms.method));
-    let one_of = match terms.one_of {
-        None | Some(2) => String::new(),
-        Some(choices) => format!("one of {choices} messages "),
+    let one_of = match terms.choices {
+        2 => String::new(),
+        choices => format!("one of {choices} messages "),
     };
     output.note(&format!("agreed: {transfers} of {one_of}up to {message_len} bytes, {method}"));
 }
@@ -218,7 +214,7 @@ fn send(
 ) -> Result<Cost, Failure> {
     let ((), cost) = link.run(workers, |job| {
         let party = Party { job: &job, method: terms.method, workers, output };
-        let shape = Shape { n: terms.n, choices: terms.choices() };
+        let shape = Shape { n: terms.n, choices: terms.choices };
         party.send_messages(shape, longest(messages), messages)?;
         Ok(job.finish()?)
     })?;
@@ -235,7 +231,7 @@ fn receive(
     let length = offered_length(&link)?;
     let (sealed, cost) = link.run(workers, |job| {
         let party = Party { job: &job, method: terms.method, workers, output };
-        let sealed = party.receive_messages(terms.choices(), length, choices)?;
+        let sealed = party.receive_messages(terms.choices, length, choices)?;
         // The sender gets to know that all has come, and the connection ends, before anything is opened: whether that
         // fails, and how long it takes, may depend on the choices.
         job.finish()?;
@@ -275,7 +271,7 @@ fn deliver(
     Output::new(common).note(&format!(
         "received {} of {} messages: {}{parties}",
         messages.len(),
-        terms.one_of.unwrap_or(2) * messages.len(),
+        terms.choices * messages.len(),
         report.words()
     ));
     let result = match out.file() {

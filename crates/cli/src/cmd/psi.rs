@@ -20,6 +20,8 @@ use foxtrot_net::{Reason, hello::Role, jobs::SET};
 use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use zeroize::Zeroizing;
 
+#[cfg(feature = "fuzzing")]
+use crate::link::Agree;
 use crate::{
     args::{Agreeing, Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Trying},
     confirm::confirm,
@@ -54,29 +56,19 @@ const OF_B: [(&str, &str); 6] = [
     ("--normalize ", "--normalize-b "),
 ];
 
-/// One side of a run, as far as the two sizes are agreed on.
+/// The hello of one side of a run with this set, which accepts so many keys at most; and its agreement with the peer.
 #[cfg(feature = "fuzzing")]
-pub(crate) struct Side {
-    terms: Terms,
-    keys: usize,
-}
-
-#[cfg(feature = "fuzzing")]
-impl Side {
-    /// Makes the terms with the keys of this set, which accepts so many at most.
-    pub(crate) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
-        let method = method::psi(common, Assumption::default())?;
-        let terms = Terms::new(method, std::slice::from_ref(set), [most, 0], None);
-        Ok(Self { terms, keys: set.items().len() })
-    }
-
-    pub(crate) fn hello(&self, role: Role) -> foxtrot_net::hello::Hello {
-        self.terms.hello(role, &[self.keys])
-    }
-
-    pub(crate) fn agree(&self, link: &Link) -> Result<(), Failure> {
-        Agreed::on(&self.terms, link, &[self.keys]).map(drop)
-    }
+pub(crate) fn side(
+    role: Role,
+    common: &Common,
+    set: &Set,
+    most: usize,
+) -> Result<(foxtrot::job::Hello, Agree), Failure> {
+    let method = method::psi(common, Assumption::default())?;
+    let terms = Terms::new(method, std::slice::from_ref(set), [most, 0], None);
+    let keys = [set.items().len()];
+    let hello = terms.hello(role, &keys);
+    Ok((hello, Box::new(move |link| Agreed::on(&terms, link, &keys).map(drop))))
 }
 
 pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
@@ -97,11 +89,13 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             check_output(out, &meeting.common)?;
             let ours = Ours { role: Role::Receiver, set, options, or_keys, out, meeting };
             ours.run(|sets, terms| {
-                result::check(sets, joining.with().is_some(), out)?;
+                result::check(sets, joining.with.is_some(), out)?;
                 let padding = joining.padding.of_fields();
-                let columns = joining.with().map(|it| Columns { names: it.to_vec(), padding });
+                let columns = joining.with.as_ref();
+                let columns = columns.map(|it| Columns { names: it.0.clone(), padding });
                 let function = function(columns.is_some(), joining.both);
-                Ok((terms.asking(asked.as_ref()).computing(function, columns), None))
+                let asked = asked.as_ref().map(ToString::to_string);
+                Ok((Terms { asked, function, columns, ..terms }, None))
             })
         }
         PsiCommand::Send {
@@ -115,13 +109,14 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             sessions,
             meeting,
         } => {
-            let share = sharing.share().map(<[_]>::to_vec);
+            let share = sharing.share.as_ref().map(|it| it.0.clone());
             let padding = sharing.padding.of_fields();
             let function = function(share.is_some(), sharing.both);
             let sharing_fields = move |sets: &[Set], terms: Terms| {
                 let fields = share.as_ref().map(|it| columns::fields(&sets[0], it, padding));
                 let fields = fields.transpose()?;
-                Ok((terms.computing(function, fields.as_ref().map(Columns::of)), fields))
+                let columns = fields.as_ref().map(Columns::of);
+                Ok((Terms { function, columns, ..terms }, fields))
             };
             if !*serve {
                 let out = &RowsOut::of_sender(sharing.output.clone());
@@ -191,7 +186,8 @@ fn local(
     let columns = fields.as_ref().map(Columns::of);
     let (function, method) = (function(columns.is_some(), false), method::psi(common, assumption)?);
     let [terms, senders_terms] = [&ours, &theirs].map(|sets| {
-        Terms::new(method, sets, [MAX_ITEMS, 0], None).computing(function, columns.clone())
+        let terms = Terms::new(method, sets, [MAX_ITEMS, 0], None);
+        Terms { function, columns: columns.clone(), ..terms }
     });
     same_terms([a, b], [&terms, &senders_terms])?;
     let workers = Workers::new(common.threads)?;
@@ -201,7 +197,7 @@ fn local(
     let items: Vec<&[Item]> = ours.iter().map(Set::items).collect();
     let theirs: Vec<_> = theirs.into_iter().map(Set::into_items).collect();
     let (sending, (found, receiving, agreed)) = both(
-        common.timeout(),
+        common.timeout,
         |peer| {
             let link = Link::greet(peer, senders_terms.hello(Role::Sender, &m))?;
             let agreed = Agreed::on(&senders_terms, &link, &m)?;
@@ -303,7 +299,7 @@ impl Ours<'_> {
             return Err(link.refuse(failure.hint("use --serve with --set NAME=FILE")));
         }
         agreed.tell(output, Some(role), &workers, self.out.count);
-        confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
+        confirm(agreeing.yes, output, common.timeout).map_err(|e| link.abandon(e))?;
         let party = Party { agreed: &agreed, workers: &workers, output };
         let (found, cost, sets) = match role {
             Role::Receiver => {
@@ -312,7 +308,7 @@ impl Ours<'_> {
                 (found, cost, Some(sets))
             }
             Role::Sender => {
-                let (items, sets) = match agreed.function {
+                let (items, sets) = match agreed.terms.function {
                     // Rows that match are written when the run is over.
                     Function::Both => {
                         let copy = |set: &Set| Zeroizing::new(set.items().to_vec());

@@ -149,7 +149,7 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
         Ok(drafts)
     };
     let ((mut drafts, sending), (received, receiving)) = both(
-        common.timeout(),
+        common.timeout,
         |peer| {
             let link = Link::greet(peer, terms.hello(Role::Sender))?;
             make(link, &terms, &others, sent, Output::in_background(), end)
@@ -171,7 +171,7 @@ fn terms(out: &KeysOut, common: &Common) -> Result<Terms, Failure> {
     let too_many = |_| Failure::run(format!("not enough memory for {} transfers", out.n));
     let n = usize::try_from(out.n).map_err(too_many)?;
     let method = choose(common, Purpose::Random, n)?;
-    Ok(Terms { job: "rot", method, n, one_of: None, hex: None })
+    Ok(Terms { job: "rot", method, n, choices: 2, hex: None })
 }
 
 fn agreed(terms: &Terms, output: Output) {

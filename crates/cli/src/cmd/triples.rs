@@ -18,6 +18,8 @@ use foxtrot::{
 use foxtrot_triples::{Shares, formats::triples_per_record};
 
 use self::record::Record;
+#[cfg(feature = "fuzzing")]
+use crate::link::Agree;
 use crate::{
     args::{Common, Transport, TriplesCommand, TriplesOut},
     failure::Failure,
@@ -71,23 +73,15 @@ pub(crate) fn read(place: &std::path::Path) -> (Result<(), Failure>, [Result<u64
     (verify::check(place, place).map(drop), [0, 1].map(batches))
 }
 
-/// A party, as far as it is agreed which batches are to be made, and how.
+/// The hello of a party, and its agreement with the peer which batches are to be made, and how.
 #[cfg(feature = "fuzzing")]
-pub(crate) struct Side(Terms);
-
-#[cfg(feature = "fuzzing")]
-impl Side {
-    pub(crate) fn new(party: u8, out: &TriplesOut, common: &Common) -> Result<Self, Failure> {
-        Ok(Self(Terms::new(party, out, common, None)?))
-    }
-
-    pub(crate) fn hello(&self) -> foxtrot_net::hello::Hello {
-        self.0.hello()
-    }
-
-    pub(crate) fn agree(&self, link: &Link) -> Result<(), Failure> {
-        Agreed::on(&self.0, link).map(drop)
-    }
+pub(crate) fn side(
+    party: u8,
+    out: &TriplesOut,
+    common: &Common,
+) -> Result<(foxtrot::job::Hello, Agree), Failure> {
+    let terms = Terms::new(party, out, common, None)?;
+    Ok((terms.hello(), Box::new(move |link| Agreed::on(&terms, link).map(drop))))
 }
 
 fn generate(
@@ -129,7 +123,7 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
     let others = workers.for_another();
     let output = Output::new(common);
     let ((first, at_zero), (agreed, at_one)) = both(
-        common.timeout(),
+        common.timeout,
         |peer| {
             let link = Link::greet(peer, zero.hello())?;
             let agreed = Agreed::on(&zero, &link)?;

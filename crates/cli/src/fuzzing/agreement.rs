@@ -14,7 +14,7 @@ use crate::{
     args::{Args, Command, SetOptions, TriplesCommand},
     cmd::{ot, psi, triples},
     failure::Failure,
-    link::Link,
+    link::{Agree, Link},
     table::Set,
 };
 
@@ -35,13 +35,6 @@ pub struct Side {
     agree: Agree,
 }
 
-enum Agree {
-    Nothing,
-    Length,
-    Sizes(psi::Side),
-    Batches(triples::Side),
-}
-
 impl Side {
     /// The first side is the sender, or P₀. Nonces are fixed, so that its peer can be recited.
     ///
@@ -59,25 +52,22 @@ impl Side {
             return Err(Failure::usage("options that clap does not take"));
         };
         let role = if first { Role::Sender } else { Role::Receiver };
-        Ok(match job {
+        let (hello, agree): (_, Agree) = match job {
             Job::Ot => {
                 let [sender, receiver] = ot::hellos(&common)?;
                 match first {
-                    true => Self { hello: sender, agree: Agree::Nothing },
-                    false => Self { hello: receiver, agree: Agree::Length },
+                    true => (sender, Box::new(|_| Ok(()))),
+                    false => (receiver, Box::new(|link| ot::offered_length(link).map(drop))),
                 }
             }
             Job::Psi => {
                 let set = three_keys().map_err(|e| Failure::run(e.to_string()))?;
                 let set = Set::read(set.path(), &SetOptions::default())?;
-                let side = psi::Side::new(&common, &set, 1000)?;
-                Self { hello: side.hello(role), agree: Agree::Sizes(side) }
+                psi::side(role, &common, &set, 1000)?
             }
-            Job::Triples => {
-                let side = triples::Side::new(u8::from(!first), &out, &common)?;
-                Self { hello: side.hello(), agree: Agree::Batches(side) }
-            }
-        })
+            Job::Triples => triples::side(u8::from(!first), &out, &common)?,
+        };
+        Ok(Self { hello, agree })
     }
 
     /// Returns the job's hello.
@@ -94,13 +84,7 @@ impl Side {
         let side = if initiator { foxtrot::Side::Initiator } else { foxtrot::Side::Responder };
         let peer = Config::insecure().peer(channel, side);
         let link = Link::greet(peer, self.hello.clone()).map_err(|e| told(e.into()))?;
-        let agreed = match &self.agree {
-            Agree::Nothing => Ok(()),
-            Agree::Length => ot::offered_length(&link).map(drop),
-            Agree::Sizes(side) => side.agree(&link),
-            Agree::Batches(side) => side.agree(&link),
-        };
-        agreed.map_err(told)
+        (self.agree)(&link).map_err(told)
     }
 }
 

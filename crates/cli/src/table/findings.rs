@@ -1,8 +1,8 @@
 //! Findings in a file with a set.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::report::counted;
+use crate::report::{counted, object};
 
 /// Numbers of rows of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,14 +104,14 @@ impl Findings {
         table
     }
 
-    pub(crate) fn json(&self, keys: usize) -> Value {
-        json!({
+    pub(crate) fn json(&self, keys: usize) -> Map<String, Value> {
+        object(json!({
             "rows": self.rows,
             "keys": keys,
             "duplicates": self.duplicates.json(),
             "empty": self.empty.json(),
             "blank_lines": self.blank,
-        })
+        }))
     }
 }
 

@@ -86,7 +86,7 @@ impl SetOptions {
     }
 
     /// Returns the format of the file.
-    pub(super) fn format_of(&self, path: &Path) -> Result<Format, Failure> {
+    fn format_of(&self, path: &Path) -> Result<Format, Failure> {
         match (self.format, extension(path).as_str()) {
             (Some(format), _) => Ok(format),
             (None, "csv" | "tsv") => Ok(Format::Csv),
@@ -97,17 +97,15 @@ impl SetOptions {
         }
     }
 
-    /// Makes the plan for CSV.
-    pub(super) fn csv(&self, path: &Path) -> Plan {
-        let usual = if extension(path) == "tsv" { Delimiter(b'\t') } else { Delimiter(b',') };
-        let Delimiter(delimiter) = self.delimiter.unwrap_or(usual);
+    /// Makes the plan for reading a file. Plain lines have no columns to choose from.
+    pub(super) fn plan(&self, path: &Path) -> Result<Plan, Failure> {
         let chosen = self.delimiter.map(|Delimiter(byte)| byte);
-        Plan { grammar: Grammar::Csv { delimiter }, chosen, header: !self.no_header }
-    }
-
-    /// Makes the plan for plain lines, which have no columns to choose from.
-    pub(super) fn lines(&self, path: &Path) -> Result<Plan, Failure> {
-        let given = [(self.no_header, "--no-header"), (self.delimiter.is_some(), "--delimiter")];
+        if self.format_of(path)? == Format::Csv {
+            let usual = if extension(path) == "tsv" { b'\t' } else { b',' };
+            let grammar = Grammar::Csv { delimiter: chosen.unwrap_or(usual) };
+            return Ok(Plan { grammar, chosen, header: !self.no_header });
+        }
+        let given = [(self.no_header, "--no-header"), (chosen.is_some(), "--delimiter")];
         if let Some((_, option)) = given.iter().find(|(given, _)| *given) {
             let why = format!("{option} needs CSV; {} is read as lines", path.display());
             return Err(Failure::usage(why).hint(AS_CSV));
@@ -116,7 +114,7 @@ impl SetOptions {
             let why = format!("--key needs a table; {} is read as lines", path.display());
             return Err(Failure::usage(why).hint(AS_CSV));
         }
-        Ok(Plan { grammar: Grammar::Lines, chosen: None, header: false })
+        Ok(Plan { grammar: Grammar::Lines, chosen, header: false })
     }
 
     /// The normalisers that are given, with the formats of dates.

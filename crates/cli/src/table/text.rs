@@ -30,9 +30,10 @@ use super::{
 const LINE: &[usize] = &[0];
 
 impl Set {
-    pub(super) fn read_by(path: &Path, plan: Plan, options: &SetOptions) -> Result<Self, Failure> {
+    /// Reads a file, or standard input for `-`.
+    pub(crate) fn read(path: &Path, options: &SetOptions) -> Result<Self, Failure> {
+        let Plan { grammar, chosen, header: has_header } = options.plan(path)?;
         let source = Source::open(path)?;
-        let Plan { grammar, chosen, header: has_header } = plan;
         let most = source.line_ends()? + 1;
         let (mut columns, mut builder) = (None, None);
         let mut records = Records::begin(source.path(), grammar, chosen, source.rewound()?)?;

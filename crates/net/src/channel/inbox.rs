@@ -15,7 +15,7 @@ pub(crate) struct Inbox {
     closing: usize,
     pub(crate) phase: Phase,
     /// True if a frame on the hello's lane waits also while there is no session.
-    pub(crate) holds_hellos: bool,
+    holds_hellos: bool,
     /// Lanes from this number on are not in use.
     pub(crate) in_use: u8,
     /// The most bytes that a lane holds back before they are asked for, if that is less than [`QUEUE_BYTES`].
@@ -116,6 +116,12 @@ impl Default for Inbox {
 impl Inbox {
     /// The value of `most` before a protocol has said how much it has on its way.
     pub(crate) const UNBOUNDED: usize = usize::MAX;
+
+    /// An inbox that refuses frames on the hello's lane that nobody awaits, as long as there is no session.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn without_hellos() -> Self {
+        Self { holds_hellos: false, ..Self::default() }
+    }
 
     /// Expects the frames of another session.
     pub(crate) fn begin_again(&mut self) {

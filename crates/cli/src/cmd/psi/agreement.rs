@@ -15,7 +15,6 @@ use foxtrot_net::{
     jobs::{self, COLUMNS, DUPLICATES, FUNCTION, KEY_COLUMNS, OR_NORMALIZE, SET, WIDTH},
     printable,
 };
-use foxtrot_ot::Backend;
 use foxtrot_psi::{
     join,
     method::{Assumption, Method, Parameters},
@@ -23,7 +22,7 @@ use foxtrot_psi::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::{Common, Name},
+    args::Common,
     failure::Failure,
     link::{Cost, Link},
     method,
@@ -31,43 +30,40 @@ use crate::{
     policy,
     reach::Way,
     record::Entry,
-    report::{Report, bytes, counted, estimate, object},
+    report::{Report, bytes, counted, estimate, object, of_this_machine},
     table::{self, Set},
     workers::Workers,
 };
 
-/// Nanoseconds for each of the receiver's keys, and of the sender's, both parties together: fitted to
-/// runs with a million and with a tenth of it on the machine of `bench/record`.
-const AVX512: [u64; 2] = [1200, 700];
-const AVX2: [u64; 2] = [1400, 800];
-const PORTABLE: [u64; 2] = [2300, 1400];
+/// Nanoseconds for each of the receiver's keys, and of the sender's, both parties together, with AVX-512, AVX2 and portable
+/// code: fitted to runs with a million and with a tenth of it on the machine of `bench/record`.
+const EACH: [[u64; 2]; 3] = [[1200, 700], [1400, 800], [2300, 1400]];
 
 /// Rough estimates for the method with LPN, not yet fitted to runs.
-const LPN_AVX512: [u64; 2] = [350, 250];
-const LPN_AVX2: [u64; 2] = [450, 300];
-const LPN_PORTABLE: [u64; 2] = [1200, 900];
+const EACH_WITH_LPN: [[u64; 2]; 3] = [[350, 250], [450, 300], [1200, 900]];
 
 /// The part of that which threads share: the CPU time of tasks, of all that both parties took for a
 /// million keys each.
 const SHARED: f64 = 0.5;
 
-/// The terms of one side.
+/// The terms of one side, or of both.
+#[derive(Clone)]
 pub(super) struct Terms {
     pub(super) method: Method,
     /// The keys by which rows are compared, one pass each.
-    keys: Vec<Key>,
+    pub(super) keys: Vec<Key>,
     /// The most keys that the peer may have.
-    most: usize,
+    pub(super) most: usize,
     /// The fewest keys that the peer may have.
     pub(super) least: usize,
-    function: Function,
-    /// Columns of the sender: those that it shares, or those that the receiver asks for.
-    columns: Option<Columns>,
-    policy: Option<Arc<Policy>>,
-    /// The name of the peer's set, if it has several.
-    asked: Option<String>,
+    pub(super) function: Function,
+    /// Columns of the sender: those that it shares, those that the receiver asks for, or those that it gets.
+    pub(super) columns: Option<Columns>,
+    pub(super) policy: Option<Arc<Policy>>,
+    /// The name of the sender's set, if it has several.
+    pub(super) asked: Option<String>,
     /// The shard, of an intersection on many machines.
-    shard: Option<jobs::Shard>,
+    pub(super) shard: Option<jobs::Shard>,
 }
 
 /// Columns of the sender that go to the receiver.
@@ -79,7 +75,7 @@ pub(super) struct Columns {
 
 /// A key by which rows are compared.
 #[derive(Clone)]
-struct Key {
+pub(super) struct Key {
     /// Normalisers of its parts before they are compared.
     normalize: String,
     /// The names of our columns, if they have names.
@@ -96,13 +92,8 @@ struct Pass {
 
 /// The terms that both sides want.
 pub(super) struct Agreed {
-    pub(super) method: Method,
+    pub(super) terms: Terms,
     passes: Vec<Pass>,
-    pub(super) function: Function,
-    /// The sender's columns that the receiver gets.
-    pub(super) columns: Option<Columns>,
-    policy: Option<Arc<Policy>>,
-    asked: Option<String>,
 }
 
 impl Terms {
@@ -129,25 +120,6 @@ impl Terms {
         Ok(jobs::peers_keys(details, 0, self.least..=self.most)?)
     }
 
-    /// Computes more than the intersection.
-    pub(super) fn computing(self, function: Function, columns: Option<Columns>) -> Self {
-        Self { function, columns, ..self }
-    }
-
-    /// The session of a shard, in which the peer has so many keys.
-    pub(super) fn of_shard(self, shard: jobs::Shard, theirs: usize) -> Self {
-        Self { shard: Some(shard), most: theirs, least: theirs, ..self }
-    }
-
-    /// Asks for the peer's set of this name.
-    pub(super) fn asking(self, name: Option<&Name>) -> Self {
-        Self { asked: name.map(ToString::to_string), ..self }
-    }
-
-    pub(super) fn policy(&self) -> Option<&Policy> {
-        self.policy.as_deref()
-    }
-
     /// The normalisers of each key, which both sides compare.
     pub(super) fn normalised(&self) -> Vec<&str> {
         self.keys.iter().map(|key| key.normalize.as_str()).collect()
@@ -162,9 +134,9 @@ impl Terms {
         entry: &mut Entry,
     ) -> Result<Link, Failure> {
         entry.set("function", self.function.name());
-        entry.set("policy", self.policy().map(Policy::id));
+        entry.set("policy", self.policy.as_deref().map(Policy::id));
         entry.set("set", self.asked.clone());
-        policy::check(self.policy(), &hello)?;
+        policy::check(self.policy.as_deref(), &hello)?;
         let link = way.reach(common, hello, Output::new(common));
         let link = link.map_err(|e| e.explained_by(table::hint))?;
         entry.met(&link);
@@ -228,16 +200,12 @@ impl Agreed {
             Ok::<_, Failure>(Pass { parameters, key: key.clone(), peer_columns })
         };
         let passes = terms.keys.iter().zip(ours).enumerate().map(pass).collect::<Result<_, _>>()?;
-        let asked = peer_details.get(SET).filter(|_| role == Role::Sender);
-        let asked = asked.map(|name| printable(name));
-        Ok(Self {
-            method: terms.method,
-            passes,
-            function: terms.function,
-            columns: terms.columns.as_ref().map(|it| it.agree(role, peer_details)).transpose()?,
-            policy: terms.policy.clone(),
-            asked: asked.or_else(|| terms.asked.clone()),
-        })
+        let columns = terms.columns.as_ref().map(|it| it.agree(role, peer_details)).transpose()?;
+        let asked = match role {
+            Role::Receiver => terms.asked.clone(),
+            Role::Sender => peer_details.get(SET).map(|name| printable(name)),
+        };
+        Ok(Self { terms: Terms { columns, asked, ..terms.clone() }, passes })
     }
 
     /// Tells a user, whose role is this or, without one, both. `count` is whether only a number is printed.
@@ -253,6 +221,11 @@ impl Agreed {
     /// The parameters of each pass.
     pub(super) fn passes(&self) -> impl Iterator<Item = &Parameters> {
         self.passes.iter().map(|pass| &pass.parameters)
+    }
+
+    /// Bytes of memory that the sender may take.
+    pub(super) fn memory_of_sender(&self) -> u64 {
+        self.passes().map(jobs::memory_of_psi_sender).max().unwrap_or(0)
     }
 
     /// The receiver's keys in all passes.
@@ -296,7 +269,7 @@ impl Agreed {
 
     /// Terms, privacy and, for a long run, an estimate; a line each.
     pub(super) fn words(&self, role: Option<Role>, threads: usize) -> Vec<String> {
-        let Method { adversary, assumption, .. } = self.method;
+        let Method { adversary, assumption, .. } = self.terms.method;
         let receivers: Vec<_> = self.passes().map(|it| it.receiver_items().to_string()).collect();
         let receivers = receivers.join(" and ");
         let learns = self.learns(role, &receivers);
@@ -313,7 +286,7 @@ impl Agreed {
         lines.extend(
             sizes.map(|other| format!("agreed: rows are compared also by other keys: {other}")),
         );
-        if let Some(policy) = &self.policy {
+        if let Some(policy) = &self.terms.policy {
             lines.push(format!("policy of both sides: {}", policy.words()));
         }
         let computed = match threads {
@@ -327,11 +300,11 @@ impl Agreed {
 
     /// Says who learns what.
     fn learns(&self, role: Option<Role>, receivers: &str) -> String {
-        let with = match &self.columns {
+        let with = match &self.terms.columns {
             Some(columns) => format!(", with columns {}", printable(&columns.names.join(", "))),
             None => String::new(),
         };
-        match (self.function, role) {
+        match (self.terms.function, role) {
             (Function::Both, Some(Role::Receiver)) => format!(
                 "each side learns which of its keys the other has; the peer also learns our number of keys ({receivers}) \
                  and the names of our key columns"
@@ -358,8 +331,8 @@ impl Agreed {
 
     /// The terms of what follows the tags, unless nothing does.
     pub(super) fn join(&self) -> Result<Option<join::Terms>, Failure> {
-        let payload = self.columns.as_ref().map(Columns::payload);
-        match (self.function, payload) {
+        let payload = self.terms.columns.as_ref().map(Columns::payload);
+        match (self.terms.function, payload) {
             (Function::Both, _) => Ok(Some(join::Terms::NONE.both())),
             (_, Some(len)) => Ok(Some(join::Terms::NONE.payload(len)?)),
             _ => Ok(None),
@@ -371,7 +344,7 @@ impl Agreed {
         let all: Vec<_> =
             self.passes().map(|it| format!("{} over {}", it.info().name, it.over())).collect();
         let all = all.join(" and ");
-        let Method { base, adversary, .. } = self.method;
+        let Method { base, adversary, .. } = self.terms.method;
         let base = base.info().name;
         let normalize: Vec<_> = self.passes.iter().map(|it| it.key.normalize.as_str()).collect();
         let normalize = normalize.join(" | ");
@@ -389,7 +362,7 @@ impl Agreed {
 
     /// Bytes of both parties under another assumption, for the same sizes.
     fn payload_under(&self, assumption: Assumption) -> Option<u64> {
-        let method = Method { assumption, ..self.method };
+        let method = Method { assumption, ..self.terms.method };
         let bytes = |it: &Parameters| {
             let parameters = method.parameters(it.receiver_items(), it.sender_items());
             Some(parameters.ok()?.bytes(method.base) as u64)
@@ -425,21 +398,17 @@ impl Agreed {
 
     /// Bytes of both parties.
     fn payload(&self) -> u64 {
-        self.passes().map(|it| it.bytes(self.method.base) as u64).sum()
+        self.passes().map(|it| it.bytes(self.terms.method.base) as u64).sum()
     }
 
     /// About how long both parties compute, one after the other, with so many threads each.
     fn computing(&self, threads: usize) -> Duration {
         let of = |keys: usize, each: u64| Duration::from_nanos(each.saturating_mul(keys as u64));
-        let lpn = self.method.assumption == Assumption::Lpn;
-        let [receivers, senders] = match Backend::best().name() {
-            "avx512" if lpn => LPN_AVX512,
-            "avx2" if lpn => LPN_AVX2,
-            _ if lpn => LPN_PORTABLE,
-            "avx512" => AVX512,
-            "avx2" => AVX2,
-            _ => PORTABLE,
+        let each = match self.terms.method.assumption {
+            Assumption::Lpn => EACH_WITH_LPN,
+            Assumption::Symmetric => EACH,
         };
+        let [receivers, senders] = of_this_machine(each);
         let all = of(self.receivers_keys(), receivers) + of(self.senders_keys(), senders);
         all.mul_f64(1.0 - SHARED + SHARED / threads as f64)
     }
@@ -450,7 +419,7 @@ impl Agreed {
         let n = self.receivers_keys();
         // Passes may differ in their protocols, by their sizes; the first stands for all.
         let info = self.passes[0].parameters.info();
-        let Method { base, adversary, .. } = self.method;
+        let Method { base, adversary, .. } = self.terms.method;
         let about = [
             format!("psi/{}", info.name),
             method::params_over(Some(info), base.info()),
@@ -463,12 +432,12 @@ impl Agreed {
     pub(super) fn json(&self) -> Map<String, Value> {
         let [symmetric, lpn] = Assumption::ALL.map(|it| self.payload_under(it));
         let more = json!({
-            "function": self.function.name(),
-            "columns": self.columns.as_ref().map(|columns| &columns.names),
-            "policy": self.policy.as_ref().map(|policy| policy.id()),
-            "set": self.asked,
-            "assumption": self.method.assumption.name(),
-            "adversary": self.method.adversary.to_string(),
+            "function": self.terms.function.name(),
+            "columns": self.terms.columns.as_ref().map(|columns| &columns.names),
+            "policy": self.terms.policy.as_ref().map(|policy| policy.id()),
+            "set": self.terms.asked,
+            "assumption": self.terms.method.assumption.name(),
+            "adversary": self.terms.method.adversary.to_string(),
             "payload_bytes_symmetric": symmetric,
             "payload_bytes_lpn": lpn,
             "most_keys_of_a_cheating_receiver": self.largest_set(),

@@ -83,7 +83,7 @@ pub(super) fn sum(options: &Counting, summing: &Summing) -> Result<(), Failure> 
     let role = if summing.value.is_some() { Role::Sender } else { Role::Receiver };
     let (min_count, largest) = (options.min_count, Some(summing.largest));
     let side = Side { function: Function::Sum, role, min_count, largest };
-    side.run(options, summing.value.as_ref(), summing.duplicates.rule())
+    side.run(options, summing.value.as_ref(), summing.duplicates)
 }
 
 /// Both parties in this process: A's owner is the receiver, and B has the numbers.
@@ -101,7 +101,7 @@ pub(super) fn local(
     let method = method::circuit(common)?;
     let read = |role, path, options, value| {
         let side = Side { function, role, min_count: trying.min_count, largest };
-        let duplicates = trying.padding.duplicates.rule();
+        let duplicates = trying.padding.duplicates;
         let (bounds, policy) = ([MAX_ITEMS, 0], None);
         let reader = Reader { side, options, value, duplicates, method, bounds, policy, output };
         Ok::<_, Failure>((side, reader.read(path)?))
@@ -112,22 +112,23 @@ pub(super) fn local(
     same_terms([a, b], [&ours.terms, &theirs.terms])?;
     let workers = Workers::new(common.threads)?;
     let senders = workers.for_another();
-    let parameters = receiver.parameters(&ours, theirs.items[0].len())?;
+    let [n, m] = [&ours, &theirs].map(|stock| stock.items[0].len());
+    let receiver = receiver.with(Arc::new(ours), m)?;
+    let sender = sender.with(Arc::new(theirs), n)?;
     let ((_, sending), (outcome, receiving)) = both(
-        common.timeout(),
+        common.timeout,
         |peer| {
-            let link = Link::greet(peer, sender.hello(&theirs))?;
-            sender.play(link, &theirs, &parameters, &senders, Output::in_background())
+            let link = Link::greet(peer, sender.side.hello(&sender.stock))?;
+            sender.play(link, &senders, Output::in_background())
         },
         |peer| {
-            let link = Link::greet(peer, receiver.hello(&ours))?;
-            receiver.words(&ours.terms, &parameters).iter().for_each(|line| output.note(line));
-            receiver.play(link, &ours, &parameters, &workers, output)
+            let link = Link::greet(peer, receiver.side.hello(&receiver.stock))?;
+            receiver.words().iter().for_each(|line| output.note(line));
+            receiver.play(link, &workers, output)
         },
     )?;
-    let costs = [Some(&sending), Some(&receiving)];
-    let report = receiver.report(&ours.terms, &parameters, workers.threads(), costs);
-    receiver.deliver((outcome, report), (&ours.terms, &parameters), common, "")
+    let report = receiver.report(workers.threads(), [Some(&sending), Some(&receiving)]);
+    receiver.deliver((outcome, report), common, "")
 }
 
 /// The numbers of our items, if this side has them.
@@ -184,7 +185,7 @@ impl Reader {
         };
         let sets = std::slice::from_ref(&set);
         let terms = Terms::new(self.method, sets, self.bounds, self.policy.clone());
-        let terms = terms.computing(self.side.function, None);
+        let terms = Terms { function: self.side.function, ..terms };
         Ok(Stock { items: vec![set.into_items()], fields: None, numbers, terms })
     }
 }
@@ -214,11 +215,11 @@ impl Side {
             let way = limits(&options.standing)?.into_iter().fold(way, Way::per_day);
             return serve::answer_all(options, reader, way, normalize);
         }
-        let stock = reader.read(set)?;
+        let stock = Arc::new(reader.read(set)?);
         let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
         recorder.keep("psi", &self.role.to_string(), |entry| {
             entry.set(OUR_NORMALIZE, normalize);
-            self.meet(&stock, way, (options, entry))
+            self.meet(stock, way, (options, entry))
         })
     }
 
@@ -234,55 +235,79 @@ impl Side {
 
     fn meet(
         self,
-        stock: &Stock,
+        stock: Arc<Stock>,
         way: Way<'_>,
         (options, entry): (&Counting, &mut Entry),
     ) -> Result<(), Failure> {
         let Counting { agreeing, common, .. } = options;
         let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-        let terms = &stock.terms;
-        let link = terms.meet(way, self.hello(stock), common, entry)?;
-        let parameters = self.agree(stock, &link.agreed.peer_details);
-        let parameters = parameters.map_err(|e| link.refuse(e))?;
-        entry.agreed(self.json(terms, &parameters));
-        self.words(terms, &parameters).iter().for_each(|line| output.note(line));
-        confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
-        let ran = self.play(link, stock, &parameters, &workers, output)?;
-        let ran = self.ended(entry, ran, (terms, &parameters), &workers);
-        self.deliver(ran, (terms, &parameters), common, "")
+        let link = stock.terms.meet(way, self.hello(&stock), common, entry)?;
+        let agreed = self.agree(stock, &link.agreed.peer_details).map_err(|e| link.refuse(e))?;
+        entry.agreed(agreed.json());
+        agreed.words().iter().for_each(|line| output.note(line));
+        confirm(agreeing.yes, output, common.timeout).map_err(|e| link.abandon(e))?;
+        let ran = agreed.run(link, entry, &workers, output)?;
+        agreed.deliver(ran, common, "")
     }
 
-    fn agree(self, stock: &Stock, details: &Table) -> Result<Parameters, Failure> {
-        self.parameters(stock, stock.terms.peers_keys(details)?)
+    /// Agrees with a peer that told these details.
+    fn agree(self, stock: Arc<Stock>, details: &Table) -> Result<Agreed, Failure> {
+        let theirs = stock.terms.peers_keys(details)?;
+        self.with(stock, theirs)
     }
 
-    fn parameters(self, stock: &Stock, theirs: usize) -> Result<Parameters, Failure> {
+    /// The agreement with a peer that has so many keys.
+    fn with(self, stock: Arc<Stock>, theirs: usize) -> Result<Agreed, Failure> {
         let ours = stock.items[0].len();
         let (receivers, senders) = match self.role {
             Role::Receiver => (ours, theirs),
             Role::Sender => (theirs, ours),
         };
         let wanted = Wanted { largest: self.largest, at_least: self.min_count, both: true };
-        Ok(Parameters::new(wanted, receivers, senders)?)
+        let parameters = Parameters::new(wanted, receivers, senders)?;
+        Ok(Agreed { side: self, stock, parameters })
+    }
+}
+
+/// The agreement with a peer, and the set that is compared.
+struct Agreed {
+    side: Side,
+    stock: Arc<Stock>,
+    parameters: Parameters,
+}
+
+impl Agreed {
+    /// Runs the protocol to its end, and enters that into the record.
+    fn run(
+        &self,
+        link: Link,
+        entry: &mut Entry,
+        workers: &Workers,
+        output: Output,
+    ) -> Result<(Outcome, Report), Failure> {
+        let (outcome, cost) = self.play(link, workers, output)?;
+        let report = self.report(workers.threads(), cost.of(self.side.role));
+        entry.ran(&report, &cost);
+        if let Outcome::Released { count, .. } = outcome {
+            entry.set("results", count);
+        }
+        Ok((outcome, report))
     }
 
-    /// Runs the protocol to its end.
     fn play(
-        self,
+        &self,
         link: Link,
-        stock: &Stock,
-        parameters: &Parameters,
         workers: &Workers,
         output: Output,
     ) -> Result<(Outcome, Cost), Failure> {
-        let (parameters, base) = (*parameters, stock.terms.method.base);
+        let (stock, parameters) = (&self.stock, self.parameters);
         let (outcome, cost) = link.run(workers, |job| {
             let (mut cx, direction) = (job.context()?, job.direction());
-            let plan = Plan { parameters, base, direction, counter: 0 };
+            let plan = Plan { parameters, base: stock.terms.method.base, direction, counter: 0 };
             let bar = &output.progress_in_percent(parameters.steps());
             let mut progress = |progress| show(bar, progress);
             let (items, numbers) = (stock.items[0].to_vec(), &stock.numbers.of_items);
-            let outcome = match self.role {
+            let outcome = match self.side.role {
                 Role::Sender => job.play(|io| async move {
                     send(&io, &mut cx, plan, items, numbers, &mut progress).await
                 })?,
@@ -299,56 +324,37 @@ impl Side {
         Ok((outcome.ok_or_else(|| Failure::run("there is no result"))?, cost))
     }
 
-    /// Enters the end into the record.
-    fn ended(
-        self,
-        entry: &mut Entry,
-        (outcome, cost): (Outcome, Cost),
-        (terms, parameters): (&Terms, &Parameters),
-        workers: &Workers,
-    ) -> (Outcome, Report) {
-        let report = self.report(terms, parameters, workers.threads(), cost.of(self.role));
-        entry.ran(&report, &cost);
-        if let Outcome::Released { count, .. } = outcome {
-            entry.set("results", count);
-        }
-        (outcome, report)
-    }
-
-    fn report(
-        self,
-        terms: &Terms,
-        parameters: &Parameters,
-        threads: usize,
-        costs: [Option<&Cost>; 2],
-    ) -> Report {
-        let base = terms.method.base.info();
+    fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
+        let base = self.stock.terms.method.base.info();
         let about = [
-            format!("psi/{}", self.function),
+            format!("psi/{}", self.side.function),
             method::params_over(Some(&PROTOCOL), base),
             method::security_over(Some(&PROTOCOL), base, foxtrot_ot::base::Adversary::SemiHonest),
         ];
-        Report::of_parties(about, (parameters.receiver_items(), threads), costs)
+        Report::of_parties(about, (self.parameters.receiver_items(), threads), costs)
     }
 
     /// The numbers of our keys and of the peer's.
-    fn sizes(self, parameters: &Parameters) -> [usize; 2] {
-        match self.role {
-            Role::Receiver => [parameters.receiver_items(), parameters.sender_items()],
-            Role::Sender => [parameters.sender_items(), parameters.receiver_items()],
+    fn sizes(&self) -> [usize; 2] {
+        let (receivers, senders) =
+            (self.parameters.receiver_items(), self.parameters.sender_items());
+        match self.side.role {
+            Role::Receiver => [receivers, senders],
+            Role::Sender => [senders, receivers],
         }
     }
 
     /// Terms, privacy and policy; a line each.
-    fn words(self, terms: &Terms, parameters: &Parameters) -> Vec<String> {
-        let [ours, theirs] = self.sizes(parameters);
+    fn words(&self) -> Vec<String> {
+        let (Side { function, role, min_count, .. }, terms) = (self.side, &self.stock.terms);
+        let [ours, theirs] = self.sizes();
         let normalised = terms.normalised().join(";");
-        let sum = match (self.function, self.role) {
+        let sum = match (function, role) {
             (Function::Sum, Role::Sender) => ", and the sum of this side's numbers of these keys",
             (Function::Sum, Role::Receiver) => ", and the sum of the peer's numbers of these keys",
             _ => "",
         };
-        let least = match self.min_count {
+        let least = match min_count {
             0 => String::new(),
             least => format!("; nothing if there are fewer than {least}"),
         };
@@ -362,30 +368,30 @@ impl Side {
                  number of keys; this holds only if both sides follow the protocol (semi-honest)"
             ),
         ];
-        lines.extend(terms.policy().map(|it| format!("policy of both sides: {}", it.words())));
+        lines.extend(terms.policy.iter().map(|it| format!("policy of both sides: {}", it.words())));
         lines
     }
 
-    fn json(self, terms: &Terms, parameters: &Parameters) -> Map<String, Value> {
+    fn json(&self) -> Map<String, Value> {
+        let (side, terms) = (self.side, &self.stock.terms);
         object(json!({
-            "function": self.function.name(),
-            "policy": terms.policy().map(Policy::id),
+            "function": side.function.name(),
+            "policy": terms.policy.as_deref().map(Policy::id),
             "assumption": Assumption::Lpn.name(),
             "adversary": "semi-honest",
             "normalize": terms.normalised().join(";"),
-            "keys_receiver": parameters.receiver_items(),
-            "keys_sender": parameters.sender_items(),
-            "min_count": self.min_count,
-            "largest": self.largest,
+            "keys_receiver": self.parameters.receiver_items(),
+            "keys_sender": self.parameters.sender_items(),
+            "min_count": side.min_count,
+            "largest": side.largest,
         }))
     }
 
     /// Prints the count, and the sum behind it; `withheld` if there are too few. What it says begins with the session, if there are
     /// several.
     fn deliver(
-        self,
+        &self,
         (outcome, report): (Outcome, Report),
-        (terms, parameters): (&Terms, &Parameters),
         common: &Common,
         session: &str,
     ) -> Result<(), Failure> {
@@ -398,7 +404,7 @@ impl Side {
         };
         if common.json {
             let withheld = outcome == Outcome::Withheld;
-            let mut more = self.json(terms, parameters);
+            let mut more = self.json();
             more.extend(object(json!({ "withheld": withheld, "count": count, "sum": sum })));
             report.print(common, more)?;
         } else {
@@ -410,7 +416,9 @@ impl Side {
                 let count = usize::try_from(count).unwrap_or(usize::MAX);
                 format!("{session}found {} ({figures})", counted(count, "key in common"))
             }
-            None => format!("{session}fewer than {} keys in common ({figures})", self.min_count),
+            None => {
+                format!("{session}fewer than {} keys in common ({figures})", self.side.min_count)
+            }
         });
         Ok(())
     }

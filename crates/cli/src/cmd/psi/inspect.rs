@@ -5,13 +5,14 @@ use std::{
     path::Path,
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     args::{SetOptions, file},
     failure::Failure,
     files::{Access, Draft, Existing, put_in_place},
     output::say,
+    report::object,
     table::{Set, Shown},
 };
 
@@ -61,26 +62,22 @@ fn print_table(set: &Set, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
-    let mut object = json!({
+    let mut fields = object(json!({
         "schema": 1,
         "format": set.form(),
         "columns": set.columns(),
         "key": set.key_columns(),
         "normalisers": set.terms(),
-    });
-    if let (Some(object), serde_json::Value::Object(findings)) =
-        (object.as_object_mut(), set.findings.json(set.items().len()))
-    {
-        object.extend(findings);
-        if !set.shown.is_empty() {
-            let shown = set.shown.iter().map(|Shown { place, before, after }| {
-                let after = (!after.iter().any(String::is_empty)).then_some(after);
-                json!({ "line": place, "before": before, "after": after })
-            });
-            object.insert("shown".into(), shown.collect());
-        }
+    }));
+    fields.extend(set.findings.json(set.items().len()));
+    if !set.shown.is_empty() {
+        let shown = set.shown.iter().map(|Shown { place, before, after }| {
+            let after = (!after.iter().any(String::is_empty)).then_some(after);
+            json!({ "line": place, "before": before, "after": after })
+        });
+        fields.insert("shown".into(), shown.collect());
     }
-    writeln!(out, "{object}")
+    writeln!(out, "{}", Value::Object(fields))
 }
 
 /// Writes the rows that are duplicates or have no key.

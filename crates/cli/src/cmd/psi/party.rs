@@ -56,7 +56,7 @@ impl Party<'_> {
         fields: Option<&Fields>,
     ) -> Result<(Vec<Vec<usize>>, Cost), Failure> {
         let join = self.agreed.join().map_err(|e| link.abandon(e))?;
-        let places = match (fields, &self.agreed.columns) {
+        let places = match (fields, &self.agreed.terms.columns) {
             (Some(fields), Some(columns)) => fields.places(&columns.names).unwrap_or_default(),
             _ => Vec::new(),
         };
@@ -135,7 +135,7 @@ impl Party<'_> {
     }
 
     fn open(&self, all: Vec<Received>, sets: &[&[Item]]) -> Result<Found, Failure> {
-        let columns = self.agreed.columns.as_ref();
+        let columns = self.agreed.terms.columns.as_ref();
         let mut found = Found { items: Vec::new(), fields: Vec::new() };
         for (received, items) in all.into_iter().zip(sets) {
             found.items.push(match received {
@@ -183,15 +183,15 @@ impl Party<'_> {
     /// The base OTs of the first pass: new ones, or those of the last session.
     fn base(&self, job: &mut Job<'_>) -> Result<Base, Failure> {
         let n = self.agreed.passes().next().map_or(0, Parameters::base_ots);
-        Ok(job.base(self.agreed.method.base, n)?)
+        Ok(job.base(self.agreed.terms.method.base, n)?)
     }
 
     fn base_of<'a>(&self, counter: u64, base: &'a Base) -> &'a dyn BaseOt {
-        if counter == 0 { base.ot() } else { self.agreed.method.base }
+        if counter == 0 { base.ot() } else { self.agreed.terms.method.base }
     }
 
     fn tell_setup(&self, pass: &Parameters, counter: u64, base: &Base) {
-        let (n, name) = (pass.base_ots(), self.agreed.method.base.info().name);
+        let (n, name) = (pass.base_ots(), self.agreed.terms.method.base.info().name);
         self.output.detail(&match counter == 0 && base.is_resumed() {
             true => format!("taking up {n} base OTs {name} of an earlier session"),
             false => format!("running {n} base OTs {name}"),

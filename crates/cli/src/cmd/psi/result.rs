@@ -68,11 +68,11 @@ pub(super) fn deliver(
             None => vec![names[by[row]].as_str().into()],
         }
     };
-    let more = match &agreed.columns {
+    let more = match &agreed.terms.columns {
         Some(columns) => More { names: columns.names.clone(), fields: &fields },
         None => More { names: vec![MATCHED_BY.into()], fields: &fields },
     };
-    let has_more = sets.len() > 1 || agreed.columns.is_some();
+    let has_more = sets.len() > 1 || agreed.terms.columns.is_some();
     let more = (has_more && !out.invert).then_some(&more);
     let set = &mut sets[0];
     let rows = set.rows_at(&wanted);

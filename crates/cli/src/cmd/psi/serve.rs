@@ -9,10 +9,7 @@ use foxtrot::{
     Daily, MostPerDay,
     job::{Answer, Role, Table},
 };
-use foxtrot_net::{
-    hello::{KEYS, numbered},
-    jobs::memory_of_psi_sender,
-};
+use foxtrot_net::hello::{KEYS, numbered};
 use zeroize::Zeroizing;
 
 use super::{
@@ -44,12 +41,6 @@ pub(super) struct Server {
     pub(super) normalize: Vec<String>,
 }
 
-/// The agreement with a peer, and the set that it asked for.
-pub(super) struct Admitted {
-    agreed: Agreed,
-    stock: Arc<Stock>,
-}
-
 impl Stock {
     fn copy(&self) -> Result<Vec<Zeroizing<Vec<Item>>>, Failure> {
         let copy = |items: &Zeroizing<Vec<Item>>| {
@@ -61,25 +52,22 @@ impl Stock {
         };
         self.items.iter().map(copy).collect()
     }
-
-    fn agree(self: Arc<Self>, details: &Table) -> Result<Admitted, Failure> {
-        let agreed = Agreed::with(&self.terms, Role::Sender, details, &self.sizes())?;
-        Ok(Admitted { agreed, stock: self })
-    }
-}
-
-impl Admitted {
-    fn memory(&self) -> u64 {
-        self.agreed.passes().map(memory_of_psi_sender).max().unwrap_or(0)
-    }
 }
 
 impl Service for Server {
-    type Agreed = Admitted;
+    /// The agreement with a peer, and the set that it asked for.
+    type Agreed = (Agreed, Arc<Stock>);
     type Done = (Agreed, Report);
 
-    fn agree(&self, details: &Table) -> Result<Admitted, Failure> {
-        self.shelf.asked(details)?.agree(details)
+    fn agree(&self, details: &Table) -> Result<(Self::Agreed, Answer), Failure> {
+        let stock = self.shelf.asked(details)?;
+        let agreed = Agreed::with(&stock.terms, Role::Sender, details, &stock.sizes())?;
+        let answer = Answer {
+            memory: agreed.memory_of_sender(),
+            keys: Some(agreed.receivers_keys() as u64),
+            hello: Some(stock.terms.hello(Role::Sender, &stock.sizes())),
+        };
+        Ok(((agreed, stock), answer))
     }
 
     fn least_memory(&self) -> u64 {
@@ -87,22 +75,17 @@ impl Service for Server {
             let keys = stock.terms.least.max(1);
             let detail = |number| (numbered(KEYS, number), keys.to_string());
             let details: Table = (0..stock.items.len()).map(detail).collect();
-            stock.agree(&details).map_or(0, |admitted| admitted.memory())
+            let agreed = Agreed::with(&stock.terms, Role::Sender, &details, &stock.sizes());
+            agreed.map_or(0, |agreed| agreed.memory_of_sender())
         };
         self.shelf.all().map(least).min().unwrap_or(0)
     }
 
-    fn terms(&self, admitted: &Admitted) -> Answer {
-        let stock = &admitted.stock;
-        Answer {
-            memory: admitted.memory(),
-            keys: Some(admitted.agreed.receivers_keys() as u64),
-            hello: Some(stock.terms.hello(Role::Sender, &stock.sizes())),
-        }
-    }
-
-    fn answer(&self, link: Link, admitted: Admitted) -> Result<(Agreed, Report), Failure> {
-        let Admitted { agreed, stock } = admitted;
+    fn answer(
+        &self,
+        link: Link,
+        (agreed, stock): Self::Agreed,
+    ) -> Result<(Agreed, Report), Failure> {
         self.recorder.keep("psi", "sender", |entry| {
             entry.set(OUR_NORMALIZE, self.normalize.clone());
             entry.met(&link);
@@ -132,7 +115,7 @@ impl Server {
     pub(super) fn first(&self) -> Result<Arc<Stock>, Failure> {
         let first = self.shelf.all().next();
         let first = first.ok_or_else(|| Failure::usage("there is no set to serve"))?;
-        if let Some(policy) = first.terms.policy() {
+        if let Some(policy) = &first.terms.policy {
             self.output.note(&format!("policy of every session: {}", policy.words()));
         }
         Ok(first)
@@ -156,7 +139,7 @@ impl Server {
         let first = self.first()?;
         let hello = first.terms.hello(Role::Sender, &first.sizes()).without_keys();
         output::stamp();
-        way.all_peers(common, most, hello, self, |number, peer, (agreed, report)| {
+        way.host(common, hello)?.all_peers(most, self, |number, peer, (agreed, report)| {
             let keys = agreed.receivers_keys();
             let figures = report.figures();
             output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));

@@ -73,7 +73,8 @@ impl Worker {
     /// The terms of the shard's session.
     pub(super) fn terms(&self, terms: Terms) -> Result<Terms, Failure> {
         let theirs = self.ticket.load(self.role.other());
-        Ok(terms.of_shard(self.ticket.terms(self.shard)?, theirs))
+        let shard = Some(self.ticket.terms(self.shard)?);
+        Ok(Terms { shard, most: theirs, least: theirs, ..terms })
     }
 
     /// The part of the route's name that tells the shard from others.

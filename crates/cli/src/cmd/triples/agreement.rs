@@ -7,7 +7,7 @@ use foxtrot_net::{
     hello::{Hello, Role},
     jobs::{self, METHOD, RUN},
 };
-use foxtrot_triples::{DEFAULT_SIGMA, LEAST_HIDDEN, formats::Format, params};
+use foxtrot_triples::{DEFAULT_SIGMA, LEAST_HIDDEN, params};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -29,12 +29,10 @@ const FEW: u32 = 30;
 
 /// The terms of one party.
 pub(super) struct Terms {
-    party: u8,
-    kind: Kind,
-    count: u64,
-    format: Format,
-    /// The record of the run that is continued, and its whole batches.
-    earlier: Option<(Record, u64)>,
+    /// The triples to make. A new run has no number yet.
+    record: Record,
+    /// Whole batches of the run that is continued.
+    earlier: Option<u64>,
 }
 
 /// The terms that both parties want.
@@ -56,12 +54,11 @@ impl Terms {
         if common.extension.is_some() || common.base != "roted" {
             return Err(Failure::usage("triples takes neither --base nor --extension"));
         }
-        let format = Format::from(out.format);
+        let TriplesOut { method, sigma, lift, count, format, .. } = *out;
         if !format.has(out.bits) {
             let why = format!("--format {format} does not support {} bits", out.bits);
             return Err(Failure::usage(why).hint("use --bits 64"));
         }
-        let TriplesOut { method, sigma, lift, count, .. } = *out;
         let method = method.unwrap_or(match out.bits {
             1 => TriplesMethod::Gilboa,
             _ => TriplesMethod::Rlwe,
@@ -73,48 +70,40 @@ impl Terms {
         }
         let kind = kind::of(out)?;
         check_hidden(kind, count)?;
-        let terms = Self { party, kind, count, format, earlier };
-        if let Some((there, _)) = &terms.earlier {
-            let wanted = terms.record(there.run.clone());
-            if *there != wanted {
-                let (there, wanted) = (there.words(), wanted.words());
-                let why = format!("the interrupted run makes {there}, not {wanted}");
-                return Err(Failure::usage(why));
-            }
+        let record = |run| Record { party, kind, count, format, run };
+        let Some((there, batches)) = earlier else {
+            return Ok(Self { record: record("new".into()), earlier: None });
+        };
+        let wanted = record(there.run.clone());
+        if there != wanted {
+            let (there, wanted) = (there.words(), wanted.words());
+            let why = format!("the interrupted run makes {there}, not {wanted}");
+            return Err(Failure::usage(why));
         }
-        Ok(terms)
+        Ok(Self { record: wanted, earlier: Some(batches) })
     }
 
     /// The role in hellos and reports, which only tells the two apart.
     pub(super) fn role(&self) -> Role {
-        if self.party == 0 { Role::Sender } else { Role::Receiver }
+        if self.record.party == 0 { Role::Sender } else { Role::Receiver }
     }
 
     pub(super) fn hello(&self) -> Hello {
-        let (run, batches) = match &self.earlier {
-            Some((record, batches)) => (record.run.as_str(), *batches),
-            None => ("new", 0),
-        };
-        jobs::triples(self.role(), self.kind, self.count, run, batches)
-    }
-
-    fn record(&self, run: String) -> Record {
-        let Self { party, kind, count, format, .. } = *self;
-        Record { party, kind, count, format, run }
+        let Record { kind, count, run, .. } = &self.record;
+        jobs::triples(self.role(), *kind, *count, run, self.earlier.unwrap_or(0))
     }
 }
 
 impl Agreed {
     /// Agrees with the peer of this link: what one of the two does not have is made anew.
     pub(super) fn on(terms: &Terms, link: &Link) -> Result<Self, Failure> {
-        let all = terms.kind.batches(terms.count);
+        let (mut record, all) = (terms.record.clone(), terms.record.batches());
         let theirs = jobs::peers_batches(&link.agreed.peer_offers, all)?;
-        let (run, ours) = match &terms.earlier {
-            Some((record, ours)) => (record.run.clone(), *ours),
+        if terms.earlier.is_none() {
             // The id of its first session; both have it.
-            None => (jobs::hexadecimal(link.agreed.sid.as_bytes()), 0),
-        };
-        Ok(Self { record: terms.record(run), batches: ours.min(theirs)..all })
+            record.run = jobs::hexadecimal(link.agreed.sid.as_bytes());
+        }
+        Ok(Self { record, batches: terms.earlier.unwrap_or(0).min(theirs)..all })
     }
 
     /// Says it to the user.
@@ -254,6 +243,8 @@ pub(crate) fn hint(difference: &Difference) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use foxtrot_triples::formats::Format;
+
     use super::*;
 
     #[test]
@@ -279,8 +270,8 @@ mod tests {
     }
 
     fn of_kind(kind: Kind, count: u64) -> Vec<String> {
-        let terms = Terms { party: 0, kind, count, format: Format::Raw, earlier: None };
-        let record = terms.record("run".into());
+        let record = Record { party: 0, kind, count, format: Format::Raw, run: "run".into() };
+        let terms = Terms { record: record.clone(), earlier: None };
         Agreed { record, batches: 0..kind.batches(count) }.words(&terms, 1)
     }
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use foxtrot_ot::Backend;
 use foxtrot_triples::gilboa;
 
 use super::kind::Kind;
+use crate::report::of_this_machine;
 
 /// Nanoseconds of CPU of a party per triple, for ℓ = 8, 16, 32, 64: of `rlwe`, of that with `--lift`, and of `gilboa` with
 /// k = 2, 4, 8. Measured, files included, by `triples local -n 1048576 --json` (131072 where it takes long) on the machine of
@@ -51,11 +51,7 @@ pub(super) fn once(kind: Kind) -> Duration {
 
 /// Nanoseconds per triple with one thread and the instructions of this machine.
 pub(super) fn each(kind: Kind) -> u32 {
-    match Backend::best().name() {
-        "avx512" => AVX512.each(kind),
-        "avx2" => AVX2.each(kind),
-        _ => PORTABLE.each(kind),
-    }
+    of_this_machine([AVX512, AVX2, PORTABLE]).each(kind)
 }
 
 impl Table {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use foxtrot::job::{Answer, Table};
 use foxtrot_net::jobs::memory_of_count;
-use foxtrot_psi::circuit::{Outcome, Parameters};
+use foxtrot_psi::circuit::Outcome;
 
 use super::{
     super::{
@@ -12,7 +12,7 @@ use super::{
         serve::{Server, open},
         shelf::Stock,
     },
-    Reader, Side,
+    Agreed, Reader, Side,
 };
 use crate::{
     args::Counting,
@@ -33,45 +33,36 @@ struct Counter {
     server: Server,
 }
 
-/// A set, and its agreement with a peer.
-type Admitted = (Arc<Stock>, Parameters);
-
 impl Service for Counter {
-    type Agreed = Admitted;
-    type Done = (Admitted, (Outcome, Report));
+    type Agreed = Agreed;
+    type Done = (Agreed, (Outcome, Report));
 
-    fn agree(&self, details: &Table) -> Result<Admitted, Failure> {
-        let stock = self.server.shelf.asked(details)?;
-        let parameters = self.side.agree(&stock, details)?;
-        Ok((stock, parameters))
+    fn agree(&self, details: &Table) -> Result<(Agreed, Answer), Failure> {
+        let agreed = self.side.agree(self.server.shelf.asked(details)?, details)?;
+        let [_, theirs] = agreed.sizes();
+        let (memory, hello) = (memory_of_count(&agreed.parameters), self.side.hello(&agreed.stock));
+        Ok((agreed, Answer { memory, keys: Some(theirs as u64), hello: Some(hello) }))
     }
 
     fn least_memory(&self) -> u64 {
         let least = |stock: Arc<Stock>| {
-            let parameters = self.side.parameters(&stock, stock.terms.least.max(1));
-            parameters.map_or(0, |parameters| memory_of_count(&parameters))
+            let theirs = stock.terms.least.max(1);
+            let agreed = self.side.with(stock, theirs);
+            agreed.map_or(0, |agreed| memory_of_count(&agreed.parameters))
         };
         self.server.shelf.all().map(least).min().unwrap_or(0)
     }
 
-    fn terms(&self, (stock, parameters): &Admitted) -> Answer {
-        let [_, theirs] = self.side.sizes(parameters);
-        let (memory, hello) = (memory_of_count(parameters), Some(self.side.hello(stock)));
-        Answer { memory, keys: Some(theirs as u64), hello }
-    }
-
-    fn answer(&self, link: Link, admitted: Admitted) -> Result<Self::Done, Failure> {
-        let (Self { side, server }, (stock, parameters)) = (self, &admitted);
-        let ran = server.recorder.keep("psi", &side.role.to_string(), |entry| {
+    fn answer(&self, link: Link, agreed: Agreed) -> Result<Self::Done, Failure> {
+        let server = &self.server;
+        let ran = server.recorder.keep("psi", &self.side.role.to_string(), |entry| {
             entry.set(OUR_NORMALIZE, server.normalize.clone());
             entry.met(&link);
-            let (workers, output) = (server.workers.for_another(), Output::in_background());
-            entry.agreed(side.json(&stock.terms, parameters));
-            server.tell(&link.peer.to_string(), &side.words(&stock.terms, parameters));
-            let ran = side.play(link, stock, parameters, &workers, output)?;
-            Ok(side.ended(entry, ran, (&stock.terms, parameters), &workers))
+            entry.agreed(agreed.json());
+            server.tell(&link.peer.to_string(), &agreed.words());
+            agreed.run(link, entry, &server.workers.for_another(), Output::in_background())
         })?;
-        Ok((admitted, ran))
+        Ok((agreed, ran))
     }
 }
 
@@ -86,7 +77,7 @@ pub(super) fn answer_all(
     let (side, output) = (reader.side, reader.output);
     let stock = move |path: &_| {
         let stock = reader.read(path)?;
-        policy::check(stock.terms.policy(), &side.hello(&stock))?;
+        policy::check(stock.terms.policy.as_deref(), &side.hello(&stock))?;
         Ok(stock)
     };
     let shelf = open(vec![(None, set.clone())], standing.reload, stock)?;
@@ -103,9 +94,8 @@ pub(super) fn answer_all(
     output::stamp();
     let hello = side.hello(&first).without_keys();
     let service = Counter { side, server };
-    way.all_peers(common, sessions, hello, service, |number, peer, ((stock, parameters), ran)| {
-        let [_, theirs] = side.sizes(&parameters);
-        let session = format!("session {number} with {peer}, {theirs} keys: ");
-        side.deliver(ran, (&stock.terms, &parameters), common, &session)
+    way.host(common, hello)?.all_peers(sessions, service, |number, peer, (agreed, ran)| {
+        let [_, theirs] = agreed.sizes();
+        agreed.deliver(ran, common, &format!("session {number} with {peer}, {theirs} keys: "))
     })
 }
