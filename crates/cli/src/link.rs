@@ -20,7 +20,7 @@ pub(crate) struct Link {
     pub(crate) agreed: Agreed,
 }
 
-/// What a side does with its peer after the hellos, until the protocol would begin.
+/// The part of a side between the hellos and the protocol.
 #[cfg(feature = "fuzzing")]
 pub(crate) type Agree = Box<dyn Fn(&Link) -> Result<(), Failure> + Send + Sync>;
 

@@ -36,7 +36,7 @@ impl Okvs {
         })
     }
 
-    /// The same, where no H is known.
+    /// The sparse slots of a row, where H is not a constant.
     pub(super) fn all_slots_of(&self, row: &Row) -> impl Iterator<Item = u32> + use<> {
         let slots = match self.sparse {
             2 => {
