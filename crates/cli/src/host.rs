@@ -245,7 +245,7 @@ impl Log {
         Self { output, refused, failed }
     }
 
-    /// A connection that became no session. One without an address the system did not let us take.
+    /// A connection that became no session. Without an address, the system did not give us the connection.
     fn refused(&mut self, address: Option<&str>, source: &str, failure: &Failure) {
         let source = if address.is_some() { source } else { "this system" };
         if self.refused.count(source, Instant::now()) || self.output.is_verbose() {

@@ -20,7 +20,7 @@ pub(crate) struct Link {
     pub(crate) agreed: Agreed,
 }
 
-/// The part of a side between the hellos and the protocol.
+/// The part of a side between the hellos and the protocol, for fuzzing.
 #[cfg(feature = "fuzzing")]
 pub(crate) type Agree = Box<dyn Fn(&Link) -> Result<(), Failure> + Send + Sync>;
 

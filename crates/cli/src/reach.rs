@@ -149,7 +149,7 @@ impl<'a> Way<'a> {
         Ok(link)
     }
 
-    /// The listener for all peers of a server.
+    /// The settings of a server that listens.
     pub(crate) fn host(self, common: &Common, hello: Hello) -> Result<Host<'a>, Failure> {
         let Address::Listen(address) = self.address else {
             return Err(Failure::usage("--serve needs --listen or --websocket"));

@@ -65,6 +65,7 @@ mod rows;
 mod three;
 mod two;
 
+pub use crate::error::Error;
 pub use decode::Decoder;
 pub use plan::{Plan, Structure};
 

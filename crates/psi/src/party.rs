@@ -146,7 +146,7 @@ impl TagHash {
         let executor = self.session.executor();
         Answers::compute(executor, items.len(), self.keyed, |range, mut answers| {
             let order = &plan.order()[range.clone()];
-            // They are needed when the rows are there.
+            // The items are needed when the rows are there.
             order.iter().for_each(|&index| prefetch(&items[index as usize]));
             let mut inputs = Secret::<[u8; L]>::zeroed(range.len());
             rows(range, &mut inputs)?;

@@ -23,7 +23,7 @@ fn strings<const W: usize>(value: &Value) -> Vec<[u8; W]> {
     bytes(value).as_chunks().0.to_vec()
 }
 
-/// The shape for this number of keys, with so many sparse slots.
+/// The shape for this number of keys, with `sparse` sparse slots.
 fn okvs(keys: &Value, sparse: &Value) -> Okvs {
     let okvs = match number(sparse) {
         2 => Okvs::two,

@@ -56,7 +56,7 @@ const OF_B: [(&str, &str); 6] = [
     ("--normalize ", "--normalize-b "),
 ];
 
-/// The hello of one side of a run with this set, which accepts so many keys at most; and its agreement with the peer.
+/// The hello of one side of a run with this set, which accepts `most` keys at most; and its agreement with the peer.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn side(
     role: Role,

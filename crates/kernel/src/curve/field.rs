@@ -220,7 +220,7 @@ pub(super) fn from_bytes(bytes: &[u8; 32]) -> Limbs {
     from_words(words_of(bytes))
 }
 
-/// The element of words, the least first, as of [`from_bytes`].
+/// The element of words, the least first, as in [`from_bytes`].
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) const fn from_words([a, b, c, d]: [u64; 4]) -> Limbs {
     // Limb k begins at bit 51·k: 51 of word 0, 102 − 64 of word 1, 153 − 128 of word 2, 204 − 192

@@ -99,8 +99,8 @@ impl Plan {
     /// Corrects some slots, of all that are random, so that every key has its word of W bytes; the words are in the order of the plan.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many words as keys, or slots as the store has; [`Error::Unlucky`] as of
-    /// [`Okvs::encode`].
+    /// [`Usage::CountMismatch`] if there are not as many words as keys, or slots as the store has; [`Error::Unlucky`] if
+    /// the rows depend on each other; the slots are zero then.
     pub(crate) fn encode_words<const W: usize>(
         &self,
         words: &[u8],

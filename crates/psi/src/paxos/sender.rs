@@ -77,6 +77,7 @@ impl Sender {
     /// # Errors
     /// [`Decode`](foxtrot_ot::Decode) if it has another length.
     pub fn open(self, row_seed: &[u8]) -> Result<Absorbing, Error> {
+        // It fails after the last bucket.
         self.party.bucket_session()?;
         let (row_seed, parameters) = (RowSeed::decode(row_seed)?, self.party.parameters);
         // Written, and so erased, only as far as the peer has come: it may have declared much and end at once.

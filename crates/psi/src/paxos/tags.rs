@@ -20,7 +20,7 @@ pub(super) fn tags(
     }
 }
 
-/// Does the same with rows of N bytes, and inputs of L.
+/// Computes tags from rows of N bytes; an input has L = 32 + N bytes.
 fn tags_of<const N: usize, const L: usize>(
     parameters: &Parameters,
     hash: &TagHash,

@@ -68,7 +68,7 @@ impl Receiver {
     /// buckets.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many items or coins as the parameters say;
+    /// [`Usage::CountMismatch`](foxtrot_ot::Usage) if there are not as many items or coins as the parameters say;
     /// [`Error::Unlucky`] if a bucket is too full.
     pub fn new(
         session: Session,
@@ -134,7 +134,7 @@ impl Encoded {
     /// serve once.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many elements as slots.
+    /// [`Usage::CountMismatch`](foxtrot_ot::Usage) if there are not as many elements as slots.
     pub fn mask(
         self,
         u: impl Into<Mask>,

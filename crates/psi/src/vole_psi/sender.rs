@@ -53,6 +53,7 @@ impl Sender {
     /// [`Decode`](foxtrot_ot::Decode) if it has another length.
     pub fn open(self, row_seed: &[u8]) -> Result<Opened, Error> {
         let Self(party) = self;
+        // It fails after the last bucket.
         party.bucket_session()?;
         let row_seed = RowSeed::decode(row_seed)?;
         let mut sums = Vec::with_capacity(party.parameters.sums_len());

@@ -92,6 +92,7 @@ struct Pass {
 
 /// The terms that both sides want.
 pub(super) struct Agreed {
+    /// Our terms, with the columns and the set that both sides agreed on.
     pub(super) terms: Terms,
     passes: Vec<Pass>,
 }

@@ -256,7 +256,7 @@ impl Side {
         self.with(stock, theirs)
     }
 
-    /// The agreement with a peer that has so many keys.
+    /// The agreement with a peer that has `theirs` keys.
     fn with(self, stock: Arc<Stock>, theirs: usize) -> Result<Agreed, Failure> {
         let ours = stock.items[0].len();
         let (receivers, senders) = match self.role {

@@ -29,7 +29,7 @@ const FEW: u32 = 30;
 
 /// The terms of one party.
 pub(super) struct Terms {
-    /// The triples to make. A new run has no number yet.
+    /// The triples to make. `run` is `new`, as in the hello, until the session gives the run its number.
     record: Record,
     /// Whole batches of the run that is continued.
     earlier: Option<u64>,
