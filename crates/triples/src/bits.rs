@@ -283,7 +283,7 @@ impl Sent {
         rest
     }
 
-    /// Returns true if there are all OTs, and some.
+    /// Returns true if there are OTs, and none is missing.
     fn is_complete(&self) -> bool {
         self.done > 0 && self.done == 8 * self.keys[0].len()
     }
@@ -317,7 +317,7 @@ impl Received {
         n
     }
 
-    /// Returns true if there are all OTs, and some.
+    /// Returns true if there are OTs, and none is missing.
     fn is_complete(&self) -> bool {
         self.done > 0 && self.done == 8 * self.bits[0].len()
     }

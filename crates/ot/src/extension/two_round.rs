@@ -151,7 +151,7 @@ impl TwoRound {
         Ok((sender, invitation))
     }
 
-    /// Steps 2 to 4: answers an `Invitation`, and is then finished; with the `Response`.
+    /// Steps 2 to 4: answers an `Invitation`. Returns the receiver's output and the `Response`.
     ///
     /// # Errors
     /// [`Decode`](crate::Decode) if the invitation is none; [`Usage::BatchTooLarge`](crate::Usage::BatchTooLarge).

@@ -145,7 +145,7 @@ impl<F: Field> Sender<F> {
         Ok(sent)
     }
 
-    /// Batches of OTs, each of which `read` makes pieces of for the sink; `flip` takes the flips of given choices.
+    /// Runs batches of OTs: `read` makes the sink's pieces of a batch; `flip` takes the flips of given choices.
     async fn pieces<T: Zero>(
         &mut self,
         io: &Io,
@@ -267,7 +267,7 @@ impl<F: Field> Receiver<F> {
         Ok((self.state.verify(unverified, &answer)?, result))
     }
 
-    /// Batches of OTs, each of which `read` makes pieces of for the sink; `choose` makes the flips of given choices.
+    /// Runs batches of OTs: `read` makes the sink's pieces of a batch; `choose` makes the flips of given choices.
     async fn pieces<T: Zero, R>(
         &mut self,
         io: &Io,
