@@ -3,10 +3,14 @@
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};
-use foxtrot_ot::base::{
-    bdgm, chou_orlandi, csw, masny_rindal, mcquoid_rosulek_roy as mrr, naor_pinkas, pvw,
-    rot_from_ot,
-    roted::{Blinded, Endemic, Mode, Opening, Reply, Rot},
+use foxtrot_ot::{
+    agreement,
+    base::{
+        bdgm, chou_orlandi, csw, masny_rindal, mcquoid_rosulek_roy as mrr, naor_pinkas, pvw,
+        rot_from_ot,
+        roted::{Blinded, Endemic, Mode, Opening, Reply, Rot},
+    },
+    popf::{Eke, Feistel, Feistel2, Ristretto, Strings},
 };
 use foxtrot_papers::roted_figure1 as figure1;
 use libfuzzer_sys::fuzz_target;
@@ -80,12 +84,12 @@ fuzz_target!(|input: (u8, Vec<Change>)| {
     }
 
     // Strings are never refused.
-    any!(mrr::Blinded<mrr::FeistelMoeller>, peers, n, 64 * n);
-    any!(mrr::Blinded<mrr::EkeElligator>, peers, n, 32 * n);
-    points!(mrr::Blinded<mrr::Feistel2Ristretto>, peers, n, 80 * n);
-    points!(mrr::KeyShare<mrr::FeistelMoeller>, peers, n, 64);
-    points!(mrr::KeyShare<mrr::EkeElligator>, peers, n, 32);
-    points!(mrr::KeyShare<mrr::Feistel2Ristretto>, peers, n, 32);
+    any!(mrr::Blinded<Feistel<Strings>>, peers, n, 64 * n);
+    any!(mrr::Blinded<Eke>, peers, n, 32 * n);
+    points!(mrr::Blinded<Feistel2<Ristretto>>, peers, n, 80 * n);
+    points!(mrr::KeyShare<agreement::Moeller>, peers, n, 64);
+    points!(mrr::KeyShare<agreement::Elligator>, peers, n, 32);
+    points!(mrr::KeyShare<agreement::Ristretto>, peers, n, 32);
     points!(masny_rindal::Blinded, peers, n, 64 * n);
     points!(masny_rindal::Shares, peers, n, 64 * n);
     points!(csw::Points, peers, n, 32 + 32 * n);

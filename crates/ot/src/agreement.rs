@@ -8,7 +8,7 @@
 //! | [`Elligator`] | points of Curve25519 as strings | an x-coordinate, 32 bytes |
 //! | [`Ristretto`] | elements of Ristretto255 | one element, 32 bytes |
 //!
-//! Keys come out under a [`Tag`] and no other way: what both parties computed is hashed here, with
+//! Keys come out under a tag and no other way: what both parties computed is hashed here, with
 //! sub-sid, instance and branch. One share for all instances is safe by that only.
 
 mod elligator;
@@ -18,13 +18,13 @@ mod ristretto;
 mod tests;
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::{
     Backend,
     counters::{Operation, count},
-    curve::{self, Point, Sixteen, Table, on_curve, ristretto as kernel_ristretto},
+    curve::{self, Point, Sixteen, Table, ladder, on_curve, ristretto as kernel_ristretto},
 };
+use zeroize::Zeroizing;
 
 pub use elligator::Elligator;
 pub use moeller::Moeller;
@@ -33,7 +33,6 @@ pub(crate) use ristretto::scalars;
 
 use crate::{
     Seed, Session,
-    base::Block,
     erase::{SecretBytes, Secrets},
     oracle::Wide,
     popf::{Domain, Elements},
@@ -48,26 +47,26 @@ pub(crate) fn memory_for(n: usize, table_len: usize) -> Option<Vec<Sixteen>> {
     (cfg!(feature = "std") && n >= FOR_TABLE).then(|| vec![Sixteen::ZERO; table_len])
 }
 
-/// The purpose of a key, beside its session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tag {
-    /// Index of the instance in the batch.
-    pub instance: u64,
-    /// Index of the branch in the instance.
-    pub branch: u8,
-}
-
 /// A key agreement. Its secrets and what both parties compute stay inside; a step of a party consumes
-/// nothing, so that protocols can cut a batch, but a sender must give one key per tag only.
-pub trait Agreement: Copy + fmt::Debug + Send + Sync + 'static {
+/// nothing, so that protocols can cut a batch, but a sender must give one key per position only.
+pub trait Agreement: Copy + Send + Sync + 'static {
     /// Name in the names of protocols.
     const NAME: &'static str;
 
+    /// The assumption of an OT by it, without and with an ideal cipher.
+    const ASSUMPTIONS: [&'static str; 2] = [
+        "tagged oracle Diffie-Hellman, random oracle",
+        "tagged oracle Diffie-Hellman, ideal cipher, random oracle",
+    ];
+
+    /// The curve.
+    const PARAMS: &'static str;
+
+    /// The context of keys.
+    const OUTPUT: &'static str;
+
     /// The group in which the receiver's messages are uniform.
     type Domain: Domain;
-
-    /// The sender's secret.
-    type Sender: Send;
 
     /// The receiver's secrets of a batch.
     type Receiver: Send;
@@ -80,7 +79,7 @@ pub trait Agreement: Copy + fmt::Debug + Send + Sync + 'static {
     fn is_share(share: &[u8]) -> bool;
 
     /// The sender's secret, and its share.
-    fn share(session: &Session, seed: &Seed) -> (Self::Sender, Vec<u8>);
+    fn share(session: &Session, seed: &Seed) -> (Zeroizing<[u8; 32]>, Vec<u8>);
 
     /// The receiver's secrets and messages of a batch of n.
     fn respond(
@@ -89,48 +88,27 @@ pub trait Agreement: Copy + fmt::Debug + Send + Sync + 'static {
         seed: &Seed,
     ) -> (Self::Receiver, Elements<Self::Domain>);
 
-    /// The keys that the sender of that share agrees on with a receiver that knows the secrets of
+    /// The encodings of the points that the sender shares with a receiver that knows the secrets of
     /// these messages.
-    ///
-    /// # Panics
-    /// If there are not as many of each.
-    fn sender_keys(
-        session: &Session,
-        sender: (&Self::Sender, &[u8]),
+    fn sender_points(
+        backend: Backend,
+        secret: &[u8; 32],
         messages: &[<Self::Domain as Domain>::Element],
-        tags: impl Fn(usize) -> Tag,
-        keys: &mut [Block],
-    );
+    ) -> Secrets;
 
-    /// The keys that the receiver agrees on with the sender of that share, which was checked.
-    ///
-    /// # Panics
-    /// If there are not as many keys as messages.
-    fn receiver_keys(
-        session: &Session,
-        receiver: &Self::Receiver,
-        share: &[u8],
-        tags: impl Fn(usize) -> Tag,
-        keys: &mut [Block],
-    );
+    /// The encodings of the points that the receiver shares with the sender of that share, which was
+    /// checked.
+    fn receiver_points(backend: Backend, receiver: &Self::Receiver, share: &[u8]) -> Secrets;
 }
 
-/// K(i, j, share, point) of every shared point's encoding.
-fn derive(
+/// K(i, j, share, point) of shared points, each at its position (i, j).
+pub(crate) fn keys<A: Agreement>(
     session: &Session,
-    context: &'static str,
     share: &[u8],
     points: &Secrets,
-    tags: impl Fn(usize) -> Tag,
-    keys: &mut [Block],
-) {
-    assert_eq!(points.len(), keys.len(), "a key for every point");
-    let question = |k: usize| {
-        let Tag { instance, branch } = tags(k);
-        (instance, branch, [share, &points[k]])
-    };
-    let (oracle, keys) = (session.oracle(context), keys.as_flattened_mut());
-    Wide::new(session.backend()).ask(&oracle, points.len(), question, keys);
+    position: impl Fn(usize) -> (u64, u8),
+) -> Secrets<16> {
+    hash_encodings(session, A::OUTPUT, points, position, |_| [share])
 }
 
 /// The products of one point of Ristretto255 and many scalars, by a table where that is worth it.
@@ -155,16 +133,48 @@ pub(crate) fn hash_elements<'a, const N: usize>(
     position: impl Fn(usize) -> (u64, u8),
     fields: impl Fn(usize) -> [&'a [u8]; N],
 ) -> Secrets<16> {
-    let mut encodings = Secrets::<32>::zeroed(elements.len());
-    kernel_ristretto::encode(session.backend(), elements, &mut encodings);
-    let mut keys = Secrets::zeroed(elements.len());
+    let encodings = encoded(session.backend(), elements);
+    hash_encodings(session, context, &encodings, position, fields)
+}
+
+/// The encodings of shared elements of Ristretto255.
+fn encoded(backend: Backend, elements: &[Point]) -> Secrets {
+    let mut encodings = Secrets::zeroed(elements.len());
+    kernel_ristretto::encode(backend, elements, &mut encodings);
+    encodings
+}
+
+/// Hashes of encodings of shared points, each with what else its key is to depend on.
+fn hash_encodings<'a, const N: usize>(
+    session: &Session,
+    context: &'static str,
+    points: &Secrets,
+    position: impl Fn(usize) -> (u64, u8),
+    fields: impl Fn(usize) -> [&'a [u8]; N],
+) -> Secrets<16> {
+    let mut keys = Secrets::zeroed(points.len());
     let question = |k: usize| {
         let (i, j) = position(k);
-        (i, j, fields(k).into_iter().chain([&encodings[k][..]]))
+        (i, j, fields(k).into_iter().chain([&points[k][..]]))
     };
     let (oracle, places) = (session.oracle(context), keys.as_flattened_mut());
-    Wide::new(session.backend()).ask(&oracle, elements.len(), question, places);
+    Wide::new(session.backend()).ask(&oracle, points.len(), question, places);
     keys
+}
+
+/// A clamped scalar, and the x-coordinates of its products with these generators, all of a share.
+fn clamped_share(
+    session: &Session,
+    context: &'static str,
+    seed: &Seed,
+    generators: &[[u8; 32]],
+) -> (Zeroizing<[u8; 32]>, Vec<u8>) {
+    let coins = draw(session, context, seed, 32, 1, |_| (0, 0));
+    let a = Zeroizing::new(clamped(coins.as_chunks().0[0]));
+    let mut share = vec![[0; 32]; generators.len()];
+    count(Operation::PointMultiplication, generators.len());
+    ladder::mul(session.backend(), &[*a], generators, &mut share);
+    (a, share.into_flattened())
 }
 
 /// Uniform bytes, `len` for each of n positions: what the oracle says about the seed.

@@ -192,25 +192,29 @@ pub fn check_batch(n: usize) -> Result<(), Usage> {
 // Inlined, it would have every protocol compiled once more where it is called.
 #[inline(never)]
 pub fn registry() -> &'static [&'static dyn BaseOt] {
-    use mcquoid_rosulek_roy::*;
+    use crate::{
+        agreement::{Elligator, Moeller, Ristretto},
+        popf::{Eke, EvenMansour, Feistel, Feistel2, MasnyRindal, Ristretto as Elements, Strings},
+    };
+    use mcquoid_rosulek_roy::McQuoidRosulekRoy;
     &[
         &roted::Rot,
         &roted::Endemic,
-        &McQuoidRosulekRoy::<FeistelMoeller>::NEW,
-        &McQuoidRosulekRoy::<MasnyRindalMoeller>::NEW,
-        &McQuoidRosulekRoy::<Feistel2Moeller>::NEW,
-        &McQuoidRosulekRoy::<EvenMansourMoeller>::NEW,
-        &McQuoidRosulekRoy::<EkeMoeller>::NEW,
-        &McQuoidRosulekRoy::<FeistelElligator>::NEW,
-        &McQuoidRosulekRoy::<MasnyRindalElligator>::NEW,
-        &McQuoidRosulekRoy::<Feistel2Elligator>::NEW,
-        &McQuoidRosulekRoy::<EvenMansourElligator>::NEW,
-        &McQuoidRosulekRoy::<EkeElligator>::NEW,
-        &McQuoidRosulekRoy::<FeistelRistretto>::NEW,
-        &McQuoidRosulekRoy::<MasnyRindalRistretto>::NEW,
-        &McQuoidRosulekRoy::<Feistel2Ristretto>::NEW,
+        &McQuoidRosulekRoy::<Feistel<Strings>, Moeller>::NEW,
+        &McQuoidRosulekRoy::<MasnyRindal<Strings>, Moeller>::NEW,
+        &McQuoidRosulekRoy::<Feistel2<Strings>, Moeller>::NEW,
+        &McQuoidRosulekRoy::<EvenMansour, Moeller>::NEW,
+        &McQuoidRosulekRoy::<Eke, Moeller>::NEW,
+        &McQuoidRosulekRoy::<Feistel<Strings>, Elligator>::NEW,
+        &McQuoidRosulekRoy::<MasnyRindal<Strings>, Elligator>::NEW,
+        &McQuoidRosulekRoy::<Feistel2<Strings>, Elligator>::NEW,
+        &McQuoidRosulekRoy::<EvenMansour, Elligator>::NEW,
+        &McQuoidRosulekRoy::<Eke, Elligator>::NEW,
+        &McQuoidRosulekRoy::<Feistel<Elements>, Ristretto>::NEW,
+        &McQuoidRosulekRoy::<MasnyRindal<Elements>, Ristretto>::NEW,
+        &McQuoidRosulekRoy::<Feistel2<Elements>, Ristretto>::NEW,
         &masny_rindal::MasnyRindal,
-        &McQuoidRosulekRoy::<MasnyRindalReuse>::NEW,
+        &McQuoidRosulekRoy::REUSE,
         &csw::Csw,
         &chou_orlandi::ChouOrlandi,
         &chou_orlandi::ChouOrlandiChosen,

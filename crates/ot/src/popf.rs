@@ -36,11 +36,24 @@ use zeroize::Zeroize;
 
 use crate::{Session, erase::SecretBytes, oracle::Keyed};
 
-/// A POPF with values in that domain, for many consecutive instances at once. All its oracles are
+/// A POPF with values in a domain, for many consecutive instances at once. All its oracles are
 /// bound to the session, and to the instance but for the permutation of [`EvenMansour`].
-pub trait Popf<D: Domain>: Sized + Send {
+pub trait Popf: Sized + Send + Sync + 'static {
+    /// The group of its values.
+    type Domain: Domain;
+
     /// Name in the names of protocols.
     const NAME: &'static str;
+
+    /// The paper of an OT by it.
+    const PAPER: &'static str = "MRR21";
+
+    /// True if it takes an ideal cipher.
+    const IDEAL_CIPHER: bool = false;
+
+    /// The caveat of an OT by it.
+    const CAVEAT: &'static str =
+        "a quantum computer reads choices and keys; a corrupt party may fix its own keys";
 
     /// Length of φ in bytes.
     const PHI_LEN: usize;
@@ -62,14 +75,21 @@ pub trait Popf<D: Domain>: Sized + Send {
     ///
     /// # Panics
     /// If there are not as many of each.
-    fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]);
+    fn program(&self, first: u64, x: &[u8], values: &[Value<Self>], coins: &[u8], phis: &mut [u8]);
 
     /// The values at 0 and at 1 of the φ of the instances from `first` on, which were checked.
     ///
     /// # Panics
     /// If there are not as many of each, or a φ is none.
-    fn evaluate(&self, first: u64, phis: &[u8], values: [&mut [D::Element]; 2]);
+    fn evaluate(&self, first: u64, phis: &[u8], values: [&mut [Value<Self>]; 2]);
 }
+
+/// A value of that POPF.
+pub type Value<P> = <<P as Popf>::Domain as Domain>::Element;
+
+/// The caveat of an OT by an ideal cipher.
+const RIJNDAEL: &str = "a quantum computer reads choices and keys; a corrupt party may fix its own keys; \
+    Rijndael on 256 bits is taken for an ideal cipher, and little studied";
 
 /// An additive group with an encoding and a random oracle into it.
 pub trait Group {

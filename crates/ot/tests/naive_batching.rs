@@ -79,7 +79,7 @@ fn read(keys: &SenderKeys, code: &Code) -> usize {
 }
 
 /// Bytes of φ.
-const PHI_LEN: usize = <Feistel2<Ristretto> as Popf<Ristretto>>::PHI_LEN;
+const PHI_LEN: usize = Feistel2::<Ristretto>::PHI_LEN;
 
 /// Diffie–Hellman with a POPF, batched naively: no key knows its index, or its batch.
 fn naive_keys(phis: &[u8], a: u8) -> SenderKeys {

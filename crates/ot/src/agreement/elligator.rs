@@ -10,28 +10,25 @@
 //!
 //! The sender's a is clamped: what it computes of points of small order is 0.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
+    Backend,
     counters::{Operation, count},
     curve::{CURVE_GENERATOR, TWIST_GENERATOR, TwinTable, elligator, ladder, mul_generators},
     memcheck,
 };
 use zeroize::Zeroizing;
 
-use super::{Agreement, Tag, clamped, derive, draw, is_coordinate, memory_for};
+use super::{Agreement, clamped_share, draw, is_coordinate, memory_for};
 use crate::{
     Seed, Session,
-    base::Block,
-    erase::Secrets,
+    erase::{SecretBytes, Secrets},
     popf::{Elements, Strings},
 };
 
 /// Bytes of coins for b and the choice of a string.
 const COINS_LEN: usize = 33;
-
-/// The context of keys.
-const OUTPUT: &str = "foxtrot v1 elligator output";
 
 /// The key agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +36,9 @@ pub struct Elligator;
 
 impl Agreement for Elligator {
     const NAME: &'static str = "elligator";
+    const PARAMS: &'static str = "Curve25519";
+    const OUTPUT: &'static str = "foxtrot v1 elligator output";
     type Domain = Strings;
-    type Sender = Zeroizing<[u8; 32]>;
     type Receiver = Secrets;
     const SHARE_LEN: usize = 32;
 
@@ -48,13 +46,9 @@ impl Agreement for Elligator {
         matches!(share.as_chunks(), ([point], []) if is_coordinate(point, false))
     }
 
-    fn share(session: &Session, seed: &Seed) -> (Self::Sender, Vec<u8>) {
-        let coins = draw(session, "foxtrot v1 elligator sender coins", seed, 32, 1, |_| (0, 0));
-        let a = Zeroizing::new(clamped(coins.as_chunks().0[0]));
-        let mut share = [[0; 32]];
-        count(Operation::PointMultiplication, 1);
-        ladder::mul(session.backend(), &[*a], &[CURVE_GENERATOR], &mut share);
-        (a, share.as_flattened().to_vec())
+    fn share(session: &Session, seed: &Seed) -> (Zeroizing<[u8; 32]>, Vec<u8>) {
+        let context = "foxtrot v1 elligator sender coins";
+        clamped_share(session, context, seed, &[CURVE_GENERATOR])
     }
 
     fn respond(session: &Session, n: usize, seed: &Seed) -> (Secrets, Elements<Strings>) {
@@ -76,29 +70,17 @@ impl Agreement for Elligator {
         (scalars, messages)
     }
 
-    fn sender_keys(
-        session: &Session,
-        (a, share): (&Self::Sender, &[u8]),
-        messages: &[[u8; 32]],
-        tags: impl Fn(usize) -> Tag,
-        keys: &mut [Block],
-    ) {
+    fn sender_points(backend: Backend, secret: &[u8; 32], messages: &[[u8; 32]]) -> Secrets {
         let (mut coordinates, mut points) =
             (Secrets::zeroed(messages.len()), Secrets::zeroed(messages.len()));
-        elligator::map(session.backend(), messages, &mut coordinates);
+        elligator::map(backend, messages, &mut coordinates);
         count(Operation::PointMultiplication, messages.len());
-        ladder::mul(session.backend(), &[**a], &coordinates, &mut points);
-        derive(session, OUTPUT, share, &points, tags, keys);
+        ladder::mul(backend, &[*secret], &coordinates, &mut points);
+        points
     }
 
-    fn receiver_keys(
-        session: &Session,
-        scalars: &Secrets,
-        share: &[u8],
-        tags: impl Fn(usize) -> Tag,
-        keys: &mut [Block],
-    ) {
-        let (backend, n) = (session.backend(), scalars.len());
+    fn receiver_points(backend: Backend, scalars: &Secrets, share: &[u8]) -> Secrets {
+        let n = scalars.len();
         let mut points = Secrets::zeroed(n);
         let [point] = share.as_chunks().0 else { unreachable!("checked when it was decoded") };
         count(Operation::PointMultiplication, n);
@@ -106,12 +88,12 @@ impl Agreement for Elligator {
         let mut memory = memory_for(n, TwinTable::LEN);
         match memory.as_mut().and_then(|memory| TwinTable::new(backend, &pair, memory)) {
             Some(table) => {
-                let on_twist = alloc::vec![0; n.div_ceil(8)];
+                let on_twist = vec![0; n.div_ceil(8)];
                 table.mul(backend, scalars, &on_twist, &mut points);
             }
             None => ladder::mul(backend, scalars, &[*point], &mut points),
         }
-        derive(session, OUTPUT, share, &points, tags, keys);
+        points
     }
 }
 
@@ -128,13 +110,13 @@ fn draw_strings(
     let position = |k: usize| (instances[k] as u64, attempt);
     let coins = draw(session, "foxtrot v1 elligator receiver coins", seed, COINS_LEN, n, position);
     let (mut scalars, mut points) = (Secrets::zeroed(n), Secrets::zeroed(n));
-    let mut choices = crate::erase::SecretBytes::zeroed(n);
+    let mut choices = SecretBytes::zeroed(n);
     for (k, coins) in coins.chunks_exact(COINS_LEN).enumerate() {
         scalars[k].copy_from_slice(&coins[..32]);
         scalars[k][31] &= 0x7f;
         choices[k] = coins[32];
     }
-    let mut has = alloc::vec![0; n.div_ceil(8)];
+    let mut has = vec![0; n.div_ceil(8)];
     mul_generators(session.backend(), &scalars, &has, &mut points);
     let mut strings = Secrets::zeroed(n);
     elligator::inverse(session.backend(), &points, &choices, &mut strings, &mut has);

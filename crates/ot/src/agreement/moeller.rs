@@ -14,24 +14,21 @@
 use alloc::vec::Vec;
 
 use foxtrot_kernel::{
+    Backend,
     counters::{Operation, count},
     curve::{CURVE_GENERATOR, TWIST_GENERATOR, TwinTable, ladder, mul_generators},
 };
 use zeroize::Zeroizing;
 
-use super::{Agreement, Tag, clamped, derive, draw, is_coordinate, memory_for};
+use super::{Agreement, clamped_share, draw, is_coordinate, memory_for};
 use crate::{
     Seed, Session,
-    base::Block,
     erase::{SecretBytes, Secrets},
     popf::{Elements, Strings},
 };
 
 /// Bytes of coins for b, β and bit 255.
 const COINS_LEN: usize = 33;
-
-/// The context of keys.
-const OUTPUT: &str = "foxtrot v1 moeller output";
 
 /// The key agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +43,13 @@ pub struct Scalars {
 
 impl Agreement for Moeller {
     const NAME: &'static str = "moeller";
+    const ASSUMPTIONS: [&'static str; 2] = [
+        "tagged oracle Diffie-Hellman jointly on curve and twist, random oracle",
+        "tagged oracle Diffie-Hellman jointly on curve and twist, ideal cipher, random oracle",
+    ];
+    const PARAMS: &'static str = "Curve25519 and its twist";
+    const OUTPUT: &'static str = "foxtrot v1 moeller output";
     type Domain = Strings;
-    type Sender = Zeroizing<[u8; 32]>;
     type Receiver = Scalars;
     const SHARE_LEN: usize = 64;
 
@@ -57,14 +59,9 @@ impl Agreement for Moeller {
         is_coordinate(curve, false) & is_coordinate(twist, true)
     }
 
-    fn share(session: &Session, seed: &Seed) -> (Self::Sender, Vec<u8>) {
-        let coins = draw(session, "foxtrot v1 moeller sender coins", seed, 32, 1, |_| (0, 0));
-        let a = Zeroizing::new(clamped(coins.as_chunks().0[0]));
-        let mut share = [[0; 32]; 2];
-        count(Operation::PointMultiplication, 2);
-        let generators = [CURVE_GENERATOR, TWIST_GENERATOR];
-        ladder::mul(session.backend(), &[*a], &generators, &mut share);
-        (a, share.as_flattened().to_vec())
+    fn share(session: &Session, seed: &Seed) -> (Zeroizing<[u8; 32]>, Vec<u8>) {
+        let context = "foxtrot v1 moeller sender coins";
+        clamped_share(session, context, seed, &[CURVE_GENERATOR, TWIST_GENERATOR])
     }
 
     fn respond(session: &Session, n: usize, seed: &Seed) -> (Scalars, Elements<Strings>) {
@@ -89,28 +86,20 @@ impl Agreement for Moeller {
         (Scalars { scalars, on_twist }, messages)
     }
 
-    fn sender_keys(
-        session: &Session,
-        (a, share): (&Self::Sender, &[u8]),
-        messages: &[[u8; 32]],
-        tags: impl Fn(usize) -> Tag,
-        keys: &mut [Block],
-    ) {
+    fn sender_points(backend: Backend, secret: &[u8; 32], messages: &[[u8; 32]]) -> Secrets {
         let mut points = Secrets::zeroed(messages.len());
         count(Operation::PointMultiplication, messages.len());
         // Bit 255 is ignored, and strings of p and above are reduced.
-        ladder::mul(session.backend(), &[**a], messages, &mut points);
-        derive(session, OUTPUT, share, &points, tags, keys);
+        ladder::mul(backend, &[*secret], messages, &mut points);
+        points
     }
 
-    fn receiver_keys(
-        session: &Session,
+    fn receiver_points(
+        backend: Backend,
         Scalars { scalars, on_twist }: &Scalars,
         share: &[u8],
-        tags: impl Fn(usize) -> Tag,
-        keys: &mut [Block],
-    ) {
-        let (backend, n) = (session.backend(), scalars.len());
+    ) -> Secrets {
+        let n = scalars.len();
         let mut points = Secrets::zeroed(n);
         let pair: &[[u8; 32]; 2] = share
             .as_chunks()
@@ -123,6 +112,6 @@ impl Agreement for Moeller {
             Some(table) => table.mul(backend, scalars, on_twist, &mut points),
             None => ladder::mul_either(backend, scalars, pair, on_twist, &mut points),
         }
-        derive(session, OUTPUT, share, &points, tags, keys);
+        points
     }
 }

@@ -5,15 +5,15 @@ use alloc::vec::Vec;
 
 use curve25519_dalek::Scalar;
 use foxtrot_kernel::{
+    Backend,
     counters::{Operation, count},
     curve::{self, Point, mul_base, ristretto},
 };
 use zeroize::Zeroizing;
 
-use super::{Agreement, Tag, draw, hash_elements, is_element, multiples};
+use super::{Agreement, draw, encoded, is_element, multiples};
 use crate::{
     Seed, Session,
-    base::Block,
     erase::Secrets,
     popf::{self, Elements, decoded},
 };
@@ -27,8 +27,9 @@ pub struct Ristretto;
 
 impl Agreement for Ristretto {
     const NAME: &'static str = "ristretto";
+    const PARAMS: &'static str = "Ristretto255";
+    const OUTPUT: &'static str = "foxtrot v1 mcquoid-rosulek-roy output";
     type Domain = popf::Ristretto;
-    type Sender = Zeroizing<[u8; 32]>;
     type Receiver = Secrets;
     const SHARE_LEN: usize = 32;
 
@@ -36,7 +37,7 @@ impl Agreement for Ristretto {
         matches!(share.as_chunks(), ([encoding], []) if is_element(encoding))
     }
 
-    fn share(session: &Session, seed: &Seed) -> (Self::Sender, Vec<u8>) {
+    fn share(session: &Session, seed: &Seed) -> (Zeroizing<[u8; 32]>, Vec<u8>) {
         let context = "foxtrot v1 mcquoid-rosulek-roy sender coins";
         let coins = draw(session, context, seed, SCALAR_COINS, 1, |_| (0, 0));
         let a = scalars(&coins);
@@ -57,31 +58,18 @@ impl Agreement for Ristretto {
         (scalars, messages)
     }
 
-    fn sender_keys(
-        session: &Session,
-        (a, share): (&Self::Sender, &[u8]),
-        messages: &[Point],
-        tags: impl Fn(usize) -> Tag,
-        keys: &mut [Block],
-    ) {
+    fn sender_points(backend: Backend, secret: &[u8; 32], messages: &[Point]) -> Secrets {
         let mut points = Elements::<popf::Ristretto>::zeros(messages.len());
         count(Operation::PointMultiplication, messages.len());
-        curve::mul(session.backend(), &[**a], messages, &mut points);
-        derive(session, share, &points, tags, keys);
+        curve::mul(backend, &[*secret], messages, &mut points);
+        encoded(backend, &points)
     }
 
-    fn receiver_keys(
-        session: &Session,
-        scalars: &Secrets,
-        share: &[u8],
-        tags: impl Fn(usize) -> Tag,
-        keys: &mut [Block],
-    ) {
-        let backend = session.backend();
+    fn receiver_points(backend: Backend, scalars: &Secrets, share: &[u8]) -> Secrets {
         let a = decoded::<popf::Ristretto>(backend, share.as_chunks().0);
         let mut points = Elements::<popf::Ristretto>::zeros(scalars.len());
         multiples(backend, &a[0], scalars, &mut points);
-        derive(session, share, &points, tags, keys);
+        encoded(backend, &points)
     }
 }
 
@@ -93,16 +81,4 @@ pub(crate) fn scalars(coins: &[u8]) -> Secrets {
         *scalar = *Zeroizing::new(Scalar::from_bytes_mod_order_wide(coins)).as_bytes();
     }
     scalars
-}
-
-fn derive(
-    session: &Session,
-    share: &[u8],
-    points: &[Point],
-    tags: impl Fn(usize) -> Tag,
-    keys: &mut [Block],
-) {
-    let position = |k: usize| (tags(k).instance, tags(k).branch);
-    let context = "foxtrot v1 mcquoid-rosulek-roy output";
-    keys.copy_from_slice(&hash_elements(session, context, points, position, |_| [share]));
 }

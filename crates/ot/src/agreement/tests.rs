@@ -9,6 +9,7 @@ use foxtrot_kernel::curve::{
 use super::*;
 use crate::{
     Direction, Sid,
+    base::Block,
     popf::{Eke, EvenMansour, Feistel, Feistel2, MasnyRindal, Popf, Strings},
 };
 
@@ -20,27 +21,34 @@ fn seed(byte: u8) -> Seed {
     Seed::from_bytes([byte; 32])
 }
 
-fn tag(instance: u64, branch: u8) -> Tag {
-    Tag { instance, branch }
+/// The keys of the sender with this secret and this share.
+fn sender_keys<A: Agreement>(
+    session: &Session,
+    (secret, share): (&[u8; 32], &[u8]),
+    messages: &[<A::Domain as Domain>::Element],
+    tag: (u64, u8),
+) -> Secrets<16> {
+    let points = A::sender_points(session.backend(), secret, messages);
+    keys::<A>(session, share, &points, |_| tag)
 }
 
 /// One message, and the keys that both sides agree on for it under these tags.
-fn both_sides<A: Agreement>(tags: &[Tag]) -> [Vec<Block>; 2] {
+fn both_sides<A: Agreement>(tags: &[(u64, u8)]) -> [Vec<Block>; 2] {
     let session = session(0);
     let (secret, share) = A::share(&session, &seed(1));
     let (receiver, messages) = A::respond(&session, 1, &seed(2));
-    let mut keys = [vec![[0; 16]; tags.len()], vec![[0; 16]; tags.len()]];
-    for (k, tag) in tags.iter().enumerate() {
-        let [ours, theirs] = &mut keys;
-        let ours = &mut ours[k..=k];
-        A::sender_keys(&session, (&secret, &share), &messages, |_| *tag, ours);
-        A::receiver_keys(&session, &receiver, &share, |_| *tag, &mut theirs[k..=k]);
+    let mut all = [vec![], vec![]];
+    for &tag in tags {
+        let [ours, theirs] = &mut all;
+        ours.push(sender_keys::<A>(&session, (&secret, &share), &messages, tag)[0]);
+        let points = A::receiver_points(session.backend(), &receiver, &share);
+        theirs.push(keys::<A>(&session, &share, &points, |_| tag)[0]);
     }
-    keys
+    all
 }
 
 fn a_key_belongs_to_its_tag<A: Agreement>() {
-    let tags: Vec<Tag> = (0..20).map(|k| tag(k / 2, u8::from(k % 2 == 1))).collect();
+    let tags: Vec<(u64, u8)> = (0..20).map(|k| (k / 2, u8::from(k % 2 == 1))).collect();
     let [mut ours, theirs] = both_sides::<A>(&tags);
     assert_eq!(ours, theirs, "{}", A::NAME);
     // The same secrets in another sub-sid, and the same point with another share before it.
@@ -48,9 +56,7 @@ fn a_key_belongs_to_its_tag<A: Agreement>() {
     let (_, other) = A::share(&session(0), &seed(9));
     let (_, messages) = A::respond(&session(0), 1, &seed(2));
     for (session, share) in [(session(1), &share), (session(0), &other)] {
-        let mut key = [[0; 16]];
-        A::sender_keys(&session, (&secret, share), &messages, |_| tags[0], &mut key);
-        ours.push(key[0]);
+        ours.push(sender_keys::<A>(&session, (&secret, share), &messages, tags[0])[0]);
     }
     let count = ours.len();
     ours.sort_unstable();
@@ -70,12 +76,12 @@ fn keys_do_not_depend_on_how_many_there_are<A: Agreement>() {
     let session = session(0);
     let (_, share) = A::share(&session, &seed(1));
     let n = FOR_TABLE.min(200) + 3;
-    let [mut many, mut few] = [vec![[0; 16]; n], vec![[0; 16]; 5]];
-    for keys in [&mut many, &mut few] {
-        let (receiver, _) = A::respond(&session, keys.len(), &seed(2));
-        A::receiver_keys(&session, &receiver, &share, |i| tag(i as u64, 0), keys);
-    }
-    assert_eq!(many[..5], few);
+    let [many, few] = [n, 5].map(|n| {
+        let (receiver, _) = A::respond(&session, n, &seed(2));
+        let points = A::receiver_points(session.backend(), &receiver, &share);
+        keys::<A>(&session, &share, &points, |i| (i as u64, 0))
+    });
+    assert_eq!(many[..5], few[..]);
 }
 
 #[test]
@@ -166,12 +172,9 @@ fn strings_are_never_rejected_and_small_orders_give_the_key_of_zero() {
         string[31] |= 0x80;
         string
     }));
-    let mut keys = vec![[0; 16]; strings.len()];
-    Moeller::sender_keys(&session, (&secret, &share), &strings, |_| tag(3, 1), &mut keys);
-    let mut zero = [[0; 16]];
-    let context = "foxtrot v1 moeller output";
-    derive(&session, context, &share, &Secrets::zeroed(1), |_| tag(3, 1), &mut zero);
-    for (k, key) in keys.iter().enumerate() {
+    let of_strings = sender_keys::<Moeller>(&session, (&secret, &share), &strings, (3, 1));
+    let zero = keys::<Moeller>(&session, &share, &Secrets::zeroed(1), |_| (3, 1));
+    for (k, key) in of_strings.iter().enumerate() {
         // 2²⁵⁵ − 1 is 18, of large order.
         assert_eq!(*key == zero[0], k != 5, "{:x?}", strings[k]);
     }
@@ -209,12 +212,9 @@ fn elligator_rejects_no_string_and_small_orders_give_the_key_of_zero() {
     strings.extend([SMALL_ORDER[1], plus_p(&SMALL_ORDER[1]), [0xff; 32]]);
 
     let (secret, share) = Elligator::share(&session, &seed(1));
-    let mut keys = vec![[0; 16]; strings.len()];
-    Elligator::sender_keys(&session, (&secret, &share), &strings, |_| tag(3, 1), &mut keys);
-    let mut zero = [[0; 16]];
-    let context = "foxtrot v1 elligator output";
-    derive(&session, context, &share, &Secrets::zeroed(1), |_| tag(3, 1), &mut zero);
-    for (k, key) in keys.iter().enumerate() {
+    let of_strings = sender_keys::<Elligator>(&session, (&secret, &share), &strings, (3, 1));
+    let zero = keys::<Elligator>(&session, &share, &Secrets::zeroed(1), |_| (3, 1));
+    for (k, key) in of_strings.iter().enumerate() {
         assert_eq!(*key == zero[0], k < of_small_order, "{:x?}", strings[k]);
     }
 }
@@ -282,7 +282,7 @@ type Coordinates = fn(&[[u8; 32]]) -> Vec<[u8; 32]>;
 
 /// The trap: a receiver's points must be of the whole group, or the sender tells the programmed value
 /// of a POPF from the other one, which is uniform, by its order. The first is the receiver's message, whatever the POPF.
-fn both_values_have_points_of_all_orders<P: Popf<Strings>>(
+fn both_values_have_points_of_all_orders<P: Popf<Domain = Strings>>(
     session: &Session,
     messages: &[[u8; 32]],
     drawn: impl Fn(&[[u8; 32]], &str),

@@ -26,28 +26,22 @@
 //! security against quantum computers; keys that are uniform if a party cheats (a corrupt one
 //! fixes its own).
 
-mod messages;
-mod pairs;
-
-pub use messages::{Blinded, KeyShare};
-pub use pairs::{
-    EkeElligator, EkeMoeller, EvenMansourElligator, EvenMansourMoeller, Feistel2Elligator,
-    Feistel2Moeller, Feistel2Ristretto, FeistelElligator, FeistelMoeller, FeistelRistretto,
-    MasnyRindalElligator, MasnyRindalMoeller, MasnyRindalReuse, MasnyRindalRistretto, Pair,
-};
-
 use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
 
+use foxtrot_kernel::{Backend, curve::Invalid};
+use zeroize::Zeroizing;
+
 use super::{
-    BaseOt, Block, Choice, Protocol, ReceiverKeys, Run, SenderKeys, check_batch, expect_count,
+    Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
+    expect_count, message::message,
 };
 use crate::{
-    Bits, Seed, Session, Usage,
-    agreement::{Agreement, Tag, draw},
+    Bits, Decode, Seed, Session, Usage,
+    agreement::{self, Agreement, draw, keys},
     engine::Engine,
-    erase::{SecretBytes, erase},
-    popf::{Elements, Popf},
+    erase::SecretBytes,
+    popf::{self, Elements, Popf},
 };
 
 /// Prefix of the names of this protocol; the POPF and the agreement follow.
@@ -56,16 +50,29 @@ pub const NAME: &str = "mcquoid-rosulek-roy";
 /// Instances that are computed together.
 const GROUP: usize = 256;
 
-/// The group in which a pair's key agreement has its messages.
-type Domain<P> = <<P as Pair>::Agreement as Agreement>::Domain;
+/// The protocol with that POPF and that key agreement as a [`BaseOt`].
+#[derive(Debug)]
+pub struct McQuoidRosulekRoy<P, A> {
+    info: &'static Protocol,
+    pair: PhantomData<(P, A)>,
+}
 
-/// The protocol with that pair as a [`BaseOt`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct McQuoidRosulekRoy<P>(PhantomData<P>);
+message! {
+    /// S → R: the sender's share, one for all instances.
+    [A: Agreement] KeyShare,
+    len: |_n| A::SHARE_LEN,
+    check: |bytes, _n| match A::is_share(bytes) {
+        true => Ok(()),
+        false => Err(Decode::Point { message: Self::NAME, instance: 0 }),
+    }
+}
 
-impl<P: Pair> McQuoidRosulekRoy<P> {
-    /// The value.
-    pub const NEW: Self = Self(PhantomData);
+message! {
+    /// R → S: φ of every instance.
+    [P: Popf] Blinded,
+    len: |n| n.saturating_mul(P::PHI_LEN),
+    check: |bytes, _n| P::check(Backend::best(), bytes)
+        .map_err(|Invalid { index: instance }| Decode::Point { message: Self::NAME, instance })
 }
 
 /// The sender, waiting for [`Blinded`].
@@ -74,10 +81,11 @@ impl<P: Pair> McQuoidRosulekRoy<P> {
 ///
 /// ```
 /// # use foxtrot_ot::{Bits, Seed, Session, Sid};
-/// # use foxtrot_ot::base::mcquoid_rosulek_roy::{FeistelMoeller, Receiver, Sender};
+/// # use foxtrot_ot::base::mcquoid_rosulek_roy::{Receiver, Sender};
+/// # use foxtrot_ot::{agreement::Moeller, popf::{Feistel, Strings}};
 /// # let session = || Session::new(Sid::from_bytes([0; 32]));
 /// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let (sender, share) = Sender::<FeistelMoeller>::start(session(), 1, seed())?;
+/// let (sender, share) = Sender::<Feistel<Strings>, Moeller>::start(session(), 1, seed())?;
 /// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
 /// let keys = sender.finish(&blinded)?;
 /// assert_eq!(receiver.finish(&share)?.keys()[0], keys.pairs()[0][1]);
@@ -85,38 +93,40 @@ impl<P: Pair> McQuoidRosulekRoy<P> {
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::base::mcquoid_rosulek_roy::{Blinded, FeistelMoeller, Sender};
-/// # fn twice(sender: Sender<FeistelMoeller>, blinded: &Blinded<FeistelMoeller>) {
+/// # use foxtrot_ot::base::mcquoid_rosulek_roy::{Blinded, Sender};
+/// # use foxtrot_ot::{agreement::Moeller, popf::{Feistel, Strings}};
+/// # fn twice(sender: Sender<Feistel<Strings>, Moeller>, blinded: &Blinded<Feistel<Strings>>) {
 /// let _ = sender.finish(blinded);
 /// let _ = sender.finish(blinded);
 /// # }
 /// ```
 #[must_use = "the protocol is not finished"]
-pub struct Sender<P: Pair> {
+pub struct Sender<P: Popf, A: Agreement<Domain = P::Domain>> {
     session: Session,
-    n: usize,
-    secret: <P::Agreement as Agreement>::Sender,
-    share: KeyShare<P>,
+    secret: Zeroizing<[u8; 32]>,
+    share: KeyShare<A>,
+    pair: PhantomData<P>,
 }
 
 /// The receiver, waiting for the [`KeyShare`]. It takes one.
 #[must_use = "the protocol is not finished"]
-pub struct Receiver<P: Pair> {
+pub struct Receiver<P: Popf, A: Agreement<Domain = P::Domain>> {
     session: Session,
     choices: Bits,
-    secrets: <P::Agreement as Agreement>::Receiver,
+    secrets: A::Receiver,
+    pair: PhantomData<P>,
 }
 
-impl<P: Pair> Sender<P> {
+impl<P: Popf, A: Agreement<Domain = P::Domain>> Sender<P, A> {
     /// Step 1: begins a batch of n.
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`].
-    pub fn start(session: Session, n: usize, seed: Seed) -> Result<(Self, KeyShare<P>), Usage> {
+    pub fn start(session: Session, n: usize, seed: Seed) -> Result<(Self, KeyShare<A>), Usage> {
         check_batch(n)?;
-        let (secret, share) = P::Agreement::share(&session, &seed);
-        let share = KeyShare::new(share, n);
-        Ok((Self { session, n, secret, share: share.clone() }, share))
+        let (secret, bytes) = A::share(&session, &seed);
+        let share = KeyShare { bytes, n, of: PhantomData };
+        Ok((Self { session, secret, share: share.clone(), pair: PhantomData }, share))
     }
 
     /// Steps 4 and 5: both keys of every instance.
@@ -124,37 +134,32 @@ impl<P: Pair> Sender<P> {
     /// # Errors
     /// [`Usage::CountMismatch`] if the message was decoded for another number of instances.
     pub fn finish(self, blinded: &Blinded<P>) -> Result<SenderKeys, Usage> {
-        let Self { session, n, secret, share } = self;
+        let Self { session, secret, share, .. } = self;
+        let n = share.instances();
         expect_count("instances in the receiver's message", n, blinded.instances())?;
-        let popf = P::Popf::new(&session);
-        let mut keys = vec![[[0; 16]; 2]; n];
-        let mut of_group = [[0; 16]; 2 * GROUP];
-        let phis = blinded.as_bytes().chunks(GROUP * P::Popf::PHI_LEN);
-        for (first, (pairs, phis)) in (0..).step_by(GROUP).zip(keys.chunks_mut(GROUP).zip(phis)) {
+        let popf = P::new(&session);
+        let mut pairs = vec![[[0; 16]; 2]; n];
+        let phis = blinded.as_bytes().chunks(GROUP * P::PHI_LEN);
+        for (first, (pairs, phis)) in (0..).step_by(GROUP).zip(pairs.chunks_mut(GROUP).zip(phis)) {
             // Step 4: those of branch 0 first.
             let count = pairs.len();
-            let mut points = Elements::<Domain<P>>::zeros(2 * count);
-            let (zero, one) = points.split_at_mut(count);
+            let mut values = Elements::<P::Domain>::zeros(2 * count);
+            let (zero, one) = values.split_at_mut(count);
             popf.evaluate(first, phis, [zero, one]);
             // Step 5.
-            let tag = |k: usize| Tag {
-                instance: first + (k % count) as u64,
-                branch: u8::from(k >= count),
-            };
-            let of_group = &mut of_group[..2 * count];
-            let sender = (&secret, share.as_bytes());
-            P::Agreement::sender_keys(&session, sender, &points, tag, of_group);
-            let (zeros, ones) = of_group.split_at(count);
+            let position = |k: usize| (first + (k % count) as u64, u8::from(k >= count));
+            let points = A::sender_points(session.backend(), &secret, &values);
+            let keys = keys::<A>(&session, share.as_bytes(), &points, position);
+            let (zeros, ones) = keys.split_at(count);
             for (pair, (zero, one)) in pairs.iter_mut().zip(zeros.iter().zip(ones)) {
                 *pair = [*zero, *one];
             }
         }
-        erase(of_group.as_flattened_mut());
-        Ok(SenderKeys::new(keys))
+        Ok(SenderKeys::new(pairs))
     }
 }
 
-impl<P: Pair> Receiver<P> {
+impl<P: Popf, A: Agreement<Domain = P::Domain>> Receiver<P, A> {
     /// Steps 2 and 3: begins a batch with these choices.
     ///
     /// # Errors
@@ -163,57 +168,111 @@ impl<P: Pair> Receiver<P> {
         let n = choices.len();
         check_batch(n)?;
         // Step 2.
-        let (secrets, points) = P::Agreement::respond(&session, n, &seed);
+        let (secrets, points) = A::respond(&session, n, &seed);
         // Step 3.
-        let popf = P::Popf::new(&session);
+        let popf = P::new(&session);
         let mut blinded = Blinded::blank(n);
-        let groups = blinded.phis_mut().chunks_mut(GROUP * P::Popf::PHI_LEN);
+        let groups = blinded.bytes.chunks_mut(GROUP * P::PHI_LEN);
         for (first, (phis, points)) in (0..n).step_by(GROUP).zip(groups.zip(points.chunks(GROUP))) {
             let count = points.len();
             let mut x = SecretBytes::zeroed(count);
             x.iter_mut().enumerate().for_each(|(k, x)| *x = choices.get(first + k).unwrap_u8());
             let position = |k: usize| ((first + k) as u64, 1);
             let context = "foxtrot v1 mcquoid-rosulek-roy receiver coins";
-            let coins = draw(&session, context, &seed, P::Popf::COINS_LEN, count, position);
+            let coins = draw(&session, context, &seed, P::COINS_LEN, count, position);
             popf.program(first as u64, &x, points, &coins, phis);
         }
-        Ok((Self { session, choices, secrets }, blinded))
+        Ok((Self { session, choices, secrets, pair: PhantomData }, blinded))
     }
 
     /// Step 6: the chosen keys.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if the message was decoded for another number of instances.
-    pub fn finish(self, share: &KeyShare<P>) -> Result<ReceiverKeys, Usage> {
-        let Self { session, choices, secrets } = self;
+    pub fn finish(self, share: &KeyShare<A>) -> Result<ReceiverKeys, Usage> {
+        let Self { session, choices, secrets, .. } = self;
         expect_count("instances of the sender's message", choices.len(), share.instances())?;
-        let mut keys: Vec<Block> = vec![[0; 16]; choices.len()];
-        let tag = |i: usize| Tag { instance: i as u64, branch: choices.get(i).unwrap_u8() };
-        P::Agreement::receiver_keys(&session, &secrets, share.as_bytes(), tag, &mut keys);
-        Ok(ReceiverKeys::new(choices, keys))
+        let points = A::receiver_points(session.backend(), &secrets, share.as_bytes());
+        let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
+        let keys = keys::<A>(&session, share.as_bytes(), &points, position);
+        Ok(ReceiverKeys::new(choices, keys.to_vec()))
     }
 }
 
-impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
+impl<P: Popf, A: Agreement<Domain = P::Domain>> McQuoidRosulekRoy<P, A> {
+    /// The protocol.
+    pub const NEW: Self = Self { info: &Self::INFO, pair: PhantomData };
+
+    /// The name in a room, and its length.
+    const NAME: &'static ([u8; 64], usize) = &joined([NAME, ":", P::NAME, ":", A::NAME]);
+
+    const INFO: Protocol = Protocol {
+        name: match core::str::from_utf8(Self::NAME.0.split_at(Self::NAME.1).0) {
+            Ok(name) => name,
+            Err(_) => unreachable!(),
+        },
+        family: NAME,
+        paper: P::PAPER,
+        functionality: Functionality::Endemic,
+        adversary: Adversary::Malicious,
+        assumption: A::ASSUMPTIONS[P::IDEAL_CIPHER as usize],
+        params: A::PARAMS,
+        security: "126 classical, 0 quantum",
+        caveat: P::CAVEAT,
+        flows: 1,
+        receiver_bytes: Blinded::<P>::encoded_len,
+        sender_bytes: KeyShare::<A>::encoded_len,
+        ..Protocol::BASE_OT
+    };
+}
+
+/// Joins the parts of a name.
+const fn joined(parts: [&str; 5]) -> ([u8; 64], usize) {
+    let (mut room, mut len, mut part) = ([0; 64], 0, 0);
+    while part < parts.len() {
+        let (_, rest) = room.split_at_mut(len);
+        let (to, _) = rest.split_at_mut(parts[part].len());
+        to.copy_from_slice(parts[part].as_bytes());
+        len += to.len();
+        part += 1;
+    }
+    (room, len)
+}
+
+impl McQuoidRosulekRoy<popf::MasnyRindal<popf::Ristretto>, agreement::Ristretto> {
+    /// The OT of Masny and Rindal with one message of the sender for all instances: the same pair
+    /// under the name by which it is known.
+    pub const REUSE: Self = Self {
+        info: &Protocol {
+            name: "masny-rindal-reuse",
+            family: "masny-rindal",
+            paper: "MR19, batched as MRR21",
+            ..Self::INFO
+        },
+        pair: PhantomData,
+    };
+}
+
+impl<P: Popf, A: Agreement<Domain = P::Domain>> BaseOt for McQuoidRosulekRoy<P, A> {
     fn info(&self) -> &'static Protocol {
-        P::INFO
+        self.info
     }
 
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
-            let (sender, share) = Sender::<P>::start(session, n, seed)?;
+            let (sender, share) = Sender::<P, A>::start(session, n, seed)?;
             io.send(share.into_bytes()).await;
             Ok(sender.finish(&Blinded::receive(&io, n).await?)?)
         }))
     }
 
     fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
-        let choices = choice.given(P::INFO.name)?;
+        let choices = choice.given(self.info.name)?;
         let n = choices.len();
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
-            let (receiver, blinded) = Receiver::<P>::start(session, choices, seed)?;
+            let (receiver, blinded) = Receiver::<P, A>::start(session, choices, seed)?;
             io.send(blinded.into_bytes()).await;
             Ok(receiver.finish(&KeyShare::receive(&io, n).await?)?)
         }))
@@ -221,8 +280,8 @@ impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
 }
 
 foxtrot_kernel::redacted! {
-    [P: Pair] Sender<P>, sender => "<{} instances>", sender.n;
-    [P: Pair] Receiver<P>, receiver => "<{} instances>", receiver.choices.len();
+    [P: Popf, A: Agreement<Domain = P::Domain>] Sender<P, A>, sender => "<{} instances>", sender.share.n;
+    [P: Popf, A: Agreement<Domain = P::Domain>] Receiver<P, A>, receiver => "<{} instances>", receiver.choices.len();
 }
 
 #[cfg(test)]

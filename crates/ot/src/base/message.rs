@@ -14,8 +14,8 @@ macro_rules! message {
         #[derive(Clone, PartialEq, Eq)]
         #[must_use]
         pub struct $name $(<$parameter>)? {
-            bytes: Vec<u8>,
-            n: usize,
+            pub(super) bytes: Vec<u8>,
+            pub(super) n: usize,
             $(of: core::marker::PhantomData<$parameter>,)?
         }
 

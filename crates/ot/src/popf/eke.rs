@@ -6,7 +6,7 @@
 
 use foxtrot_kernel::{Backend, curve::Invalid, rijndael};
 
-use super::{ENCODED_LEN, Popf, Strings};
+use super::{ENCODED_LEN, Popf, RIJNDAEL, Strings};
 use crate::{Session, erase::Secrets, oracle::Keyed};
 
 /// The POPF with the oracle of its cipher's keys.
@@ -24,8 +24,11 @@ impl Eke {
     }
 }
 
-impl Popf<Strings> for Eke {
+impl Popf for Eke {
+    type Domain = Strings;
     const NAME: &'static str = "eke";
+    const IDEAL_CIPHER: bool = true;
+    const CAVEAT: &'static str = RIJNDAEL;
     const PHI_LEN: usize = ENCODED_LEN;
     const COINS_LEN: usize = 0;
 

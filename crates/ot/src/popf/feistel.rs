@@ -25,7 +25,8 @@ fn turned(s: &[u8], x: u8, t: &[u8]) -> [u8; ENCODED_LEN] {
     core::array::from_fn(|k| s[k] ^ t[k] & mask)
 }
 
-impl<D: Domain> Popf<D> for Feistel<D> {
+impl<D: Domain> Popf for Feistel<D> {
+    type Domain = D;
     const NAME: &'static str = "feistel";
     const PHI_LEN: usize = 2 * ENCODED_LEN;
     const COINS_LEN: usize = ENCODED_LEN;

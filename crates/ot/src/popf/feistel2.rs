@@ -192,8 +192,12 @@ impl<G> Feistel2<G> {
     }
 }
 
-impl<D: Domain> Popf<D> for Feistel2<D> {
+impl<D: Domain> Popf for Feistel2<D> {
+    type Domain = D;
     const NAME: &'static str = "feistel2";
+    const PAPER: &'static str = "MRR21, POPF of MRR20";
+    const CAVEAT: &'static str = "a quantum computer reads choices and keys; a corrupt party may fix its own keys; \
+        not proved in batches";
     const PHI_LEN: usize = super::ENCODED_LEN + S_LEN;
     const COINS_LEN: usize = S_LEN;
 
@@ -208,7 +212,7 @@ impl<D: Domain> Popf<D> for Feistel2<D> {
     }
 
     fn check(backend: Backend, phis: &[u8]) -> Result<(), Invalid> {
-        check::<D>(backend, &column(phis, <Self as Popf<D>>::PHI_LEN, 0))
+        check::<D>(backend, &column(phis, Self::PHI_LEN, 0))
     }
 
     fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]) {
@@ -219,15 +223,15 @@ impl<D: Domain> Popf<D> for Feistel2<D> {
         D::sub(backend, values, &hashes, &mut differences);
         let mut t = Secrets::zeroed(n);
         D::encode(backend, &differences, &mut t);
-        let phi_len = <Self as Popf<D>>::PHI_LEN;
-        for (phi, t) in phis.chunks_exact_mut(phi_len).zip(&*t) {
+        for (phi, t) in phis.chunks_exact_mut(Self::PHI_LEN).zip(&*t) {
             phi[..t.len()].copy_from_slice(t);
         }
-        let groups = phis.chunks_mut(GROUP * phi_len).zip(x.chunks(GROUP)).zip(coins.chunks(GROUP));
+        let groups =
+            phis.chunks_mut(GROUP * Self::PHI_LEN).zip(x.chunks(GROUP)).zip(coins.chunks(GROUP));
         for (start, ((phis, x), coins)) in (first..).step_by(GROUP).zip(groups) {
             let digests = self.digests(start, phis, super::ENCODED_LEN);
             let masks = self.masks(&digests, |k| x[k]);
-            for ((phi, r), mask) in phis.chunks_exact_mut(phi_len).zip(coins).zip(&*masks) {
+            for ((phi, r), mask) in phis.chunks_exact_mut(Self::PHI_LEN).zip(coins).zip(&*masks) {
                 phi[super::ENCODED_LEN..].copy_from_slice(&xor(r, mask));
             }
         }
@@ -235,9 +239,8 @@ impl<D: Domain> Popf<D> for Feistel2<D> {
 
     fn evaluate(&self, first: u64, phis: &[u8], [zero, one]: [&mut [D::Element]; 2]) {
         let (n, backend) = (zero.len(), self.h1.backend());
-        let phi_len = <Self as Popf<D>>::PHI_LEN;
         let mut coins = [vec![[0; S_LEN]; n], vec![[0; S_LEN]; n]];
-        for (start, phis) in (0..n).step_by(GROUP).zip(phis.chunks(GROUP * phi_len)) {
+        for (start, phis) in (0..n).step_by(GROUP).zip(phis.chunks(GROUP * Self::PHI_LEN)) {
             let digests = self.digests(first + start as u64, phis, super::ENCODED_LEN);
             let end = n.min(start + GROUP);
             for (x, coins) in (0..).zip(&mut coins) {
@@ -245,7 +248,7 @@ impl<D: Domain> Popf<D> for Feistel2<D> {
                 coins[start..end].copy_from_slice(&unmasked);
             }
         }
-        let t = decoded::<D>(backend, &column(phis, phi_len, 0));
+        let t = decoded::<D>(backend, &column(phis, Self::PHI_LEN, 0));
         for (x, (values, coins)) in (0..).zip([zero, one].into_iter().zip(&coins)) {
             let hashes = hashes::<D, _>(&self.h1, n, |k| (first + k as u64, x, coins[k]));
             D::add(backend, &t, &hashes, values);

@@ -20,8 +20,10 @@ pub struct MasnyRindal<D> {
     domain: PhantomData<D>,
 }
 
-impl<D: Domain> Popf<D> for MasnyRindal<D> {
+impl<D: Domain> Popf for MasnyRindal<D> {
+    type Domain = D;
     const NAME: &'static str = "masny-rindal";
+    const PAPER: &'static str = "MRR21, POPF of MR19";
     const PHI_LEN: usize = 2 * ENCODED_LEN;
     const COINS_LEN: usize = D::ANSWER_LEN;
 

@@ -29,14 +29,14 @@ fn encoded<D: Domain>(elements: &[D::Element]) -> Vec<[u8; 32]> {
 }
 
 /// Encoded values at both points.
-fn values<D: Domain, P: Popf<D>>(popf: &P, first: u64, phis: &[u8]) -> [Vec<[u8; 32]>; 2] {
+fn values<P: Popf>(popf: &P, first: u64, phis: &[u8]) -> [Vec<[u8; 32]>; 2] {
     let n = phis.len() / P::PHI_LEN;
-    let [mut zero, mut one] = [Elements::<D>::zeros(n), Elements::<D>::zeros(n)];
+    let [mut zero, mut one] = [Elements::<P::Domain>::zeros(n), Elements::<P::Domain>::zeros(n)];
     popf.evaluate(first, phis, [&mut zero, &mut one]);
-    [encoded::<D>(&zero), encoded::<D>(&one)]
+    [encoded::<P::Domain>(&zero), encoded::<P::Domain>(&one)]
 }
 
-fn programmed<D: Domain, P: Popf<D>>(popf: &P, x: &[u8], points: &Elements<D>) -> Vec<u8> {
+fn programmed<P: Popf>(popf: &P, x: &[u8], points: &Elements<P::Domain>) -> Vec<u8> {
     let n = x.len();
     let mut phis = vec![0; n * P::PHI_LEN];
     popf.program(5, x, points, &bytes(2, n * P::COINS_LEN), &mut phis);
@@ -44,17 +44,17 @@ fn programmed<D: Domain, P: Popf<D>>(popf: &P, x: &[u8], points: &Elements<D>) -
 }
 
 /// All laws of one POPF; `bound` says whether its values depend on the instance.
-fn laws<D: Domain, P: Popf<D>>(bound: bool) {
+fn laws<P: Popf>(bound: bool) {
     let name = P::NAME;
     let here = P::new(&session(0, Backend::best()));
     let mut phis_of_backends = Vec::new();
     for n in [0, 1, 5, 16, 17, 40] {
         let x: Vec<u8> = (0..n).map(|k| u8::from(k % 3 == 1)).collect();
-        let points = elements::<D>(1, n);
+        let points = elements::<P::Domain>(1, n);
         let phis = programmed(&here, &x, &points);
         assert!(P::check(Backend::best(), &phis).is_ok());
         let values_here = values(&here, 5, &phis);
-        for (k, point) in encoded::<D>(&points).iter().enumerate() {
+        for (k, point) in encoded::<P::Domain>(&points).iter().enumerate() {
             let x = usize::from(x[k]);
             assert_eq!(&values_here[x][k], point, "{name}");
             assert_ne!(&values_here[1 - x][k], point, "{name}");
@@ -86,18 +86,18 @@ fn laws<D: Domain, P: Popf<D>>(bound: bool) {
 
 #[test]
 fn strings_that_are_programmed_come_out_and_belong_to_session_and_instance() {
-    laws::<Strings, Eke>(true);
-    laws::<Strings, EvenMansour>(false);
-    laws::<Strings, MasnyRindal<Strings>>(true);
-    laws::<Strings, Feistel<Strings>>(true);
-    laws::<Strings, Feistel2<Strings>>(true);
+    laws::<Eke>(true);
+    laws::<EvenMansour>(false);
+    laws::<MasnyRindal<Strings>>(true);
+    laws::<Feistel<Strings>>(true);
+    laws::<Feistel2<Strings>>(true);
 }
 
 #[test]
 fn elements_that_are_programmed_come_out_and_belong_to_session_and_instance() {
-    laws::<Ristretto, MasnyRindal<Ristretto>>(true);
-    laws::<Ristretto, Feistel<Ristretto>>(true);
-    laws::<Ristretto, Feistel2<Ristretto>>(true);
+    laws::<MasnyRindal<Ristretto>>(true);
+    laws::<Feistel<Ristretto>>(true);
+    laws::<Feistel2<Ristretto>>(true);
 }
 
 /// The answer of a POPF's oracle to one query, of instance i and point x.
@@ -137,29 +137,30 @@ fn every_oracle_is_bound_to_session_instance_and_point() {
 /// for the x that they are at, and do not agree on another.
 #[test]
 fn values_are_made_of_the_answer_for_their_point() {
-    fn at_both<D: Domain, P: Popf<D>>(
+    fn at_both<P: Popf>(
         phi: &[u8],
-        expected: impl Fn(&P, u8) -> (Vec<[u8; 32]>, Elements<D>),
+        expected: impl Fn(&P, u8) -> (Vec<[u8; 32]>, Elements<P::Domain>),
     ) {
         let popf = P::new(&session(0, Backend::best()));
-        let values = values::<D, P>(&popf, 5, phi);
+        let values = values::<P>(&popf, 5, phi);
         for (x, value) in (0..).zip(values) {
             let (own, hashes) = expected(&popf, x);
-            let (mut elements, mut sums) = (Elements::<D>::zeros(1), Elements::<D>::zeros(1));
-            D::decode(Backend::best(), &own, &mut elements).unwrap();
-            D::add(Backend::best(), &elements, &hashes, &mut sums);
-            assert_eq!(value, encoded::<D>(&sums), "{} at {x}", P::NAME);
+            let (mut elements, mut sums) =
+                (Elements::<P::Domain>::zeros(1), Elements::<P::Domain>::zeros(1));
+            P::Domain::decode(Backend::best(), &own, &mut elements).unwrap();
+            P::Domain::add(Backend::best(), &elements, &hashes, &mut sums);
+            assert_eq!(value, encoded::<P::Domain>(&sums), "{} at {x}", P::NAME);
         }
     }
     fn over<D: Domain>() {
         // Both halves are the same element: x is all that differs, where it can be.
         let same = encoded::<D>(&elements::<D>(1, 1))[0];
         let phi = [same, same].concat();
-        at_both::<D, MasnyRindal<D>>(&phi, |popf, x| {
+        at_both::<MasnyRindal<D>>(&phi, |popf, x| {
             (vec![same], hashes(&popf.h, 1, |_| (5, x, same)))
         });
         // s ⊕ x·t, for s = t.
-        at_both::<D, Feistel<D>>(&phi, |popf, x| {
+        at_both::<Feistel<D>>(&phi, |popf, x| {
             let coins = if x == 0 { same } else { [0; 32] };
             (vec![same], hashes(&popf.h, 1, |_| (5, x, coins)))
         });
@@ -168,7 +169,7 @@ fn values_are_made_of_the_answer_for_their_point() {
     over::<Ristretto>();
     let popf = Eke::new(&session(0, Backend::best()));
     let phi = bytes(3, 32);
-    for (x, value) in (0..).zip(values::<Strings, Eke>(&popf, 5, &phi)) {
+    for (x, value) in (0..).zip(values::<Eke>(&popf, 5, &phi)) {
         let mut block = [value[0]];
         foxtrot_kernel::rijndael::encrypt(&popf.keys(5, 1, |_| x), &mut block);
         assert_eq!(block.as_flattened(), phi);
@@ -176,7 +177,7 @@ fn values_are_made_of_the_answer_for_their_point() {
 }
 
 /// Tests which places of φ must be elements, and which take any string.
-fn decoding<P: Popf<Ristretto>>(elements_at: &[usize]) {
+fn decoding<P: Popf<Domain = Ristretto>>(elements_at: &[usize]) {
     let popf = P::new(&session(0, Backend::best()));
     let phis = programmed(&popf, &[0, 1, 0], &elements::<Ristretto>(1, 3));
     for place in (0..P::PHI_LEN).step_by(32) {
@@ -204,7 +205,7 @@ fn an_invalid_element_is_refused_with_its_instance() {
 /// A string domain has no invalid φ.
 #[test]
 fn any_string_is_a_description_over_strings() {
-    fn takes_all<P: Popf<Strings>>() {
+    fn takes_all<P: Popf<Domain = Strings>>() {
         let popf = P::new(&session(0, Backend::best()));
         for byte in [0, 0x7f, 0xff] {
             let phis = vec![byte; 3 * P::PHI_LEN];
@@ -224,11 +225,11 @@ fn any_string_is_a_description_over_strings() {
 /// set as often as not.
 #[test]
 fn descriptions_look_the_same_whatever_is_chosen() {
-    fn balanced<D: Domain, P: Popf<D>>() {
+    fn balanced<P: Popf>() {
         let popf = P::new(&session(0, Backend::best()));
         let n = 2000;
         for x in [0, 1] {
-            let points = elements::<D>(1, n);
+            let points = elements::<P::Domain>(1, n);
             let phis = programmed(&popf, &vec![x; n], &points);
             for bit in 0..8 * P::PHI_LEN {
                 let of = |phi: &&[u8]| phi[bit / 8] >> (bit % 8) & 1 == 1;
@@ -238,9 +239,9 @@ fn descriptions_look_the_same_whatever_is_chosen() {
             }
         }
     }
-    balanced::<Strings, Eke>();
-    balanced::<Strings, EvenMansour>();
-    balanced::<Strings, MasnyRindal<Strings>>();
-    balanced::<Strings, Feistel<Strings>>();
-    balanced::<Strings, Feistel2<Strings>>();
+    balanced::<Eke>();
+    balanced::<EvenMansour>();
+    balanced::<MasnyRindal<Strings>>();
+    balanced::<Feistel<Strings>>();
+    balanced::<Feistel2<Strings>>();
 }

@@ -2,12 +2,12 @@
 
 use super::{TwoRound, own_bytes};
 use crate::{
+    agreement::{self, Moeller},
     base::{
-        Adversary, BaseOt, Functionality, Protocol,
-        mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
-        roted,
+        Adversary, BaseOt, Functionality, Protocol, mcquoid_rosulek_roy::McQuoidRosulekRoy, roted,
     },
     extension::info::ASSUMPTION,
+    popf::{self, Feistel, Feistel2, Strings},
     protocol::{self, Kind},
 };
 
@@ -60,7 +60,7 @@ pub static VARIANTS: [TwoRound; 3] = [
         },
     },
     TwoRound {
-        base: &McQuoidRosulekRoy::<FeistelMoeller>::NEW,
+        base: &McQuoidRosulekRoy::<Feistel<Strings>, Moeller>::NEW,
         info: &Protocol {
             name: "kos-two-round:mcquoid-rosulek-roy:feistel:moeller",
             assumption: "tagged oracle Diffie-Hellman jointly on curve and twist, random oracle, AEGIS-128L \
@@ -72,7 +72,7 @@ pub static VARIANTS: [TwoRound; 3] = [
         },
     },
     TwoRound {
-        base: &McQuoidRosulekRoy::<Feistel2Ristretto>::NEW,
+        base: &McQuoidRosulekRoy::<Feistel2<popf::Ristretto>, agreement::Ristretto>::NEW,
         info: &Protocol {
             name: "kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto",
             assumption: "tagged oracle Diffie-Hellman, random oracle, AEGIS-128L as a PRG, AES as an ideal cipher",
