@@ -72,7 +72,7 @@ fn send(blinded: &[u8], opening: Option<&Vec<u8>>) {
     let (sender, reply) = Sender::respond(session(), &blinded, seed(3));
     drop(black_box((blinded, reply)));
     if let Some(opening) = opening {
-        let opening = Opening::decode(opening).expect("an opening");
+        let opening = Opening::decode(opening, 1).expect("an opening");
         drop(black_box(sender.finish(&opening).expect("the opening of the commitment")));
     }
 }

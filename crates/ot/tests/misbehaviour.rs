@@ -200,7 +200,7 @@ fn a_commitment_that_does_not_open_gives_no_keys() {
     let (receiver, blinded) = rot::Receiver::start(batch(0), 4, seed(1)).unwrap();
     let (sender, reply) = rot::Sender::respond(batch(0), &blinded, seed(2));
     let _opening = receiver.finish(&reply).unwrap();
-    let wrong = Opening::decode(&[0; 32]).unwrap();
+    let wrong = Opening::decode(&[0; 32], 4).unwrap();
     assert_eq!(sender.finish(&wrong).unwrap_err(), Misbehaved::CommitmentMismatch);
 }
 

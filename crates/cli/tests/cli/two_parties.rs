@@ -216,7 +216,7 @@ fn an_opening_of_something_else_is_misbehaviour() {
     let (_receiver, blinded) = rot::Receiver::start(sub("roted"), 4, seed()).unwrap();
     channel.send(Lane::PROTOCOL, blinded.into_bytes()).unwrap();
     channel.recv(Lane::PROTOCOL, Reply::<Rot>::encoded_len(4)).unwrap();
-    channel.send(Lane::PROTOCOL, Opening::decode(&[0; 32]).unwrap().into_bytes()).unwrap();
+    channel.send(Lane::PROTOCOL, vec![0; Opening::encoded_len(4)]).unwrap();
     let (status, _, said) = sender.end();
     assert_eq!(status, 3);
     assert!(said.contains("the peer's opening does not match its commitment"), "{said}");

@@ -56,7 +56,7 @@ use crate::{
     engine::Io,
     oracle::{Oracle, Purpose},
 };
-use messages::{CHALLENGE_BRANCH, CHALLENGE_LEN, CIPHERTEXT_BRANCH};
+use messages::{CHALLENGE_BRANCH, CHALLENGE_LEN, CIPHERTEXT_BRANCH, CIPHERTEXT_LEN};
 
 const CONTEXTS: Contexts = Contexts {
     a: Purpose::new("foxtrot v1 bdgm A"),
@@ -156,8 +156,8 @@ impl Receiver {
         check_batch(choices.len())?;
         let mut blinded = Blinded::blank(choices.len());
         let (blinding, _) =
-            instances::blind(&session, &CONTEXTS, choices, &seed, blinded.phis_mut());
-        memcheck::public(blinded.phis_mut());
+            instances::blind(&session, &CONTEXTS, choices, &seed, &mut blinded.bytes);
+        memcheck::public(&mut blinded.bytes);
         Ok((Self { session, blinding, blinded: blinded.clone() }, blinded))
     }
 
@@ -177,8 +177,11 @@ impl Receiver {
         let mut answers = Zeroizing::new(vec![0; 32 * n]);
         let mut recomputed = Zeroizing::new([0; CHALLENGE_LEN]);
         let mut all_equal = Choice::from(1);
-        for ((i, received), w) in
-            challenge.instances_bytes().enumerate().zip(answers.chunks_exact_mut(32))
+        for ((i, received), w) in challenge
+            .bytes
+            .chunks_exact(CHALLENGE_LEN)
+            .enumerate()
+            .zip(answers.chunks_exact_mut(32))
         {
             let choice = blinding.choices().get(i);
             let (zero, one) = received.split_at(CHALLENGE_BRANCH);
@@ -199,7 +202,7 @@ impl Receiver {
         if !verdict(all_equal) {
             return Err(Misbehaved::Challenge.into());
         }
-        let response = Response::new(response(&session, &answers), n);
+        let response = Response { bytes: response(&session, &answers).to_vec(), n };
         let transcript = transcript(&session, &blinded, challenge);
         Ok((Responded { session, blinding, transcript }, response))
     }
@@ -216,17 +219,18 @@ impl Responded {
         expect_count("instances in the ciphertexts", choices.len(), ciphertexts.instances())?;
         let oracle = session.oracle("foxtrot v1 bdgm message mask");
         let mut chosen = Chosen::empty();
-        let chosen = ciphertexts.instances_bytes().enumerate().map(|(i, bytes)| -> Block {
-            let choice = choices.get(i);
-            let (zero, one) = bytes.split_at(CIPHERTEXT_BRANCH);
-            let [(zero, zero_c), (one, one_c)] = [zero, one].map(|b| b.split_at(BRANCH_LEN));
-            let mut sk = Zeroizing::new([0; 32]);
-            blinding.recover_one(i, [zero, one], &mut sk, &mut chosen);
-            let mask = message_mask(&oracle, i, choice, &sk, &transcript);
-            core::array::from_fn(|k| {
-                u8::conditional_select(&zero_c[k], &one_c[k], choice) ^ mask[k]
-            })
-        });
+        let chosen =
+            ciphertexts.bytes.chunks_exact(CIPHERTEXT_LEN).enumerate().map(|(i, bytes)| -> Block {
+                let choice = choices.get(i);
+                let (zero, one) = bytes.split_at(CIPHERTEXT_BRANCH);
+                let [(zero, zero_c), (one, one_c)] = [zero, one].map(|b| b.split_at(BRANCH_LEN));
+                let mut sk = Zeroizing::new([0; 32]);
+                blinding.recover_one(i, [zero, one], &mut sk, &mut chosen);
+                let mask = message_mask(&oracle, i, choice, &sk, &transcript);
+                core::array::from_fn(|k| {
+                    u8::conditional_select(&zero_c[k], &one_c[k], choice) ^ mask[k]
+                })
+            });
         let chosen = chosen.collect();
         Ok(ReceiverKeys::new(blinding.into_choices(), chosen))
     }
@@ -256,7 +260,8 @@ impl Sender {
         let mut answers = Zeroizing::new(vec![0; 32 * n]);
         let mut strings = Zeroizing::new(vec![[[0; 32]; 2]; n]);
         let mut coins = Zeroizing::new([0; SENDER_COINS_LEN]);
-        let outputs = challenge.instances_mut().zip(ciphertexts.instances_mut());
+        let challenges = challenge.bytes.chunks_exact_mut(CHALLENGE_LEN);
+        let outputs = challenges.zip(ciphertexts.bytes.chunks_exact_mut(CIPHERTEXT_LEN));
         let secrets = answers.chunks_exact_mut(32).zip(strings.iter_mut());
         for ((i, (challenge, ciphertext)), (w, strings)) in outputs.enumerate().zip(secrets) {
             // Step 5.
@@ -277,7 +282,8 @@ impl Sender {
         let transcript = transcript(&session, blinded, &challenge);
         let oracle = session.oracle("foxtrot v1 bdgm message mask");
         let pairs = messages.pairs().iter().zip(strings.iter());
-        for ((i, (pair, strings)), bytes) in pairs.enumerate().zip(ciphertexts.instances_mut()) {
+        let instances = ciphertexts.bytes.chunks_exact_mut(CIPHERTEXT_LEN);
+        for ((i, (pair, strings)), bytes) in pairs.enumerate().zip(instances) {
             let branches = bytes.chunks_exact_mut(CIPHERTEXT_BRANCH);
             for ((j, branch), (message, sk)) in (0..).zip(branches).zip(pair.iter().zip(strings)) {
                 let mask = message_mask(&oracle, i, Choice::from(j), sk, &transcript);

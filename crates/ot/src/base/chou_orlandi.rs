@@ -129,7 +129,7 @@ impl Sender {
         curve::mul(session.backend(), &[*y], &[Point::BASE], &mut point);
         curve::compress(session.backend(), &point, &mut share);
         memcheck::public(&mut share);
-        let share = Share::new(&share[0], n);
+        let share = Share { bytes: share[0].to_vec(), n };
         Ok((Self { session, n, m, y, share: share.clone() }, share))
     }
 

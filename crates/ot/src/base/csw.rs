@@ -51,7 +51,7 @@ use crate::{
     engine::Engine,
     erase::Secrets,
     oracle::Wide,
-    popf::{Elements, Ristretto},
+    popf::{Elements, Ristretto, decoded},
 };
 
 /// Instances that are computed together.
@@ -109,7 +109,8 @@ impl Receiver {
         let backend = session.backend();
         let context = "foxtrot v1 csw receiver coins";
         let public_seed = draw(&session, context, &seed, 32, 1, |_| (0, 1));
-        let mut points = Points::new(n, public_seed.as_chunks().0[0]);
+        let mut points = Points::blank(n);
+        points.bytes[..32].copy_from_slice(&public_seed);
         let t = point_of(&session, points.seed());
         let secrets = scalars(&draw(&session, context, &seed, 64, n, |i| (i as u64, 0)));
         let mut zero = Elements::<Ristretto>::zeros(n);
@@ -133,7 +134,7 @@ impl Receiver {
         let n = choices.len();
         expect_count("instances in the challenge", n, challenge.instances())?;
         let backend = session.backend();
-        let z = challenge.point(backend);
+        let z = decoded::<Ristretto>(backend, core::slice::from_ref(challenge.z()));
         let mut shared = Elements::<Ristretto>::zeros(n);
         multiples(backend, &z[0], &secrets, &mut shared);
         let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
@@ -149,7 +150,7 @@ impl Receiver {
         if !verdict(proof(&session, &answer).ct_eq(challenge.proof())) {
             return Err(Misbehaved::Challenge.into());
         }
-        Ok((ReceiverKeys::new(choices, keys.to_vec()), Response::new(&answer, n)))
+        Ok((ReceiverKeys::new(choices, keys.to_vec()), Response { bytes: answer.to_vec(), n }))
     }
 }
 
@@ -169,13 +170,14 @@ impl Sender {
         count(Operation::PointMultiplication, 2);
         curve::mul(backend, r, &[Point::BASE], &mut z);
         curve::mul(backend, r, &[point_of(session, points.seed())], &mut of_t);
-        let mut challenge = Challenge::new(n, backend, &z);
+        let mut challenge = Challenge::blank(n);
+        ristretto::encode(backend, &z, core::slice::from_mut(challenge.z_mut()));
         let mut keys = vec![[[0; 16]; 2]; n];
         let mut of_zero = Secrets::<16>::zeroed(n);
         for (first, pairs) in (0..n).step_by(GROUP).zip(keys.chunks_mut(GROUP)) {
             let range = first..first + pairs.len();
             let encodings = &points.encodings()[range.clone()];
-            let b = points.points(backend, range.clone());
+            let b = decoded::<Ristretto>(backend, encodings);
             let mut shared = [0, 1].map(|_| Elements::<Ristretto>::zeros(pairs.len()));
             let [zero, one] = &mut shared;
             count(Operation::PointMultiplication, pairs.len());
@@ -200,7 +202,7 @@ impl Sender {
             of_zero[range].copy_from_slice(&hashes[0]);
         }
         let expected = answer(session, &of_zero);
-        challenge.set_proof(&proof(session, &expected));
+        *challenge.proof_mut() = proof(session, &expected);
         (Self { keys: SenderKeys::new(keys), expected }, challenge)
     }
 

@@ -19,11 +19,7 @@
 //! fairness (a corrupt receiver sees its keys before it opens, so a failed batch must not be
 //! retried in the same context).
 
-mod messages;
-
-pub use messages::{Commitment, Opening, Swap};
-
-use alloc::vec;
+use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
 
 use subtle::ConstantTimeEq;
@@ -33,12 +29,45 @@ use super::{
     BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, drawn_messages},
     expect_count,
+    message::message,
 };
 use crate::{Bits, Direction, Misbehaved, Seed, Session, Usage, choices::verdict, engine::Engine};
 
 /// The protocol over an OT, as a [`BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RotFromOt<O>(PhantomData<O>);
+
+message! {
+    /// R → S, before the OT: the hash of t, one for the whole batch.
+    Commitment,
+    len: |_n| 32,
+    check: |_bytes, _n| Ok(())
+}
+
+message! {
+    /// S → R, after the OT: a bit c for every instance.
+    Swap,
+    len: |n| n.div_ceil(8),
+    check: |bytes, n| Bits::decode(Self::NAME, bytes, n).map(drop)
+}
+
+message! {
+    /// R → S: the committed t.
+    Opening,
+    len: |_n| 32,
+    check: |_bytes, _n| Ok(())
+}
+
+/// H(t), one for the batch whatever its size.
+fn commit(session: &Session, t: &[u8]) -> [u8; 32] {
+    session.oracle("foxtrot v1 rot-from-ot commitment").query(0, 0).field(t).finish()
+}
+
+impl Swap {
+    fn bits(&self) -> Bits {
+        Bits::from_random(self.bytes.clone(), self.n)
+    }
+}
 
 /// The receiver, while the OT runs with the choices that it drew.
 ///
@@ -147,7 +176,7 @@ impl Receiver {
         oracle.query(0, 0).field(seed.as_bytes()).fill(&mut coins);
         let (t, b) = coins.split_at(32);
         let t = Zeroizing::new(core::array::from_fn(|k| t[k]));
-        let commitment = Commitment::of(&session, t.as_slice(), n);
+        let commitment = Commitment { bytes: commit(&session, t.as_slice()).to_vec(), n };
         Ok((Self { session, n, t }, commitment, Bits::from_random(b.to_vec(), n)))
     }
 
@@ -173,7 +202,7 @@ impl Receiver {
         let keys = keys.collect();
         Ok((
             ReceiverKeys::new(received.choices().xor(&swap.bits()), keys),
-            Opening::of(&self.t, self.n),
+            Opening { bytes: self.t.to_vec(), n: self.n },
         ))
     }
 }
@@ -187,7 +216,7 @@ impl Sender {
         oracle.query(0, 0).field(seed.as_bytes()).fill(&mut coins);
         let mut bits = Bits::from_random(coins, n);
         bits.make_public();
-        let swap = Swap::from_bits(&bits);
+        let swap = Swap { bytes: bits.as_bytes().to_vec(), n };
         Self { session, commitment: commitment.clone(), swap }
     }
 
@@ -209,7 +238,7 @@ impl Swapped {
     /// # Errors
     /// [`Misbehaved::CommitmentMismatch`]: the receiver opened something else than it committed to.
     pub fn finish(self, opening: &Opening) -> Result<SenderKeys, Misbehaved> {
-        let computed = messages::commit(&self.session, opening.t());
+        let computed = commit(&self.session, &opening.bytes);
         if !verdict(computed.as_slice().ct_eq(self.commitment.as_bytes())) {
             return Err(Misbehaved::CommitmentMismatch);
         }
@@ -218,7 +247,7 @@ impl Swapped {
         let keys = self.sent.pairs().iter().enumerate().map(|(i, pair)| {
             let key = |j: u8| -> Block {
                 let share: Zeroizing<Block> =
-                    Zeroizing::new(oracle.query(i as u64, j).field(opening.t()).finish());
+                    Zeroizing::new(oracle.query(i as u64, j).field(&opening.bytes).finish());
                 core::array::from_fn(|k| pair[usize::from(j)][k] ^ share[k])
             };
             // The bit c is public.

@@ -73,7 +73,7 @@ const fn info(name: &'static str, functionality: Functionality, flows: usize) ->
         },
         flows,
         receiver_bytes: match functionality {
-            Functionality::Random => |n| Blinded::<Rot>::encoded_len(n) + Opening::ENCODED_LEN,
+            Functionality::Random => |n| Blinded::<Rot>::encoded_len(n) + Opening::encoded_len(n),
             _ => Blinded::<Endemic>::encoded_len,
         },
         sender_bytes: match functionality {
@@ -95,8 +95,7 @@ impl BaseOt for Rot {
             let blinded = Blinded::receive(&io, n).await?;
             let (sender, reply) = rot::Sender::respond(session, &blinded, seed);
             io.send(reply.into_bytes()).await;
-            let opening = io.recv(Opening::ENCODED_LEN).await;
-            Ok(sender.finish(&Opening::decode(&opening)?)?)
+            Ok(sender.finish(&Opening::receive(&io, n).await?)?)
         }))
     }
 

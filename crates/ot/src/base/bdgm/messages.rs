@@ -15,7 +15,7 @@ pub(super) const CHALLENGE_LEN: usize = 2 * CHALLENGE_BRANCH;
 /// Bytes of U, hints and C.
 pub(super) const CIPHERTEXT_BRANCH: usize = BRANCH_LEN + 16;
 /// Bytes of the ciphertexts of one instance.
-const CIPHERTEXT_LEN: usize = 2 * CIPHERTEXT_BRANCH;
+pub(super) const CIPHERTEXT_LEN: usize = 2 * CIPHERTEXT_BRANCH;
 
 message! {
     /// R → S: φ = (T, s) of every instance.
@@ -46,37 +46,7 @@ message! {
 }
 
 impl Blinded {
-    pub(super) fn phis_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
-    }
-
     pub(super) fn phi(&self, i: usize) -> &[u8] {
         &self.bytes[i * PHI_LEN..][..PHI_LEN]
-    }
-}
-
-impl Challenge {
-    pub(super) fn instances_bytes(&self) -> impl Iterator<Item = &[u8]> {
-        self.bytes.chunks_exact(CHALLENGE_LEN)
-    }
-
-    pub(super) fn instances_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
-        self.bytes.chunks_exact_mut(CHALLENGE_LEN)
-    }
-}
-
-impl Response {
-    pub(super) fn new(hash: [u8; 32], n: usize) -> Self {
-        Self { bytes: hash.to_vec(), n }
-    }
-}
-
-impl Ciphertexts {
-    pub(super) fn instances_bytes(&self) -> impl Iterator<Item = &[u8]> {
-        self.bytes.chunks_exact(CIPHERTEXT_LEN)
-    }
-
-    pub(super) fn instances_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
-        self.bytes.chunks_exact_mut(CIPHERTEXT_LEN)
     }
 }

@@ -51,10 +51,6 @@ pub struct Ciphertexts {
 }
 
 impl Share {
-    pub(super) fn new(bytes: &[u8; 32], n: usize) -> Self {
-        Self { bytes: bytes.to_vec(), n }
-    }
-
     /// 8S, and its encoding.
     pub(super) fn times_8(&self, backend: Backend) -> (Point, [u8; 32]) {
         let (mut point, mut bytes) = ([Point::IDENTITY], [[0; 32]]);

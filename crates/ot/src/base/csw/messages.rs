@@ -1,18 +1,17 @@
 //! The three messages of `csw` (`docs/wire/csw.md`, section 17).
 
 use alloc::{vec, vec::Vec};
-use core::ops::Range;
 
 use foxtrot_kernel::{
     Backend,
-    curve::{Invalid, Point, ristretto},
+    curve::{Invalid, ristretto},
 };
 
 use super::super::{Block, message::message};
 use crate::{
     Decode,
     agreement::is_element,
-    popf::{Elements, Ristretto, decoded},
+    popf::{Elements, Ristretto},
 };
 
 /// Bytes before what belongs to instances: the seed, or z.
@@ -49,12 +48,6 @@ message! {
 }
 
 impl Points {
-    pub(super) fn new(n: usize, seed: [u8; 32]) -> Self {
-        let mut points = Self::blank(n);
-        points.bytes[..HEAD].copy_from_slice(&seed);
-        points
-    }
-
     pub(super) fn seed(&self) -> &[u8; 32] {
         &self.bytes.as_chunks().0[0]
     }
@@ -66,34 +59,23 @@ impl Points {
     pub(super) fn encodings_mut(&mut self) -> &mut [[u8; 32]] {
         self.bytes[HEAD..].as_chunks_mut().0
     }
-
-    pub(super) fn points(&self, backend: Backend, range: Range<usize>) -> Elements<Ristretto> {
-        decoded(backend, &self.encodings()[range])
-    }
 }
 
 impl Challenge {
-    pub(super) fn new(n: usize, backend: Backend, z: &[Point; 1]) -> Self {
-        let mut challenge = Self::blank(n);
-        ristretto::encode(backend, z, challenge.bytes[..HEAD].as_chunks_mut().0);
-        challenge
+    pub(super) fn z(&self) -> &[u8; HEAD] {
+        &self.bytes.as_chunks().0[0]
     }
 
-    pub(super) fn set_proof(&mut self, proof: &[u8; PROOF]) {
-        self.bytes[HEAD..HEAD + PROOF].copy_from_slice(proof);
-    }
-
-    pub(super) fn z(&self) -> &[u8] {
-        &self.bytes[..HEAD]
-    }
-
-    /// z, the only one.
-    pub(super) fn point(&self, backend: Backend) -> Elements<Ristretto> {
-        decoded(backend, self.z().as_chunks().0)
+    pub(super) fn z_mut(&mut self) -> &mut [u8; HEAD] {
+        &mut self.bytes.as_chunks_mut().0[0]
     }
 
     pub(super) fn proof(&self) -> &[u8; PROOF] {
         &self.bytes.as_chunks().0[1]
+    }
+
+    pub(super) fn proof_mut(&mut self) -> &mut [u8; PROOF] {
+        &mut self.bytes.as_chunks_mut().0[1]
     }
 
     pub(super) fn differences(&self) -> &[Block] {
@@ -102,11 +84,5 @@ impl Challenge {
 
     pub(super) fn differences_mut(&mut self) -> &mut [Block] {
         self.bytes[HEAD + PROOF..].as_chunks_mut().0
-    }
-}
-
-impl Response {
-    pub(super) fn new(answer: &[u8; 32], n: usize) -> Self {
-        Self { bytes: answer.to_vec(), n }
     }
 }

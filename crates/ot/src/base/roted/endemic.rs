@@ -64,7 +64,7 @@ impl Receiver {
         check_batch(choices.len())?;
         let mut blinded = Blinded::blank(choices.len());
         let (blinding, condensed) =
-            instances::blind(&session, &instances::ROTED, choices, &seed, blinded.phis_mut());
+            instances::blind(&session, &instances::ROTED, choices, &seed, &mut blinded.bytes);
         let digest = blinded.digest(&session, &condensed);
         Ok((Self { session, blinding, digest }, blinded))
     }
@@ -94,8 +94,7 @@ pub fn respond(
     seed: Seed,
 ) -> (SenderKeys, Reply<Endemic>) {
     let mut reply = Reply::blank(blinded.instances());
-    let (strings, condensed) =
-        instances::reply(&session, blinded.phis(), &seed, reply.instances_mut());
+    let (strings, condensed) = instances::reply(&session, blinded.phis(), &seed, &mut reply.bytes);
     let digest = blinded.digest(&session, &condensed);
     let oracle = output(&session, &transcript(&session, &digest, &reply));
     let question = |k: usize| {

@@ -198,8 +198,15 @@ impl Batch {
     }
 
     /// Steps 1 to 3 for consecutive instances, from `first` on.
-    fn blind(&self, coins_of: &Coins, choices: &Bits, piece: BlindingPiece<'_>) {
-        let BlindingPiece { first, secrets, phis, digests } = piece;
+    fn blind(
+        &self,
+        coins_of: &Coins,
+        choices: &Bits,
+        first: usize,
+        secrets: &mut [Secret],
+        phis: &mut [u8],
+        digests: &mut [u8],
+    ) {
         let backend = self.backend;
         let mut room = self.popf.room(secrets.len());
         let mut c = Zeroizing::new([0; GROUP]);
@@ -239,9 +246,16 @@ impl Batch {
         }
     }
 
-    /// Steps 5 to 7 for consecutive instances, from `first` on.
-    fn reply(&self, coins_of: &Coins, piece: ReplyPiece<'_>) {
-        let ReplyPiece { first, phis, replies, strings, digests } = piece;
+    /// Steps 5 to 7 for consecutive instances, from `first` on; two strings for each.
+    fn reply(
+        &self,
+        coins_of: &Coins,
+        first: usize,
+        phis: &[u8],
+        replies: &mut [u8],
+        strings: &mut [Sk],
+        digests: &mut [u8],
+    ) {
         let mut room = self.popf.room(strings.len() / 2);
         let mut scratch = Scratch::default();
         let groups = phis.chunks(GROUP * PHI_LEN).zip(replies.chunks_mut(GROUP * REPLY_LEN));
@@ -334,24 +348,6 @@ fn cut(coins: &[u8]) -> (&[u8], [&[u8]; 2]) {
     (s, rest.split_at(NOISE_VECTOR_LEN).into())
 }
 
-/// Consecutive instances of the receiver.
-struct BlindingPiece<'a> {
-    first: usize,
-    secrets: &'a mut [Secret],
-    phis: &'a mut [u8],
-    digests: &'a mut [u8],
-}
-
-/// Consecutive instances of the sender.
-struct ReplyPiece<'a> {
-    first: usize,
-    phis: &'a [u8],
-    replies: &'a mut [u8],
-    /// Two for each instance.
-    strings: &'a mut [Sk],
-    digests: &'a mut [u8],
-}
-
 /// Returns the number of instances per thread: whole groups.
 fn piece_len(session: &Session, n: usize) -> usize {
     n.div_ceil(session.executor().threads()).next_multiple_of(GROUP).max(GROUP)
@@ -374,13 +370,9 @@ pub(in crate::base) fn blind(
     let len = piece_len(session, n);
     let pieces = secrets.chunks_mut(len).zip(phis.chunks_mut(len * PHI_LEN));
     let pieces = pieces.zip(digests.chunks_mut(len * DIGEST_LEN)).enumerate();
-    let pieces = pieces.map(|(number, ((secrets, phis), digests))| BlindingPiece {
-        first: number * len,
-        secrets,
-        phis,
-        digests,
+    tasks::for_each(session.executor(), pieces, |(number, ((secrets, phis), digests))| {
+        batch.blind(&coins, &choices, number * len, secrets, phis, digests);
     });
-    tasks::for_each(session.executor(), pieces, |piece| batch.blind(&coins, &choices, piece));
     (Blinding { batch, choices, secrets }, digests)
 }
 
@@ -401,14 +393,13 @@ pub(super) fn reply(
     let pieces = phis.chunks(len * PHI_LEN).zip(replies.chunks_mut(len * REPLY_LEN));
     let pieces = pieces.zip(strings.chunks_mut(2 * len));
     let pieces = pieces.zip(digests.chunks_mut(len * DIGEST_LEN)).enumerate();
-    let pieces = pieces.map(|(number, (((phis, replies), strings), digests))| ReplyPiece {
-        first: number * len,
-        phis,
-        replies,
-        strings,
-        digests,
-    });
-    tasks::for_each(session.executor(), pieces, |piece| batch.reply(&coins, piece));
+    tasks::for_each(
+        session.executor(),
+        pieces,
+        |(number, (((phis, replies), strings), digests))| {
+            batch.reply(&coins, number * len, phis, replies, strings, digests);
+        },
+    );
     (strings, digests)
 }
 

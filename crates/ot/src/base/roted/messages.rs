@@ -7,7 +7,7 @@ use super::{
     Endemic, Rot,
     instances::{PHI_LEN, REPLY_LEN, check_phis},
 };
-use crate::{Bits, Decode, Session, expect_len, oracle::Purpose};
+use crate::{Bits, Session, oracle::Purpose};
 
 /// The bytes that each of the two modes puts before the instances.
 pub trait Mode: sealed::Sealed {
@@ -60,34 +60,23 @@ message! {
     }
 }
 
-/// R → S, in F_ROT mode: the committed t.
-#[derive(Clone, PartialEq, Eq)]
-#[must_use]
-pub struct Opening(pub(super) [u8; 32]);
+message! {
+    /// R → S, in F_ROT mode: the committed t, one for the whole batch. Every string is one.
+    Opening,
+    len: |_n| 32,
+    check: |_bytes, _n| Ok(())
+}
 
 impl<M: Mode> Blinded<M> {
-    /// Returns the bytes that the mode puts before the instances.
-    pub(super) fn head(&self) -> &[u8] {
-        &self.bytes[..M::BLINDED_HEAD]
-    }
-
-    pub(super) fn head_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[..M::BLINDED_HEAD]
-    }
-
     pub(super) fn phis(&self) -> &[u8] {
         &self.bytes[M::BLINDED_HEAD..]
-    }
-
-    pub(super) fn phis_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[M::BLINDED_HEAD..]
     }
 
     /// The digest of the message, from what the transcript has of each instance.
     pub(super) fn digest(&self, session: &Session, condensed: &[u8]) -> [u8; 32] {
         let mut digest = [0; 32];
         let oracle = session.oracle(const { Purpose::new("foxtrot v1 roted Blinded") });
-        oracle.answer(0, 0, &[self.head(), condensed], &mut digest);
+        oracle.answer(0, 0, &[&self.bytes[..M::BLINDED_HEAD], condensed], &mut digest);
         digest
     }
 }
@@ -97,51 +86,11 @@ impl<M: Mode> Reply<M> {
     pub(super) fn parts(&self) -> (&[u8], &[u8]) {
         self.bytes.split_at(M::reply_head(self.n))
     }
-
-    pub(super) fn instances_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[M::reply_head(self.n)..]
-    }
 }
 
 impl Reply<Rot> {
-    pub(super) fn set_head(&mut self, u: &[u8; 32], a: &Bits) {
-        self.bytes[..32].copy_from_slice(u);
-        self.bytes[32..Rot::reply_head(self.n)].copy_from_slice(a.as_bytes());
-    }
-
-    /// The sender's u.
-    pub(super) fn u(&self) -> &[u8] {
-        &self.bytes[..32]
-    }
-
     /// The sender's a.
     pub(super) fn a(&self) -> Bits {
         Bits::from_random(self.parts().0[32..].to_vec(), self.n)
     }
-}
-
-impl Opening {
-    /// Length in bytes.
-    pub const ENCODED_LEN: usize = 32;
-
-    /// Decodes the peer's bytes.
-    ///
-    /// # Errors
-    /// [`Decode`] if there are not 32.
-    pub fn decode(bytes: &[u8]) -> Result<Self, Decode> {
-        expect_len("Opening", bytes, Self::ENCODED_LEN)?;
-        let mut t = [0; 32];
-        t.copy_from_slice(bytes);
-        Ok(Self(t))
-    }
-
-    /// The encoding.
-    #[must_use]
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.0.to_vec()
-    }
-}
-
-foxtrot_kernel::redacted! {
-    Opening;
 }

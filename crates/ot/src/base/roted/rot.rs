@@ -7,7 +7,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    Blinded, Opening, Reply, Rot, check_batch,
+    Blinded, Mode, Opening, Reply, Rot, check_batch,
     instances::{self, Blinding, REPLY_LEN},
 };
 use crate::{
@@ -95,9 +95,10 @@ impl Receiver {
         );
 
         let mut blinded = Blinded::blank(n);
-        blinded.head_mut().copy_from_slice(&commit(&session, &t));
+        let (head, phis) = blinded.bytes.split_at_mut(Rot::BLINDED_HEAD);
+        head.copy_from_slice(&commit(&session, &t));
         let (blinding, condensed) =
-            instances::blind(&session, &instances::ROTED, choices, &seed, blinded.phis_mut());
+            instances::blind(&session, &instances::ROTED, choices, &seed, phis);
         let digest = blinded.digest(&session, &condensed);
         Ok((Self { session, blinding, digest, t: Zeroizing::new(t) }, blinded))
     }
@@ -113,11 +114,14 @@ impl Receiver {
         // Without the secrets there is more memory.
         let choices = blinding.into_choices();
         let transcript = transcript(&session, &t, &digest, reply);
-        let oracle = output(&session, &t, reply.u(), &transcript);
+        let oracle = output(&session, &t, &reply.bytes[..32], &transcript);
         let question = |i: usize| (i as u64, choices.get(i).unwrap_u8(), strings[i]);
         let mut keys = vec![[0; 16]; strings.len()];
         oracle.ask(strings.len(), question, keys.as_flattened_mut());
-        Ok((ReceiverKeys::new(choices.xor(&reply.a()), keys), Opening(*t)))
+        Ok((
+            ReceiverKeys::new(choices.xor(&reply.a()), keys),
+            Opening { bytes: t.to_vec(), n: reply.n },
+        ))
     }
 }
 
@@ -135,10 +139,11 @@ impl Sender {
         a.make_public();
 
         let mut reply = Reply::blank(n);
-        reply.set_head(&u, &a);
-        let (strings, condensed) =
-            instances::reply(&session, blinded.phis(), &seed, reply.instances_mut());
-        let commitment = core::array::from_fn(|k| blinded.head()[k]);
+        let (head, replies) = reply.bytes.split_at_mut(Rot::reply_head(n));
+        head[..32].copy_from_slice(&u);
+        head[32..].copy_from_slice(a.as_bytes());
+        let (strings, condensed) = instances::reply(&session, blinded.phis(), &seed, replies);
+        let commitment = blinded.bytes.as_chunks().0[0];
         let digest = blinded.digest(&session, &condensed);
         (Self { session, strings, commitment, digest, reply: reply.clone() }, reply)
     }
@@ -148,12 +153,12 @@ impl Sender {
     /// # Errors
     /// [`Misbehaved::CommitmentMismatch`]: the receiver opened something else than it committed to.
     pub fn finish(self, opening: &Opening) -> Result<SenderKeys, Misbehaved> {
-        if !verdict(commit(&self.session, &opening.0).ct_eq(&self.commitment)) {
+        let (reply, t) = (&self.reply, &opening.bytes.as_chunks().0[0]);
+        if !verdict(commit(&self.session, t).ct_eq(&self.commitment)) {
             return Err(Misbehaved::CommitmentMismatch);
         }
-        let (reply, t) = (&self.reply, &opening.0);
         let transcript = transcript(&self.session, t, &self.digest, reply);
-        let (a, oracle) = (reply.a(), output(&self.session, t, reply.u(), &transcript));
+        let (a, oracle) = (reply.a(), output(&self.session, t, &reply.bytes[..32], &transcript));
         let question = |k: usize| {
             // The bit a is public: it was part of the reply.
             let (i, j) = (k / 2, a.get(k / 2).unwrap_u8() ^ u8::from(k % 2 == 1));

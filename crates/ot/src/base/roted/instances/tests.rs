@@ -140,27 +140,14 @@ fn an_instance_is_the_same_whether_a_is_kept_or_made_by_rows() {
         let coins = Coins::new(&session, ROTED.receiver_coins, &Seed::from_bytes([9; 32]));
         let [blinded, other] = [&by_rows, &kept].map(|batch| {
             let (mut phis, mut digests) = (vec![0; PHI_LEN], vec![0; DIGEST_LEN]);
-            let piece = BlindingPiece {
-                first: 0,
-                secrets: &mut [NO_SECRET],
-                phis: &mut phis,
-                digests: &mut digests,
-            };
-            batch.blind(&coins, &choices, piece);
+            batch.blind(&coins, &choices, 0, &mut [NO_SECRET], &mut phis, &mut digests);
             (phis, digests)
         });
         assert_eq!(blinded, other);
         let [reply, other] = [&by_rows, &kept].map(|batch| {
             let (mut replies, mut strings) = (vec![0; REPLY_LEN], [[0; 32]; 2]);
             let mut digests = vec![0; DIGEST_LEN];
-            let piece = ReplyPiece {
-                first: 0,
-                phis: &blinded.0,
-                replies: &mut replies,
-                strings: &mut strings,
-                digests: &mut digests,
-            };
-            batch.reply(&coins, piece);
+            batch.reply(&coins, 0, &blinded.0, &mut replies, &mut strings, &mut digests);
             (replies, strings, digests)
         });
         assert_eq!(reply, other);
