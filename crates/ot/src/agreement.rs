@@ -35,7 +35,7 @@ use crate::{
     Seed, Session,
     erase::{SecretBytes, Secrets},
     oracle::Wide,
-    popf::{Domain, Elements},
+    popf::Domain,
 };
 
 /// Number of instances from which on a receiver prepares a table of the sender's share, where there
@@ -86,7 +86,7 @@ pub trait Agreement: Copy + Send + Sync + 'static {
         session: &Session,
         n: usize,
         seed: &Seed,
-    ) -> (Self::Receiver, Elements<Self::Domain>);
+    ) -> (Self::Receiver, <Self::Domain as Domain>::Elements);
 
     /// The encodings of the points that the sender shares with a receiver that knows the secrets of
     /// these messages.
@@ -145,13 +145,13 @@ fn encoded(backend: Backend, elements: &[Point]) -> Secrets {
 }
 
 /// Hashes of encodings of shared points, each with what else its key is to depend on.
-fn hash_encodings<'a, const N: usize>(
+pub(crate) fn hash_encodings<'a, const N: usize, const M: usize, const L: usize>(
     session: &Session,
     context: &'static str,
-    points: &Secrets,
+    points: &[[u8; M]],
     position: impl Fn(usize) -> (u64, u8),
     fields: impl Fn(usize) -> [&'a [u8]; N],
-) -> Secrets<16> {
+) -> Secrets<L> {
     let mut keys = Secrets::zeroed(points.len());
     let question = |k: usize| {
         let (i, j) = position(k);

@@ -125,6 +125,14 @@ foxtrot_kernel::redacted! {
     ReceiverKeys, receiver_keys => "<{} redacted>", receiver_keys.keys.len();
 }
 
+/// Sets pairs of keys, of which those of branch 0 come first.
+fn set_pairs(pairs: &mut [[Block; 2]], keys: &[Block]) {
+    let (zeros, ones) = keys.split_at(pairs.len());
+    for (pair, (zero, one)) in pairs.iter_mut().zip(zeros.iter().zip(ones)) {
+        *pair = [*zero, *one];
+    }
+}
+
 /// The receiver's side of a choice.
 #[derive(Debug)]
 pub enum Choice {

@@ -24,7 +24,7 @@ mod tests;
 
 use alloc::vec::Vec;
 
-pub use domain::{Domain, ENCODED_LEN, Elements, Ristretto, Strings};
+pub use domain::{Domain, ENCODED_LEN, Ristretto, Strings};
 pub use eke::Eke;
 pub use even_mansour::EvenMansour;
 pub use feistel::Feistel;
@@ -129,8 +129,8 @@ pub(crate) fn column(bytes: &[u8], stride: usize, at: usize) -> Vec<[u8; ENCODED
 }
 
 /// Their elements, which were checked before.
-pub(crate) fn decoded<D: Domain>(backend: Backend, bytes: &[[u8; ENCODED_LEN]]) -> Elements<D> {
-    let mut elements = Elements::<D>::zeros(bytes.len());
+pub(crate) fn decoded<D: Domain>(backend: Backend, bytes: &[[u8; ENCODED_LEN]]) -> D::Elements {
+    let mut elements = D::zeros(bytes.len());
     D::decode(backend, bytes, &mut elements)
         .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
     elements
@@ -141,15 +141,18 @@ fn hashes<D: Domain, const L: usize>(
     oracle: &Keyed,
     n: usize,
     question: impl Fn(usize) -> (u64, u8, [u8; L]),
-) -> Elements<D> {
+) -> D::Elements {
     let mut answers = SecretBytes::zeroed(n * D::ANSWER_LEN);
     oracle.ask(n, question, &mut answers);
-    let mut hashes = Elements::zeros(n);
+    let mut hashes = D::zeros(n);
     D::hash(oracle.backend(), &answers, &mut hashes);
     hashes
 }
 
 /// Checks that the strings are encodings.
-fn check<D: Domain>(backend: Backend, bytes: &[[u8; ENCODED_LEN]]) -> Result<(), Invalid> {
-    D::decode(backend, bytes, &mut Elements::<D>::zeros(bytes.len()))
+pub(crate) fn check<D: Domain>(
+    backend: Backend,
+    bytes: &[[u8; ENCODED_LEN]],
+) -> Result<(), Invalid> {
+    D::decode(backend, bytes, &mut D::zeros(bytes.len()))
 }

@@ -404,9 +404,10 @@ mod figure2_attacks {
     fn run(n: usize, swap: Option<&[u8]>) -> (SenderKeys, foxtrot_ot::base::ReceiverKeys) {
         let (receiver, commitment, choices) =
             rot_from_ot::Receiver::start(batch(0), n, &seed(1)).unwrap();
-        let sender = rot_from_ot::Sender::start(batch(0), &commitment, &seed(2));
         let (sent, received) = ideal::given(choices, &seed(3));
-        let (sender, honest) = sender.swap(ideal::sent(sent)).unwrap();
+        let sent = ideal::sent(sent);
+        let (sender, honest) =
+            rot_from_ot::Sender::swap(batch(0), &commitment, sent, &seed(2)).unwrap();
         let swap = swap.map_or(honest, |bytes| Swap::decode(bytes, n).unwrap());
         let (keys, opening) = receiver.finish(received, &swap).unwrap();
         (sender.finish(&opening).unwrap(), keys)
@@ -436,11 +437,11 @@ mod figure2_attacks {
         let n = 16;
         let (receiver, commitment, choices) =
             rot_from_ot::Receiver::start(batch(0), n, &seed(1)).unwrap();
-        let sender = rot_from_ot::Sender::start(batch(0), &commitment, &seed(2));
         let (ot_receiver, keys) = pvw::Receiver::start(batch(1), choices, seed(1)).unwrap();
         let zeros = || SenderKeys::new(vec![[[0; 16]; 2]; n]);
         let (ciphertexts, sent) = pvw::send(batch(1), &keys, zeros(), seed(2)).unwrap();
-        let (sender, swap) = sender.swap(sent).unwrap();
+        let (sender, swap) =
+            rot_from_ot::Sender::swap(batch(0), &commitment, sent, &seed(2)).unwrap();
         let (received, opening) =
             receiver.finish(ot_receiver.finish(&ciphertexts).unwrap(), &swap).unwrap();
         assert_rot(&sender.finish(&opening).unwrap(), &received);
@@ -451,9 +452,10 @@ mod figure2_attacks {
         let opened = |counter, wrong: Option<usize>| {
             let (receiver, commitment, choices) =
                 rot_from_ot::Receiver::start(batch(0), 4, &seed(1)).unwrap();
-            let sender = rot_from_ot::Sender::start(batch(counter), &commitment, &seed(2));
             let (sent, received) = ideal::given(choices, &seed(3));
-            let (sender, swap) = sender.swap(ideal::sent(sent)).unwrap();
+            let sent = ideal::sent(sent);
+            let (sender, swap) =
+                rot_from_ot::Sender::swap(batch(counter), &commitment, sent, &seed(2)).unwrap();
             let mut bytes = receiver.finish(received, &swap).unwrap().1.into_bytes();
             if let Some(position) = wrong {
                 bytes[position] ^= 1;
@@ -498,8 +500,8 @@ mod figure2_attacks {
         let two = Swap::decode(&[0], 2).unwrap();
         let finished = start().0.finish(received, &two);
         assert!(matches!(finished, Err(Usage::CountMismatch { .. })));
-        let sender = rot_from_ot::Sender::start(batch(0), &commitment, &seed(2));
-        assert!(matches!(sender.swap(ideal::sent(sent)), Err(Usage::CountMismatch { .. })));
+        let swapped = rot_from_ot::Sender::swap(batch(0), &commitment, ideal::sent(sent), &seed(2));
+        assert!(matches!(swapped, Err(Usage::CountMismatch { .. })));
         for name in ["rot-from-ot:bdgm", "rot-from-ot:pvw"] {
             let base = find(name, Random).unwrap();
             let given = Choice::Given(bits([true]));

@@ -24,7 +24,7 @@ use super::{Agreement, clamped_share, draw, is_coordinate, memory_for};
 use crate::{
     Seed, Session,
     erase::{SecretBytes, Secrets},
-    popf::{Elements, Strings},
+    popf::Strings,
 };
 
 /// Bytes of coins for b and the choice of a string.
@@ -51,8 +51,8 @@ impl Agreement for Elligator {
         clamped_share(session, context, seed, &[CURVE_GENERATOR])
     }
 
-    fn respond(session: &Session, n: usize, seed: &Seed) -> (Secrets, Elements<Strings>) {
-        let (mut scalars, mut messages) = (Secrets::zeroed(n), Elements::<Strings>::zeros(n));
+    fn respond(session: &Session, n: usize, seed: &Seed) -> (Secrets, Secrets) {
+        let (mut scalars, mut messages) = (Secrets::zeroed(n), Secrets::zeroed(n));
         let mut pending: Vec<usize> = (0..n).collect();
         for attempt in 0..=u8::MAX {
             if pending.is_empty() {

@@ -24,7 +24,7 @@ use super::{Agreement, clamped_share, draw, is_coordinate, memory_for};
 use crate::{
     Seed, Session,
     erase::{SecretBytes, Secrets},
-    popf::{Elements, Strings},
+    popf::Strings,
 };
 
 /// Bytes of coins for b, β and bit 255.
@@ -64,7 +64,7 @@ impl Agreement for Moeller {
         clamped_share(session, context, seed, &[CURVE_GENERATOR, TWIST_GENERATOR])
     }
 
-    fn respond(session: &Session, n: usize, seed: &Seed) -> (Scalars, Elements<Strings>) {
+    fn respond(session: &Session, n: usize, seed: &Seed) -> (Scalars, Secrets) {
         let position = |i: usize| (i as u64, 0);
         let coins =
             draw(session, "foxtrot v1 moeller receiver coins", seed, COINS_LEN, n, position);
@@ -77,7 +77,7 @@ impl Agreement for Moeller {
             scalar[31] &= 0x7f;
             on_twist[i / 8] |= (coins[32] & 1) << (i % 8);
         }
-        let mut messages = Elements::<Strings>::zeros(n);
+        let mut messages = Secrets::zeroed(n);
         count(Operation::PointMultiplication, n);
         mul_generators(session.backend(), &scalars, &on_twist, &mut messages);
         for (message, coins) in messages.iter_mut().zip(coins.chunks_exact(COINS_LEN)) {

@@ -1,7 +1,7 @@
 //! Diffie and Hellman over Ristretto255, whose order is prime: there is no cofactor, and no small
 //! subgroup to hide a choice in. b is within 2⁻²⁵⁶ of uniform modulo the order, and so is b·G.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 use curve25519_dalek::Scalar;
 use foxtrot_kernel::{
@@ -15,7 +15,7 @@ use super::{Agreement, draw, encoded, is_element, multiples};
 use crate::{
     Seed, Session,
     erase::Secrets,
-    popf::{self, Elements, decoded},
+    popf::{self, decoded},
 };
 
 /// Bytes of coins for a scalar.
@@ -49,17 +49,17 @@ impl Agreement for Ristretto {
         (Zeroizing::new(a[0]), share.as_flattened().to_vec())
     }
 
-    fn respond(session: &Session, n: usize, seed: &Seed) -> (Secrets, Elements<popf::Ristretto>) {
+    fn respond(session: &Session, n: usize, seed: &Seed) -> (Secrets, Vec<Point>) {
         let context = "foxtrot v1 mcquoid-rosulek-roy receiver coins";
         let scalars = scalars(&draw(session, context, seed, SCALAR_COINS, n, |i| (i as u64, 0)));
-        let mut messages = Elements::zeros(n);
+        let mut messages = vec![Point::IDENTITY; n];
         count(Operation::PointMultiplication, n);
         mul_base(session.backend(), &scalars, &mut messages);
         (scalars, messages)
     }
 
     fn sender_points(backend: Backend, secret: &[u8; 32], messages: &[Point]) -> Secrets {
-        let mut points = Elements::<popf::Ristretto>::zeros(messages.len());
+        let mut points = vec![Point::IDENTITY; messages.len()];
         count(Operation::PointMultiplication, messages.len());
         curve::mul(backend, &[*secret], messages, &mut points);
         encoded(backend, &points)
@@ -67,7 +67,7 @@ impl Agreement for Ristretto {
 
     fn receiver_points(backend: Backend, scalars: &Secrets, share: &[u8]) -> Secrets {
         let a = decoded::<popf::Ristretto>(backend, share.as_chunks().0);
-        let mut points = Elements::<popf::Ristretto>::zeros(scalars.len());
+        let mut points = vec![Point::IDENTITY; scalars.len()];
         multiples(backend, &a[0], scalars, &mut points);
         encoded(backend, &points)
     }

@@ -38,7 +38,7 @@ pub use messages::{Blinded, Challenge, Ciphertexts, Response};
 
 use alloc::vec;
 
-use foxtrot_kernel::memcheck;
+use foxtrot_kernel::{bits, memcheck};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
@@ -52,7 +52,7 @@ use super::{
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session, Usage,
-    choices::verdict,
+    choices::{select, verdict},
     engine::Io,
     oracle::{Oracle, Purpose},
 };
@@ -189,11 +189,8 @@ impl Receiver {
             let mut sk = Zeroizing::new([0; 32]);
             blinding.recover_one(i, [zero, one], &mut sk, &mut chosen);
             let mask = challenger.mask(i, choice, &sk);
-            for (w, ((zero, one), mask)) in
-                w.iter_mut().zip(zero_x.iter().zip(one_x).zip(mask.iter()))
-            {
-                *w = u8::conditional_select(zero, one, choice) ^ mask;
-            }
+            select(choice, zero_x, one_x, w);
+            bits::xor(session.backend(), w, mask.as_slice());
             let points = batch.open(&mut room, i, blinded.phi(i));
             challenger.encrypt(batch, i, &points, w, recomputed.as_mut_slice(), &mut scratch);
             all_equal &= recomputed.as_slice().ct_eq(received);
@@ -287,11 +284,9 @@ impl Sender {
             let branches = bytes.chunks_exact_mut(CIPHERTEXT_BRANCH);
             for ((j, branch), (message, sk)) in (0..).zip(branches).zip(pair.iter().zip(strings)) {
                 let mask = message_mask(&oracle, i, Choice::from(j), sk, &transcript);
-                for (c, (message, mask)) in
-                    branch[BRANCH_LEN..].iter_mut().zip(message.iter().zip(mask.iter()))
-                {
-                    *c = message ^ mask;
-                }
+                let c = &mut branch[BRANCH_LEN..];
+                c.copy_from_slice(message);
+                bits::xor(session.backend(), c, mask.as_slice());
             }
         }
         let expected = Zeroizing::new(response(&session, &answers));
@@ -348,9 +343,8 @@ impl Challenger {
             let (reply, x) = branch.split_at_mut(BRANCH_LEN);
             batch.answer(p, coins.as_slice(), reply, &mut sk, scratch);
             let mask = self.mask(i, Choice::from(j), &sk);
-            for (x, (w, mask)) in x.iter_mut().zip(w.iter().zip(mask.iter())) {
-                *x = w ^ mask;
-            }
+            x.copy_from_slice(w);
+            bits::xor(batch.backend, x, mask.as_slice());
         }
     }
 }

@@ -18,18 +18,13 @@
 //!                                                       c₂ = β·c₁?  M = c₁ + α
 //! ```
 //!
-//! Every point that arrives is multiplied by 8 before it meets a secret (section 3 of the paper): a part of
-//! small order in S would show c otherwise, and one in 8R would change keys.
+//! Every point that arrives is multiplied by 8 before it meets a secret.
 //!
 //! Realises OT against peers that follow the protocol, under gap-DH in the random oracle
 //! model; 32 bytes from S per batch and from R per instance, 64 more from S for two chosen messages.
-//! No protocol here uses it against malicious peers, because a simulator cannot
-//! tell c before R asks for its key, which it may do after the protocol's end, so there is no
-//! UC security and no independence of inputs (Byali et al. 2017/1165; Genç, Iovino, Rial 2017/370; Hauck,
-//! Loss 2017/1011; Li, Micciancio 2018), whatever the paper's Theorem 1 says; its proof takes CDH where the
-//! simulator needs a DDH oracle. The paper hashes no index, so that replayed R give equal keys; here
-//! sub-sid, i and j are hashed. A corrupt S that encrypts one message wrongly learns from an abort
-//! whether it was chosen. Quantum computers read everything.
+//! Not given: UC security against malicious peers, as choices are bound too late; security against
+//! quantum computers. A corrupt S that encrypts one message wrongly learns from an abort whether it
+//! was chosen.
 
 mod adaptor;
 mod messages;
@@ -51,11 +46,10 @@ use zeroize::Zeroizing;
 use super::{Block, MAX_BATCH, check_batch, expect_count};
 use crate::{
     Misbehaved, Seed, Session, Usage,
-    agreement::{draw, memory_for},
+    agreement::{draw, hash_encodings, memory_for},
     choices::verdict,
     erase::{SecretBytes, Secrets},
     expect_at_most,
-    oracle::{Oracle, Wide},
 };
 
 /// The most choices: a branch is a byte.
@@ -66,6 +60,9 @@ const MAX_KEYS: usize = 1 << 20;
 
 /// Instances that are computed together.
 const GROUP: usize = 256;
+
+/// The context of H(i, j, E(8S), E(64R), point).
+const OUTPUT: &str = "foxtrot v1 chou-orlandi output";
 
 /// The sender, waiting for [`Points`].
 ///
@@ -147,7 +144,6 @@ impl Sender {
         count(Operation::PointMultiplication, 1);
         curve::mul(backend, &[*y], &[s], &mut t);
         curve::mul_by_cofactor(backend, &mut t);
-        let oracle = output(&session);
         let mut keys = Secrets::zeroed(n * m);
         for (first, keys) in (0..n).step_by(GROUP).zip(keys.chunks_mut(GROUP * m)) {
             let count_of = keys.len() / m;
@@ -159,12 +155,11 @@ impl Sender {
             count(Operation::PointMultiplication, count_of);
             curve::mul(backend, &[*y], &r, &mut shared);
             let mut encodings = Secrets::zeroed(count_of);
-            let mut of_branch = Secrets::zeroed(count_of);
             for j in 0..m {
                 curve::compress(backend, &shared, &mut encodings);
-                let position = |k: usize| (first + k, branch(j));
-                let fields = |k: usize| [&s_bytes[..], &r_bytes[k], &encodings[k]];
-                derive(&session, &oracle, position, fields, &mut of_branch);
+                let position = |k: usize| ((first + k) as u64, branch(j));
+                let fields = |k: usize| [&s_bytes[..], &r_bytes[k]];
+                let of_branch = hash_encodings(&session, OUTPUT, &encodings, position, fields);
                 for (k, key) in of_branch.iter().enumerate() {
                     keys[k * m + j] = *key;
                 }
@@ -205,7 +200,6 @@ pub fn choose(
     let position = |i: usize| (i as u64, 0);
     let x = draw(&session, "foxtrot v1 chou-orlandi receiver coins", &seed, 32, n, position);
     let (x, _) = x.as_chunks();
-    let oracle = output(&session);
     let mut points = Points::blank(n);
     let mut keys = Secrets::zeroed(n);
     for (first, keys) in (0..n).step_by(GROUP).zip(keys.chunks_mut(GROUP)) {
@@ -233,9 +227,9 @@ pub fn choose(
         curve::mul_by_cofactor(backend, shared);
         let mut encodings = Secrets::zeroed(count_of);
         curve::compress(backend, shared, &mut encodings);
-        let position = |k: usize| (first + k, choices[k]);
-        let fields = |k: usize| [&s_bytes[..], &r_bytes[k], &encodings[k]];
-        derive(&session, &oracle, position, fields, keys);
+        let position = |k: usize| ((first + k) as u64, choices[k]);
+        let fields = |k: usize| [&s_bytes[..], &r_bytes[k]];
+        keys.copy_from_slice(&hash_encodings(&session, OUTPUT, &encodings, position, fields));
     }
     let mut own = SecretBytes::zeroed(n);
     own.copy_from_slice(choices);
@@ -350,22 +344,6 @@ fn branch(j: usize) -> u8 {
 fn halves(key: &[u8; 32]) -> [Zeroizing<u128>; 2] {
     let half = |k: usize| u128::from_le_bytes(key.as_chunks().0[k]);
     [0, 1].map(|k| Zeroizing::new(half(k)))
-}
-
-fn output(session: &Session) -> Oracle {
-    session.oracle("foxtrot v1 chou-orlandi output")
-}
-
-/// H(i, j, E(8S), E(64R), point).
-fn derive<'a>(
-    session: &Session,
-    oracle: &Oracle,
-    position: impl Fn(usize) -> (usize, u8),
-    fields: impl Fn(usize) -> [&'a [u8]; 3],
-    keys: &mut [[u8; 32]],
-) {
-    let question = |k: usize| (position(k).0 as u64, position(k).1, fields(k));
-    Wide::new(session.backend()).ask(oracle, keys.len(), question, keys.as_flattened_mut());
 }
 
 foxtrot_kernel::redacted! {

@@ -18,14 +18,11 @@
 //! key = p                                               keys = p₀, p₁
 //! ```
 //!
-//! R must have asked H₂ for its keys before it can respond, which binds its choices; S must have
-//! known all h₀, or R ends the run. This realises OT with *selective failure*: a corrupt S
-//! that changes some χ guesses these choices, and sees by R's going on that it guessed right. UC, under CDH in
-//! the observable random oracle model, for batches of more than 2·40 instances, which the
-//! extraction of S's keys needs. The paper has no index in H₂ and H₃, so that equal B have equal keys;
-//! here sub-sid, i and j are hashed. Selective failure is harmless below `kos`, where
-//! guessing bits of Δ is allowed for, and nowhere else here. 96 bytes from R and 64 from S per batch, 32 and 16 per
-//! instance. Quantum computers read everything.
+//! Realises OT with *selective failure* in the UC framework, under CDH in the observable random oracle
+//! model, for batches of more than 2·40 instances: a corrupt S that changes some χ guesses these
+//! choices, and sees by R's going on that it guessed right. That is harmless below `kos`, and nowhere
+//! else here (`docs/protocols/csw.md`). 96 bytes from R and 64 from S per batch, 32 and 16 per
+//! instance. Not given: security against quantum computers.
 
 mod messages;
 
@@ -34,6 +31,7 @@ pub use messages::{Challenge, Points, Response};
 use alloc::vec;
 
 use foxtrot_kernel::{
+    bits,
     counters::{Operation, count},
     curve::{self, Point, mul_base, ristretto},
 };
@@ -42,16 +40,15 @@ use zeroize::Zeroizing;
 
 use super::{
     Adversary, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys,
-    check_batch, expect_count,
+    check_batch, expect_count, set_pairs,
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session, Usage,
-    agreement::{draw, hash_elements, multiples, scalars},
+    agreement::{draw, hash_elements, hash_encodings, multiples, scalars},
     choices::{select, verdict},
     engine::Engine,
     erase::Secrets,
-    oracle::Wide,
-    popf::{Elements, Ristretto, decoded},
+    popf::{Ristretto, decoded},
 };
 
 /// Instances that are computed together.
@@ -113,12 +110,12 @@ impl Receiver {
         points.bytes[..32].copy_from_slice(&public_seed);
         let t = point_of(&session, points.seed());
         let secrets = scalars(&draw(&session, context, &seed, 64, n, |i| (i as u64, 0)));
-        let mut zero = Elements::<Ristretto>::zeros(n);
-        let mut one = Elements::<Ristretto>::zeros(n);
+        let mut zero = vec![Point::IDENTITY; n];
+        let mut one = vec![Point::IDENTITY; n];
         count(Operation::PointMultiplication, n);
         mul_base(backend, &secrets, &mut zero);
         curve::add(backend, &zero, &[t], &mut one);
-        let mut b = Elements::<Ristretto>::zeros(n);
+        let mut b = vec![Point::IDENTITY; n];
         curve::select(backend, choices.as_bytes(), &zero, &one, &mut b);
         ristretto::encode(backend, &b, points.encodings_mut());
         Ok((Self { session, choices, points: points.clone(), secrets }, points))
@@ -135,10 +132,11 @@ impl Receiver {
         expect_count("instances in the challenge", n, challenge.instances())?;
         let backend = session.backend();
         let z = decoded::<Ristretto>(backend, core::slice::from_ref(challenge.z()));
-        let mut shared = Elements::<Ristretto>::zeros(n);
+        let mut shared = vec![Point::IDENTITY; n];
         multiples(backend, &z[0], &secrets, &mut shared);
         let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
-        let keys = pads(&session, challenge.z(), points.encodings(), &shared, position);
+        let own = |i: usize| &points.encodings()[i];
+        let keys = pads(&session, challenge.z(), own, &shared, position);
         let mut hashes = hashes(&session, &keys, position);
         for (i, (hash, chi)) in hashes.iter_mut().zip(challenge.differences()).enumerate() {
             let other: Zeroizing<Block> =
@@ -166,7 +164,7 @@ impl Sender {
     fn challenge_with(session: &Session, points: &Points, r: &[[u8; 32]]) -> (Self, Challenge) {
         let (n, backend) = (points.instances(), session.backend());
         let mut z = [Point::IDENTITY];
-        let mut of_t = Elements::<Ristretto>::zeros(1);
+        let mut of_t = vec![Point::IDENTITY; 1];
         count(Operation::PointMultiplication, 2);
         curve::mul(backend, r, &[Point::BASE], &mut z);
         curve::mul(backend, r, &[point_of(session, points.seed())], &mut of_t);
@@ -178,28 +176,23 @@ impl Sender {
             let range = first..first + pairs.len();
             let encodings = &points.encodings()[range.clone()];
             let b = decoded::<Ristretto>(backend, encodings);
-            let mut shared = [0, 1].map(|_| Elements::<Ristretto>::zeros(pairs.len()));
-            let [zero, one] = &mut shared;
-            count(Operation::PointMultiplication, pairs.len());
+            // Those of branch 0 first.
+            let count_of = pairs.len();
+            let mut shared = vec![Point::IDENTITY; 2 * count_of];
+            let (zero, one) = shared.split_at_mut(count_of);
+            count(Operation::PointMultiplication, count_of);
             curve::mul(backend, r, &b, zero);
             curve::sub(backend, zero, &of_t, one);
-            let hashes = [0, 1].map(|j| {
-                let position = |k: usize| ((first + k) as u64, j);
-                let shared = &shared[usize::from(j)];
-                let of_branch = pads(session, challenge.z(), encodings, shared, position);
-                for (pair, key) in pairs.iter_mut().zip(of_branch.iter()) {
-                    pair[usize::from(j)] = *key;
-                }
-                hashes(session, &of_branch, position)
-            });
+            let position = |k: usize| ((first + k % count_of) as u64, u8::from(k >= count_of));
+            let own = |k: usize| &encodings[k % count_of];
+            let keys = pads(session, challenge.z(), own, &shared, position);
+            set_pairs(pairs, &keys);
+            let hashes = hashes(session, &keys, position);
+            let (zeros, ones) = hashes.split_at(count_of);
             let differences = &mut challenge.differences_mut()[range.clone()];
-            let [zeros, ones] = hashes.each_ref().map(|hashes| hashes.as_flattened());
-            for (chi, (zero, one)) in
-                differences.as_flattened_mut().iter_mut().zip(zeros.iter().zip(ones))
-            {
-                *chi = zero ^ one;
-            }
-            of_zero[range].copy_from_slice(&hashes[0]);
+            differences.copy_from_slice(zeros);
+            bits::xor(backend, differences.as_flattened_mut(), ones.as_flattened());
+            of_zero[range].copy_from_slice(zeros);
         }
         let expected = answer(session, &of_zero);
         *challenge.proof_mut() = proof(session, &expected);
@@ -228,24 +221,19 @@ fn point_of(session: &Session, seed: &[u8; 32]) -> Point {
 }
 
 /// H₂(i, j, z, B, point) for all: the keys.
-fn pads(
+fn pads<'a>(
     session: &Session,
-    z: &[u8],
-    b: &[[u8; 32]],
+    z: &'a [u8; 32],
+    b: impl Fn(usize) -> &'a [u8; 32],
     points: &[Point],
     position: impl Fn(usize) -> (u64, u8),
 ) -> Secrets<16> {
-    hash_elements(session, "foxtrot v1 csw H2", points, position, |k| [z, &b[k]])
+    hash_elements(session, "foxtrot v1 csw H2", points, position, |k| [z, b(k)])
 }
 
 /// H₃(i, j, key) for all.
 fn hashes(session: &Session, keys: &[Block], position: impl Fn(usize) -> (u64, u8)) -> Secrets<16> {
-    let oracle = session.oracle("foxtrot v1 csw H3");
-    let mut hashes = Secrets::zeroed(keys.len());
-    let question = |k: usize| (position(k).0, position(k).1, [&keys[k][..]]);
-    let places = hashes.as_flattened_mut();
-    Wide::new(session.backend()).ask(&oracle, keys.len(), question, places);
-    hashes
+    hash_encodings(session, "foxtrot v1 csw H3", keys, position, |_| [])
 }
 
 /// H₄ of all hashes of keys of branch 0.

@@ -14,17 +14,16 @@
 //! ```
 //!
 //! Realises endemic OT against malicious adversaries in the UC framework under DDH in the random oracle
-//! model. Every a is used once, so no assumption with an oracle is needed; that is what it has over
-//! `masny-rindal-reuse`, which is [`super::mcquoid_rosulek_roy`] with the same POPF and one share for
-//! a batch. 64 bytes each way per instance. A corrupt party may fix its own keys; quantum computers
-//! read everything.
+//! model. Every a is used once, so no assumption with an oracle is needed, unlike for
+//! `masny-rindal-reuse` ([`super::mcquoid_rosulek_roy`]). 64 bytes each way per instance. A corrupt
+//! party may fix its own keys; quantum computers read everything.
 
 use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     Backend,
     counters::{Operation, count},
-    curve::{self, Invalid, mul_base, ristretto},
+    curve::{self, Invalid, Point, mul_base, ristretto},
 };
 
 use super::{
@@ -37,7 +36,7 @@ use crate::{
     choices::select,
     engine::Engine,
     erase::{SecretBytes, Secrets},
-    popf::{self, Elements, Popf, Ristretto, column, decoded},
+    popf::{self, Popf, Ristretto, check, column, decoded},
 };
 
 /// The POPF.
@@ -67,9 +66,7 @@ message! {
     len: |n| n * PAIR_LEN,
     check: |bytes, _n| {
         let (points, _) = bytes.as_chunks::<32>();
-        let mut elements = Elements::<Ristretto>::zeros(points.len());
-        let decoded = ristretto::decode(Backend::best(), points, &mut elements);
-        let decoded = decoded.err().map(|Invalid { index }| index);
+        let decoded = check::<Ristretto>(Backend::best(), points).err().map(|Invalid { index }| index);
         let neutral = points.iter().position(|point| *point == [0; 32]);
         match decoded.or(neutral) {
             None => Ok(()),
@@ -117,7 +114,7 @@ impl Receiver {
         let backend = session.backend();
         let context = "foxtrot v1 masny-rindal receiver coins";
         let secrets = scalars(&draw(&session, context, &seed, 64, n, |i| (i as u64, 0)));
-        let mut points = Elements::<Ristretto>::zeros(n);
+        let mut points = vec![Point::IDENTITY; n];
         count(Operation::PointMultiplication, n);
         mul_base(backend, &secrets, &mut points);
         let coins = draw(&session, context, &seed, Values::COINS_LEN, n, |i| (i as u64, 1));
@@ -140,7 +137,7 @@ impl Receiver {
         let branch =
             |j: usize| decoded::<Ristretto>(backend, &column(shares.as_bytes(), PAIR_LEN, 32 * j));
         let [zero, one] = [0, 1].map(branch);
-        let mut points = Elements::<Ristretto>::zeros(n);
+        let mut points = vec![Point::IDENTITY; n];
         curve::select(backend, choices.as_bytes(), &zero, &one, &mut points);
         let mut chosen = Secrets::zeroed(n);
         for (i, (chosen, pair)) in
@@ -148,7 +145,7 @@ impl Receiver {
         {
             select(choices.get(i), &pair[..32], &pair[32..], chosen);
         }
-        let mut shared = Elements::<Ristretto>::zeros(n);
+        let mut shared = vec![Point::IDENTITY; n];
         count(Operation::PointMultiplication, n);
         curve::mul(backend, &secrets, &points, &mut shared);
         let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
@@ -169,12 +166,12 @@ pub fn respond(session: Session, blinded: &Blinded, seed: Seed) -> (SenderKeys, 
     for (first, (pairs, (phis, shares))) in (0..).step_by(GROUP).zip(groups) {
         let n = pairs.len();
         // Those of branch 0 first.
-        let mut values = Elements::<Ristretto>::zeros(2 * n);
+        let mut values = vec![Point::IDENTITY; 2 * n];
         let (zero, one) = values.split_at_mut(n);
         popf.evaluate(first, phis, [zero, one]);
         let position = |k: usize| (first + (k % n) as u64, u8::from(k >= n));
         let a = scalars(&draw(&session, context, &seed, 64, 2 * n, position));
-        let mut points = Elements::<Ristretto>::zeros(2 * n);
+        let mut points = vec![Point::IDENTITY; 2 * n];
         count(Operation::PointMultiplication, 4 * n);
         mul_base(backend, &a, &mut points);
         let mut encodings = vec![[0; 32]; 2 * n];
@@ -194,7 +191,7 @@ pub fn respond(session: Session, blinded: &Blinded, seed: Seed) -> (SenderKeys, 
 fn derive(
     session: &Session,
     shares: &[[u8; 32]],
-    points: &[curve::Point],
+    points: &[Point],
     position: impl Fn(usize) -> (u64, u8),
 ) -> Secrets<16> {
     hash_elements(session, "foxtrot v1 masny-rindal output", points, position, |k| [&shares[k]])

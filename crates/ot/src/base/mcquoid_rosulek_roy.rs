@@ -34,14 +34,14 @@ use zeroize::Zeroizing;
 
 use super::{
     Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
-    expect_count, message::message,
+    expect_count, message::message, set_pairs,
 };
 use crate::{
     Bits, Decode, Seed, Session, Usage,
     agreement::{self, Agreement, draw, keys},
     engine::Engine,
     erase::SecretBytes,
-    popf::{self, Elements, Popf},
+    popf::{self, Domain, Popf},
 };
 
 /// Prefix of the names of this protocol; the POPF and the agreement follow.
@@ -143,17 +143,13 @@ impl<P: Popf, A: Agreement<Domain = P::Domain>> Sender<P, A> {
         for (first, (pairs, phis)) in (0..).step_by(GROUP).zip(pairs.chunks_mut(GROUP).zip(phis)) {
             // Step 4: those of branch 0 first.
             let count = pairs.len();
-            let mut values = Elements::<P::Domain>::zeros(2 * count);
+            let mut values = P::Domain::zeros(2 * count);
             let (zero, one) = values.split_at_mut(count);
             popf.evaluate(first, phis, [zero, one]);
             // Step 5.
             let position = |k: usize| (first + (k % count) as u64, u8::from(k >= count));
             let points = A::sender_points(session.backend(), &secret, &values);
-            let keys = keys::<A>(&session, share.as_bytes(), &points, position);
-            let (zeros, ones) = keys.split_at(count);
-            for (pair, (zero, one)) in pairs.iter_mut().zip(zeros.iter().zip(ones)) {
-                *pair = [*zero, *one];
-            }
+            set_pairs(pairs, &keys::<A>(&session, share.as_bytes(), &points, position));
         }
         Ok(SenderKeys::new(pairs))
     }

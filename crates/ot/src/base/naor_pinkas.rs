@@ -12,13 +12,10 @@
 //! keys = H(i, j, C, A, P₀, r·P_j), P₁ = C − P₀          key = H(i, c, C, A, P₀, k·A)
 //! ```
 //!
-//! C is hashed from S's coins, so that S also knows no k with C = k·G; R would know both keys with it. P₀ is
-//! uniform whatever c is, so choices are hidden unconditionally. Realises OT against peers that follow
-//! the protocol, under CDH in the random oracle model; a corrupt R cannot compute both keys, but
-//! there is a simulator for a corrupt S only in the sense that it learns nothing (*one-sided*): c is
-//! extracted too late, as in [`super::chou_orlandi`]. 64 bytes from S per batch, 32 from R per instance.
-//! The paper hashes no index where it reuses r; here sub-sid, i and j are hashed. Quantum computers
-//! read everything.
+//! Realises OT against peers that follow the protocol, under CDH in the random oracle model. Choices are
+//! hidden unconditionally, and a corrupt R cannot compute both keys, but its choice is extracted too
+//! late for a simulator (`docs/protocols/naor-pinkas.md`). 64 bytes from S per batch, 32 from R per
+//! instance. Not given: security against quantum computers.
 
 use alloc::{vec, vec::Vec};
 
@@ -32,14 +29,14 @@ use zeroize::Zeroizing;
 
 use super::{
     Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
-    expect_count, message::message,
+    expect_count, message::message, set_pairs,
 };
 use crate::{
     Bits, Decode, Seed, Session, Usage,
     agreement::{draw, hash_elements, is_element, multiples, scalars},
     engine::Engine,
     erase::Secrets,
-    popf::{Elements, Ristretto, decoded},
+    popf::{Ristretto, check, decoded},
 };
 
 /// Instances that are computed together.
@@ -63,9 +60,8 @@ message! {
     /// R → S: P₀ of every instance.
     PublicKeys,
     len: |n| n * 32,
-    check: |bytes, n| {
-        let mut points = vec![Point::IDENTITY; n];
-        ristretto::decode(Backend::best(), bytes.as_chunks().0, &mut points)
+    check: |bytes, _n| {
+        check::<Ristretto>(Backend::best(), bytes.as_chunks().0)
             .map_err(|Invalid { index: instance }| Decode::Point { message: Self::NAME, instance })
     }
 }
@@ -112,6 +108,7 @@ impl Sender {
         let r = Zeroizing::new(scalars(&coins[..64])[0]);
         let mut points = [const { Point::IDENTITY }; 2];
         let (c, a) = points.split_at_mut(1);
+        // So S also knows no k with C = k·G.
         ristretto::from_uniform(backend, coins[64..].as_chunks().0, c);
         count(Operation::PointMultiplication, 1);
         curve::mul(backend, &[*r], &[Point::BASE], a);
@@ -130,7 +127,7 @@ impl Sender {
         expect_count("instances in the receiver's message", n, public_keys.instances())?;
         let backend = session.backend();
         // r·C, once for all.
-        let mut of_c = Elements::<Ristretto>::zeros(1);
+        let mut of_c = vec![Point::IDENTITY; 1];
         count(Operation::PointMultiplication, 1);
         curve::mul(backend, &[*r], &setup.points(backend)[..1], &mut of_c);
         let mut keys = vec![[[0; 16]; 2]; n];
@@ -138,19 +135,16 @@ impl Sender {
         let groups = keys.chunks_mut(GROUP).zip(encodings.chunks(GROUP));
         for (first, (pairs, encodings)) in (0..).step_by(GROUP).zip(groups) {
             let points = decoded::<Ristretto>(backend, encodings);
-            let mut shared = [0, 1].map(|_| Elements::<Ristretto>::zeros(pairs.len()));
-            count(Operation::PointMultiplication, pairs.len());
-            let [zero, one] = &mut shared;
+            // Those of branch 0 first.
+            let n = pairs.len();
+            let mut shared = vec![Point::IDENTITY; 2 * n];
+            let (zero, one) = shared.split_at_mut(n);
+            count(Operation::PointMultiplication, n);
             curve::mul(backend, &[*r], &points, zero);
             curve::sub(backend, &of_c, zero, one);
-            for (j, shared) in (0..).zip(&shared) {
-                let position = |k: usize| ((first + k) as u64, j);
-                let own = |k: usize| &encodings[k];
-                let of_branch = derive(&session, &setup, shared, position, own);
-                for (pair, key) in pairs.iter_mut().zip(of_branch.iter()) {
-                    pair[usize::from(j)] = *key;
-                }
-            }
+            let position = |k: usize| ((first + k % n) as u64, u8::from(k >= n));
+            let keys = derive(&session, &setup, &shared, position, |k| &encodings[k % n]);
+            set_pairs(pairs, &keys);
         }
         Ok(SenderKeys::new(keys))
     }
@@ -176,12 +170,12 @@ pub fn choose(
     let points = setup.points(backend);
     let (c, a) = points.split_at(1);
     // Steps 2 and 3.
-    let mut own = Elements::<Ristretto>::zeros(n);
-    let mut other = Elements::<Ristretto>::zeros(n);
+    let mut own = vec![Point::IDENTITY; n];
+    let mut other = vec![Point::IDENTITY; n];
     count(Operation::PointMultiplication, n);
     mul_base(backend, &k, &mut own);
     curve::sub(backend, c, &own, &mut other);
-    let mut zero = Elements::<Ristretto>::zeros(n);
+    let mut zero = vec![Point::IDENTITY; n];
     curve::select(backend, choices.as_bytes(), &own, &other, &mut zero);
     let mut public_keys = PublicKeys::blank(n);
     let (encodings, _) = public_keys.bytes.as_chunks_mut();
@@ -208,8 +202,8 @@ fn derive<'a>(
 
 impl Setup {
     /// C and A.
-    fn points(&self, backend: Backend) -> Elements<Ristretto> {
-        decoded(backend, self.bytes.as_chunks().0)
+    fn points(&self, backend: Backend) -> Vec<Point> {
+        decoded::<Ristretto>(backend, self.bytes.as_chunks().0)
     }
 }
 

@@ -31,7 +31,10 @@ use super::{
     expect_count,
     message::message,
 };
-use crate::{Bits, Direction, Misbehaved, Seed, Session, Usage, choices::verdict, engine::Engine};
+use crate::{
+    Bits, Direction, Misbehaved, Seed, Session, Usage, choices::verdict, engine::Engine,
+    oracle::Oracle,
+};
 
 /// The protocol over an OT, as a [`BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +66,10 @@ fn commit(session: &Session, t: &[u8]) -> [u8; 32] {
     session.oracle("foxtrot v1 rot-from-ot commitment").query(0, 0).field(t).finish()
 }
 
-impl Swap {
-    fn bits(&self) -> Bits {
-        Bits::from_random(self.bytes.clone(), self.n)
-    }
+/// message ⊕ H(i, j, t).
+fn share(oracle: &Oracle, i: usize, j: u8, t: &[u8], message: &Block) -> Block {
+    let share: Zeroizing<Block> = Zeroizing::new(oracle.query(i as u64, j).field(t).finish());
+    core::array::from_fn(|k| message[k] ^ share[k])
 }
 
 /// The receiver, while the OT runs with the choices that it drew.
@@ -98,65 +101,45 @@ pub struct Receiver {
     t: Zeroizing<[u8; 32]>,
 }
 
-/// The sender, while the OT runs. The OT needs a session of its own, such as a
-/// [`sub`](Session::sub) of this one.
+/// The sender, waiting for the [`Opening`]. It has no keys to give before that is checked.
 ///
 /// It tells the bits c when the OT is over, which a [`Sent`] proves. A receiver that knew them
-/// before it chose would choose b ⊕ c.
+/// before it chose would choose b ⊕ c. The OT needs a session of its own, such as a
+/// [`sub`](Session::sub) of this one.
 ///
 /// ```
-/// # use foxtrot_ot::{Bits, Direction, Seed, Session, Sid, base::{chosen::drawn_messages, pvw, rot_from_ot::{Receiver, Sender}}};
+/// # use foxtrot_ot::{Direction, Seed, Session, Sid, base::{chosen::drawn_messages, pvw, rot_from_ot::{Receiver, Sender}}};
 /// # let session = || Session::new(Sid::from_bytes([0; 32]));
 /// # let seed = || Seed::from_bytes([0; 32]);
 /// let ot_session = || session().sub("pvw", 0, Direction::InitiatorSends);
 /// let messages = drawn_messages(&ot_session(), 1, &seed());
-/// # let (_receiver, commitment, choices) = Receiver::start(session(), 1, &seed())?;
-/// # let (_ot_receiver, keys) = pvw::Receiver::start(ot_session(), choices, seed())?;
-/// let sender = Sender::start(session(), &commitment, &seed());
-/// let (_ciphertexts, sent) = pvw::send(ot_session(), &keys, messages, seed())?;
-/// let (_sender, _swap) = sender.swap(sent)?;
+/// let (receiver, commitment, choices) = Receiver::start(session(), 1, &seed())?;
+/// let (ot_receiver, keys) = pvw::Receiver::start(ot_session(), choices, seed())?;
+/// let (ciphertexts, sent) = pvw::send(ot_session(), &keys, messages, seed())?;
+/// let (sender, swap) = Sender::swap(session(), &commitment, sent, &seed())?;
+/// let (_, opening) = receiver.finish(ot_receiver.finish(&ciphertexts)?, &swap)?;
+/// sender.finish(&opening)?.pairs();
 /// # Ok::<(), foxtrot_ot::Error>(())
 /// ```
 ///
 /// ```compile_fail,E0308
-/// # use foxtrot_ot::base::{SenderKeys, rot_from_ot::Sender};
-/// # fn early(sender: Sender, messages: SenderKeys) {
-/// let _ = sender.swap(messages);
+/// # use foxtrot_ot::{Seed, Session, base::{SenderKeys, rot_from_ot::{Commitment, Sender}}};
+/// # fn early(session: Session, commitment: &Commitment, messages: SenderKeys, seed: &Seed) {
+/// let _ = Sender::swap(session, commitment, messages, seed);
+/// # }
+/// ```
+///
+/// ```compile_fail,E0599
+/// # use foxtrot_ot::base::rot_from_ot::Sender;
+/// # fn unchecked(sender: &Sender) {
+/// sender.pairs();
 /// # }
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender {
     session: Session,
     commitment: Commitment,
-    swap: Swap,
-}
-
-/// The sender, waiting for the [`Opening`]. It has no keys to give before that is checked.
-///
-/// ```
-/// # use foxtrot_ot::{Seed, Session, Sid, base::rot_from_ot::{Receiver, Sender}, ideal};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = Seed::from_bytes([0; 32]);
-/// let (receiver, commitment, choices) = Receiver::start(session(), 1, &seed)?;
-/// let sender = Sender::start(session(), &commitment, &seed);
-/// let (sent, received) = ideal::given(choices, &seed);
-/// let (sender, swap) = sender.swap(ideal::sent(sent))?;
-/// let (_, opening) = receiver.finish(received, &swap)?;
-/// sender.finish(&opening)?.pairs();
-/// # Ok::<(), foxtrot_ot::Error>(())
-/// ```
-///
-/// ```compile_fail,E0599
-/// # use foxtrot_ot::base::rot_from_ot::Swapped;
-/// # fn unchecked(sender: &Swapped) {
-/// sender.pairs();
-/// # }
-/// ```
-#[must_use = "the protocol is not finished"]
-pub struct Swapped {
-    session: Session,
-    commitment: Commitment,
-    swap: Swap,
+    swap: Bits,
     sent: SenderKeys,
 }
 
@@ -195,44 +178,42 @@ impl Receiver {
         let oracle = self.session.oracle("foxtrot v1 rot-from-ot share");
         let keys = received.keys().iter().enumerate().map(|(i, message)| {
             let b = received.choices().get(i).unwrap_u8();
-            let share: Zeroizing<Block> =
-                Zeroizing::new(oracle.query(i as u64, b).field(self.t.as_slice()).finish());
-            core::array::from_fn(|k| message[k] ^ share[k])
+            share(&oracle, i, b, self.t.as_slice(), message)
         });
         let keys = keys.collect();
         Ok((
-            ReceiverKeys::new(received.choices().xor(&swap.bits()), keys),
+            ReceiverKeys::new(
+                received.choices().xor(&Bits::from_random(swap.bytes.clone(), self.n)),
+                keys,
+            ),
             Opening { bytes: self.t.to_vec(), n: self.n },
         ))
     }
 }
 
 impl Sender {
-    /// Takes the commitment, without which the OT must not begin.
-    pub fn start(session: Session, commitment: &Commitment, seed: &Seed) -> Self {
-        let n = commitment.instances();
+    /// Step 4: the bits that swap the messages that it has sent in the OT, which must not have begun
+    /// before the commitment was there.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if the OT had another number of instances.
+    pub fn swap(
+        session: Session,
+        commitment: &Commitment,
+        sent: Sent,
+        seed: &Seed,
+    ) -> Result<(Self, Swap), Usage> {
+        let (n, sent) = (commitment.instances(), sent.into_messages());
+        expect_count("sent messages", n, sent.pairs().len())?;
         let mut coins = vec![0; n.div_ceil(8)];
         let oracle = session.oracle("foxtrot v1 rot-from-ot sender coins");
         oracle.query(0, 0).field(seed.as_bytes()).fill(&mut coins);
         let mut bits = Bits::from_random(coins, n);
         bits.make_public();
         let swap = Swap { bytes: bits.as_bytes().to_vec(), n };
-        Self { session, commitment: commitment.clone(), swap }
+        Ok((Self { session, commitment: commitment.clone(), swap: bits, sent }, swap))
     }
 
-    /// Step 4: the messages that it has sent in the OT, and the bits that swap them.
-    ///
-    /// # Errors
-    /// [`Usage::CountMismatch`] if the OT had another number of instances.
-    pub fn swap(self, sent: Sent) -> Result<(Swapped, Swap), Usage> {
-        let Self { session, commitment, swap } = self;
-        let sent = sent.into_messages();
-        expect_count("sent messages", commitment.instances(), sent.pairs().len())?;
-        Ok((Swapped { session, commitment, swap: swap.clone(), sent }, swap))
-    }
-}
-
-impl Swapped {
     /// Steps 7 and 8: checks the opening and gives the keys.
     ///
     /// # Errors
@@ -243,15 +224,10 @@ impl Swapped {
             return Err(Misbehaved::CommitmentMismatch);
         }
         let oracle = self.session.oracle("foxtrot v1 rot-from-ot share");
-        let swap = self.swap.bits();
         let keys = self.sent.pairs().iter().enumerate().map(|(i, pair)| {
-            let key = |j: u8| -> Block {
-                let share: Zeroizing<Block> =
-                    Zeroizing::new(oracle.query(i as u64, j).field(&opening.bytes).finish());
-                core::array::from_fn(|k| pair[usize::from(j)][k] ^ share[k])
-            };
+            let key = |j: u8| share(&oracle, i, j, &opening.bytes, &pair[usize::from(j)]);
             // The bit c is public.
-            let c = swap.get(i).unwrap_u8();
+            let c = self.swap.get(i).unwrap_u8();
             [key(c), key(1 ^ c)]
         });
         Ok(SenderKeys::new(keys.collect()))
@@ -295,9 +271,8 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
             let commitment = Commitment::receive(&io, n).await?;
             let ot_session = ot_session::<O>(&session);
             let messages = drawn_messages(&ot_session, n, &seed);
-            let sender = Sender::start(session, &commitment, &seed);
-            let sent = O::send(&io, ot_session, messages, seed).await?;
-            let (sender, swap) = sender.swap(sent)?;
+            let sent = O::send(&io, ot_session, messages, seed.again()).await?;
+            let (sender, swap) = Sender::swap(session, &commitment, sent, &seed)?;
             io.send(swap.into_bytes()).await;
             Ok(sender.finish(&Opening::receive(&io, n).await?)?)
         }))
@@ -326,5 +301,4 @@ fn ot_session<O: ChosenMessageOt>(session: &Session) -> Session {
 foxtrot_kernel::redacted! {
     Receiver, receiver => "<{} instances>", receiver.n;
     Sender, sender => "<{} instances>", sender.commitment.instances();
-    Swapped, swapped => "<{} instances>", swapped.commitment.instances();
 }

@@ -1,17 +1,14 @@
 //! The groups in which the values of POPFs lie, many elements at once.
 
 use alloc::{vec, vec::Vec};
-use core::{
-    fmt,
-    ops::{Deref, DerefMut},
-};
+use core::{fmt, ops::DerefMut};
 
 use foxtrot_kernel::{
     Backend,
     curve::{self, Invalid, Point, ristretto},
 };
 
-use crate::erase::erase;
+use crate::erase::Secrets;
 
 /// Bytes of an encoded element.
 pub const ENCODED_LEN: usize = 32;
@@ -23,14 +20,17 @@ pub trait Domain: Copy + fmt::Debug + Send + Sync + 'static {
     /// Its elements.
     type Element: Clone + Send + Sync;
 
+    /// Lists of them, which are erased when they are dropped.
+    type Elements: DerefMut<Target = [Self::Element]> + Send;
+
     /// The domain.
     const VALUE: Self;
 
     /// Length in bytes of the oracle's answers from which elements are made.
     const ANSWER_LEN: usize;
 
-    /// The neutral element.
-    const ZERO: Self::Element;
+    /// Makes n neutral elements.
+    fn zeros(n: usize) -> Self::Elements;
 
     /// The elements that uniform answers of [`Domain::ANSWER_LEN`] bytes each, one after another,
     /// stand for; they are uniform.
@@ -74,13 +74,7 @@ pub trait Domain: Copy + fmt::Debug + Send + Sync + 'static {
         b: &[Self::Element],
         differences: &mut [Self::Element],
     );
-
-    /// Overwrites elements that may be secret.
-    fn erase(elements: &mut [Self::Element]);
 }
-
-/// Elements, erased when they are dropped.
-pub struct Elements<D: Domain>(Vec<D::Element>);
 
 /// Strings of 256 bits under bitwise addition: every string is an element and its own encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,9 +86,13 @@ pub struct Ristretto;
 
 impl Domain for Strings {
     type Element = [u8; 32];
+    type Elements = Secrets;
     const VALUE: Self = Self;
     const ANSWER_LEN: usize = 32;
-    const ZERO: [u8; 32] = [0; 32];
+
+    fn zeros(n: usize) -> Secrets {
+        Secrets::zeroed(n)
+    }
 
     fn hash(_: Backend, answers: &[u8], elements: &mut [[u8; 32]]) {
         elements.as_flattened_mut().copy_from_slice(answers);
@@ -120,17 +118,18 @@ impl Domain for Strings {
     fn sub(backend: Backend, a: &[[u8; 32]], b: &[[u8; 32]], differences: &mut [[u8; 32]]) {
         Self::add(backend, a, b, differences);
     }
-
-    fn erase(elements: &mut [[u8; 32]]) {
-        erase(elements.as_flattened_mut());
-    }
 }
 
 impl Domain for Ristretto {
     type Element = Point;
+    /// A [`Point`] erases itself.
+    type Elements = Vec<Point>;
     const VALUE: Self = Self;
     const ANSWER_LEN: usize = 64;
-    const ZERO: Point = Point::IDENTITY;
+
+    fn zeros(n: usize) -> Vec<Point> {
+        vec![Point::IDENTITY; n]
+    }
 
     fn hash(backend: Backend, answers: &[u8], elements: &mut [Point]) {
         ristretto::from_uniform(backend, answers.as_chunks().0, elements);
@@ -151,39 +150,4 @@ impl Domain for Ristretto {
     fn sub(backend: Backend, a: &[Point], b: &[Point], differences: &mut [Point]) {
         curve::sub(backend, a, b, differences);
     }
-
-    /// A [`Point`] erases itself.
-    fn erase(_: &mut [Point]) {}
-}
-
-impl<D: Domain> Elements<D> {
-    /// Makes n neutral elements.
-    #[must_use]
-    pub fn zeros(n: usize) -> Self {
-        Self(vec![D::ZERO; n])
-    }
-}
-
-impl<D: Domain> Deref for Elements<D> {
-    type Target = [D::Element];
-
-    fn deref(&self) -> &[D::Element] {
-        &self.0
-    }
-}
-
-impl<D: Domain> DerefMut for Elements<D> {
-    fn deref_mut(&mut self) -> &mut [D::Element] {
-        &mut self.0
-    }
-}
-
-impl<D: Domain> Drop for Elements<D> {
-    fn drop(&mut self) {
-        D::erase(&mut self.0);
-    }
-}
-
-foxtrot_kernel::redacted! {
-    [D: Domain] Elements<D>, elements => "<{} redacted>", elements.0.len();
 }

@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 
 use foxtrot_kernel::{Backend, curve::Invalid};
 
-use super::{Domain, ENCODED_LEN, Elements, Popf, check, column, decoded, hashes};
+use super::{Domain, ENCODED_LEN, Popf, check, column, decoded, hashes};
 use crate::{Session, erase::Secrets, oracle::Keyed};
 
 /// The POPF with its oracle.
@@ -44,7 +44,7 @@ impl<D: Domain> Popf for Feistel<D> {
         let (n, backend) = (x.len(), self.h.backend());
         let (coins, _) = coins.as_chunks::<ENCODED_LEN>();
         let hashes = hashes::<D, _>(&self.h, n, |k| (first + k as u64, x[k], coins[k]));
-        let mut differences = Elements::<D>::zeros(n);
+        let mut differences = D::zeros(n);
         D::sub(backend, values, &hashes, &mut differences);
         let mut encodings = Secrets::zeroed(n);
         D::encode(backend, &differences, &mut encodings);

@@ -8,7 +8,7 @@ use alloc::{vec, vec::Vec};
 use foxtrot_kernel::{Backend, curve::Invalid};
 use zeroize::Zeroize;
 
-use super::{Domain, Elements, Group, Popf, check, column, decoded, hashes};
+use super::{Domain, Group, Popf, check, column, decoded, hashes};
 use crate::{
     Session,
     erase::{SecretBytes, Secrets},
@@ -219,7 +219,7 @@ impl<D: Domain> Popf for Feistel2<D> {
         let (n, backend) = (x.len(), self.h1.backend());
         let (coins, _) = coins.as_chunks::<S_LEN>();
         let hashes = hashes::<D, _>(&self.h1, n, |k| (first + k as u64, x[k], coins[k]));
-        let mut differences = Elements::<D>::zeros(n);
+        let mut differences = D::zeros(n);
         D::sub(backend, values, &hashes, &mut differences);
         let mut t = Secrets::zeroed(n);
         D::encode(backend, &differences, &mut t);

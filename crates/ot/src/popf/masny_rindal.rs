@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use foxtrot_kernel::{Backend, curve::Invalid};
 use subtle::Choice;
 
-use super::{Domain, ENCODED_LEN, Elements, Popf, check, column, decoded, hashes};
+use super::{Domain, ENCODED_LEN, Popf, check, column, decoded, hashes};
 use crate::{Session, choices::select, erase::Secrets, oracle::Keyed};
 
 /// The POPF with its oracle.
@@ -39,7 +39,7 @@ impl<D: Domain> Popf for MasnyRindal<D> {
 
     fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]) {
         let (n, backend) = (x.len(), self.h.backend());
-        let mut elements = Elements::<D>::zeros(n);
+        let mut elements = D::zeros(n);
         let (mut own, mut other) = (Secrets::zeroed(n), Secrets::zeroed(n));
         D::hash(backend, coins, &mut elements);
         D::encode(backend, &elements, &mut other);

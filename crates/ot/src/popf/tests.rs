@@ -16,8 +16,8 @@ fn bytes(label: u64, n: usize) -> Vec<u8> {
     bytes
 }
 
-fn elements<D: Domain>(label: u64, n: usize) -> Elements<D> {
-    let mut elements = Elements::zeros(n);
+fn elements<D: Domain>(label: u64, n: usize) -> D::Elements {
+    let mut elements = D::zeros(n);
     D::hash(Backend::best(), &bytes(label, n * D::ANSWER_LEN), &mut elements);
     elements
 }
@@ -31,12 +31,12 @@ fn encoded<D: Domain>(elements: &[D::Element]) -> Vec<[u8; 32]> {
 /// Encoded values at both points.
 fn values<P: Popf>(popf: &P, first: u64, phis: &[u8]) -> [Vec<[u8; 32]>; 2] {
     let n = phis.len() / P::PHI_LEN;
-    let [mut zero, mut one] = [Elements::<P::Domain>::zeros(n), Elements::<P::Domain>::zeros(n)];
+    let [mut zero, mut one] = [P::Domain::zeros(n), P::Domain::zeros(n)];
     popf.evaluate(first, phis, [&mut zero, &mut one]);
     [encoded::<P::Domain>(&zero), encoded::<P::Domain>(&one)]
 }
 
-fn programmed<P: Popf>(popf: &P, x: &[u8], points: &Elements<P::Domain>) -> Vec<u8> {
+fn programmed<P: Popf>(popf: &P, x: &[u8], points: &<P::Domain as Domain>::Elements) -> Vec<u8> {
     let n = x.len();
     let mut phis = vec![0; n * P::PHI_LEN];
     popf.program(5, x, points, &bytes(2, n * P::COINS_LEN), &mut phis);
@@ -139,14 +139,13 @@ fn every_oracle_is_bound_to_session_instance_and_point() {
 fn values_are_made_of_the_answer_for_their_point() {
     fn at_both<P: Popf>(
         phi: &[u8],
-        expected: impl Fn(&P, u8) -> (Vec<[u8; 32]>, Elements<P::Domain>),
+        expected: impl Fn(&P, u8) -> (Vec<[u8; 32]>, <P::Domain as Domain>::Elements),
     ) {
         let popf = P::new(&session(0, Backend::best()));
         let values = values::<P>(&popf, 5, phi);
         for (x, value) in (0..).zip(values) {
             let (own, hashes) = expected(&popf, x);
-            let (mut elements, mut sums) =
-                (Elements::<P::Domain>::zeros(1), Elements::<P::Domain>::zeros(1));
+            let (mut elements, mut sums) = (P::Domain::zeros(1), P::Domain::zeros(1));
             P::Domain::decode(Backend::best(), &own, &mut elements).unwrap();
             P::Domain::add(Backend::best(), &elements, &hashes, &mut sums);
             assert_eq!(value, encoded::<P::Domain>(&sums), "{} at {x}", P::NAME);
@@ -157,12 +156,12 @@ fn values_are_made_of_the_answer_for_their_point() {
         let same = encoded::<D>(&elements::<D>(1, 1))[0];
         let phi = [same, same].concat();
         at_both::<MasnyRindal<D>>(&phi, |popf, x| {
-            (vec![same], hashes(&popf.h, 1, |_| (5, x, same)))
+            (vec![same], hashes::<D, _>(&popf.h, 1, |_| (5, x, same)))
         });
         // s ⊕ x·t, for s = t.
         at_both::<Feistel<D>>(&phi, |popf, x| {
             let coins = if x == 0 { same } else { [0; 32] };
-            (vec![same], hashes(&popf.h, 1, |_| (5, x, coins)))
+            (vec![same], hashes::<D, _>(&popf.h, 1, |_| (5, x, coins)))
         });
     }
     over::<Strings>();

@@ -117,10 +117,7 @@ fn point_bytes() -> [u8; 32] {
 
 /// H(point) and no more, as of a protocol that does not hash what it has sent.
 fn naive_key(point: &EdwardsPoint) -> [u8; 32] {
-    let (encoding, mut key) = (point.compress().0, [[0; 32]]);
-    let fields = |_| [&[], &[], &encoding[..]];
-    derive(&session(0), &output(&session(0)), |_| (0, 0), fields, &mut key);
-    key[0]
+    hash_encodings(&session(0), OUTPUT, &[point.compress().0], |_| (0, 0), |_| [&[], &[]])[0]
 }
 
 /// Section 2.2: in the middle, S is forwarded to the receiver, and R + S, for its R, to the sender, whose
@@ -169,10 +166,9 @@ fn a_key_belongs_to_what_was_sent() {
             let t_64 = (s_8 * y).mul_by_cofactor();
             let shared = (r * y - t_64 * Scalar::from(j)).compress().0;
             let key = |s: &EdwardsPoint, r: &EdwardsPoint| {
-                let (s, r, mut key) = (s.compress().0, r.compress().0, [[0; 32]]);
-                let fields = |_| [&s[..], &r, &shared];
-                derive(&session(0), &output(&session(0)), |_| (i, j), fields, &mut key);
-                key[0]
+                let (s, r) = (s.compress().0, r.compress().0);
+                let position = |_| (i as u64, j);
+                hash_encodings(&session(0), OUTPUT, &[shared], position, |_| [&s[..], &r])[0]
             };
             let own = keys.of(i)[usize::from(j)];
             assert_eq!(key(&s_8, r), own);

@@ -2,16 +2,13 @@
 
 use alloc::{vec, vec::Vec};
 
-use foxtrot_kernel::{
-    Backend,
-    curve::{Invalid, ristretto},
-};
+use foxtrot_kernel::{Backend, curve::Invalid};
 
 use super::super::{Block, message::message};
 use crate::{
     Decode,
     agreement::is_element,
-    popf::{Elements, Ristretto},
+    popf::{Ristretto, check},
 };
 
 /// Bytes before what belongs to instances: the seed, or z.
@@ -23,9 +20,8 @@ message! {
     /// R → S: the seed of T, and B of every instance.
     Points,
     len: |n| HEAD + n * 32,
-    check: |bytes, n| {
-        let mut points = Elements::<Ristretto>::zeros(n);
-        ristretto::decode(Backend::best(), bytes[HEAD..].as_chunks().0, &mut points)
+    check: |bytes, _n| {
+        check::<Ristretto>(Backend::best(), bytes[HEAD..].as_chunks().0)
             .map_err(|Invalid { index: instance }| Decode::Point { message: Self::NAME, instance })
     }
 }

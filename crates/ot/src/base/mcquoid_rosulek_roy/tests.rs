@@ -6,7 +6,7 @@ use crate::{
     agreement::{Elligator, Moeller, Ristretto},
     base::registry,
     pair::assert_rot,
-    popf::{Domain as _, Eke, EvenMansour, Feistel, Feistel2, MasnyRindal, Strings},
+    popf::{Eke, EvenMansour, Feistel, Feistel2, MasnyRindal, Strings},
 };
 
 const N: usize = 40;
@@ -81,7 +81,7 @@ fn one_point<P: Popf, A: Agreement<Domain = P::Domain>>() {
         let coins = vec![3; N * P::COINS_LEN];
         popf.program(0, &x, &points, &coins, &mut blinded.bytes);
         // It is the value at all choices.
-        let [mut zero, mut one] = [0, 1].map(|_| Elements::<P::Domain>::zeros(N));
+        let [mut zero, mut one] = [0, 1].map(|_| P::Domain::zeros(N));
         popf.evaluate(0, blinded.as_bytes(), [&mut zero, &mut one]);
         let backend = Backend::best();
         let [zero, one, point] = [&zero[..], &one[..], &point[..]].map(|elements| {

@@ -143,7 +143,7 @@ pub(super) const ROTED: Contexts = Contexts {
 
 /// Values that all instances of a batch share.
 pub(in crate::base) struct Batch {
-    backend: Backend,
+    pub(in crate::base) backend: Backend,
     popf: Feistel2<Module>,
     a: Matrix,
 }
