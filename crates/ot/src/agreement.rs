@@ -22,7 +22,9 @@ use alloc::{vec, vec::Vec};
 use foxtrot_kernel::{
     Backend,
     counters::{Operation, count},
-    curve::{self, Point, Sixteen, Table, ladder, on_curve, ristretto as kernel_ristretto},
+    curve::{
+        self, Point, Sixteen, Table, ladder, mul_base, on_curve, ristretto as kernel_ristretto,
+    },
 };
 use zeroize::Zeroizing;
 
@@ -111,18 +113,32 @@ pub(crate) fn keys<A: Agreement>(
     hash_encodings(session, A::OUTPUT, points, position, |_| [share])
 }
 
-/// The products of one point of Ristretto255 and many scalars, by a table where that is worth it.
-pub(crate) fn multiples(
-    backend: Backend,
-    point: &Point,
-    scalars: &[[u8; 32]],
-    products: &mut [Point],
-) {
+/// The products of scalars and points, of which there may be one for all.
+pub(crate) fn products(backend: Backend, scalars: &[[u8; 32]], points: &[Point]) -> Vec<Point> {
+    let n = scalars.len().max(points.len());
+    let mut products = vec![Point::IDENTITY; n];
+    count(Operation::PointMultiplication, n);
+    curve::mul(backend, scalars, points, &mut products);
+    products
+}
+
+/// The products of scalars and the base point.
+pub(crate) fn products_of_base(backend: Backend, scalars: &[[u8; 32]]) -> Vec<Point> {
+    let mut products = vec![Point::IDENTITY; scalars.len()];
     count(Operation::PointMultiplication, scalars.len());
-    match memory_for(scalars.len(), Table::LEN) {
-        Some(mut memory) => Table::new(backend, point, &mut memory).mul(backend, scalars, products),
-        None => curve::mul(backend, scalars, core::slice::from_ref(point), products),
-    }
+    mul_base(backend, scalars, &mut products);
+    products
+}
+
+/// The products of one point of Ristretto255 and many scalars, by a table where that is worth it.
+pub(crate) fn multiples(backend: Backend, point: &Point, scalars: &[[u8; 32]]) -> Vec<Point> {
+    let Some(mut memory) = memory_for(scalars.len(), Table::LEN) else {
+        return products(backend, scalars, core::slice::from_ref(point));
+    };
+    let mut products = vec![Point::IDENTITY; scalars.len()];
+    count(Operation::PointMultiplication, scalars.len());
+    Table::new(backend, point, &mut memory).mul(backend, scalars, &mut products);
+    products
 }
 
 /// Hashes of shared elements of Ristretto255, each with what else its key is to depend on.
@@ -137,8 +153,8 @@ pub(crate) fn hash_elements<'a, const N: usize>(
     hash_encodings(session, context, &encodings, position, fields)
 }
 
-/// The encodings of shared elements of Ristretto255.
-fn encoded(backend: Backend, elements: &[Point]) -> Secrets {
+/// The encodings of elements of Ristretto255.
+pub(crate) fn encoded(backend: Backend, elements: &[Point]) -> Secrets {
     let mut encodings = Secrets::zeroed(elements.len());
     kernel_ristretto::encode(backend, elements, &mut encodings);
     encodings

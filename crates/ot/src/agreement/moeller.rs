@@ -34,13 +34,6 @@ const COINS_LEN: usize = 33;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moeller;
 
-/// b of every instance, and β, packed.
-#[derive(Debug)]
-pub struct Scalars {
-    scalars: Secrets,
-    on_twist: SecretBytes,
-}
-
 impl Agreement for Moeller {
     const NAME: &'static str = "moeller";
     const ASSUMPTIONS: [&'static str; 2] = [
@@ -50,7 +43,8 @@ impl Agreement for Moeller {
     const PARAMS: &'static str = "Curve25519 and its twist";
     const OUTPUT: &'static str = "foxtrot v1 moeller output";
     type Domain = Strings;
-    type Receiver = Scalars;
+    /// b of every instance, and β, packed.
+    type Receiver = (Secrets, SecretBytes);
     const SHARE_LEN: usize = 64;
 
     fn is_share(share: &[u8]) -> bool {
@@ -64,7 +58,7 @@ impl Agreement for Moeller {
         clamped_share(session, context, seed, &[CURVE_GENERATOR, TWIST_GENERATOR])
     }
 
-    fn respond(session: &Session, n: usize, seed: &Seed) -> (Scalars, Secrets) {
+    fn respond(session: &Session, n: usize, seed: &Seed) -> (Self::Receiver, Secrets) {
         let position = |i: usize| (i as u64, 0);
         let coins =
             draw(session, "foxtrot v1 moeller receiver coins", seed, COINS_LEN, n, position);
@@ -83,7 +77,7 @@ impl Agreement for Moeller {
         for (message, coins) in messages.iter_mut().zip(coins.chunks_exact(COINS_LEN)) {
             message[31] |= coins[31] & 0x80;
         }
-        (Scalars { scalars, on_twist }, messages)
+        ((scalars, on_twist), messages)
     }
 
     fn sender_points(backend: Backend, secret: &[u8; 32], messages: &[[u8; 32]]) -> Secrets {
@@ -96,7 +90,7 @@ impl Agreement for Moeller {
 
     fn receiver_points(
         backend: Backend,
-        Scalars { scalars, on_twist }: &Scalars,
+        (scalars, on_twist): &Self::Receiver,
         share: &[u8],
     ) -> Secrets {
         let n = scalars.len();

@@ -1,17 +1,13 @@
 //! Diffie and Hellman over Ristretto255, whose order is prime: there is no cofactor, and no small
 //! subgroup to hide a choice in. b is within 2⁻²⁵⁶ of uniform modulo the order, and so is b·G.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use curve25519_dalek::Scalar;
-use foxtrot_kernel::{
-    Backend,
-    counters::{Operation, count},
-    curve::{self, Point, mul_base, ristretto},
-};
+use foxtrot_kernel::{Backend, curve::Point};
 use zeroize::Zeroizing;
 
-use super::{Agreement, draw, encoded, is_element, multiples};
+use super::{Agreement, draw, encoded, is_element, multiples, products, products_of_base};
 use crate::{
     Seed, Session,
     erase::Secrets,
@@ -41,35 +37,26 @@ impl Agreement for Ristretto {
         let context = "foxtrot v1 mcquoid-rosulek-roy sender coins";
         let coins = draw(session, context, seed, SCALAR_COINS, 1, |_| (0, 0));
         let a = scalars(&coins);
-        let (mut points, mut share) = ([Point::IDENTITY], [[0; 32]]);
-        count(Operation::PointMultiplication, 1);
         // One only, which is not worth a table.
-        curve::mul(session.backend(), &a, &[Point::BASE], &mut points);
-        ristretto::encode(session.backend(), &points, &mut share);
+        let points = products(session.backend(), &a, &[Point::BASE]);
+        let share = encoded(session.backend(), &points);
         (Zeroizing::new(a[0]), share.as_flattened().to_vec())
     }
 
     fn respond(session: &Session, n: usize, seed: &Seed) -> (Secrets, Vec<Point>) {
         let context = "foxtrot v1 mcquoid-rosulek-roy receiver coins";
         let scalars = scalars(&draw(session, context, seed, SCALAR_COINS, n, |i| (i as u64, 0)));
-        let mut messages = vec![Point::IDENTITY; n];
-        count(Operation::PointMultiplication, n);
-        mul_base(session.backend(), &scalars, &mut messages);
+        let messages = products_of_base(session.backend(), &scalars);
         (scalars, messages)
     }
 
     fn sender_points(backend: Backend, secret: &[u8; 32], messages: &[Point]) -> Secrets {
-        let mut points = vec![Point::IDENTITY; messages.len()];
-        count(Operation::PointMultiplication, messages.len());
-        curve::mul(backend, &[*secret], messages, &mut points);
-        encoded(backend, &points)
+        encoded(backend, &products(backend, &[*secret], messages))
     }
 
     fn receiver_points(backend: Backend, scalars: &Secrets, share: &[u8]) -> Secrets {
         let a = decoded::<popf::Ristretto>(backend, share.as_chunks().0);
-        let mut points = vec![Point::IDENTITY; scalars.len()];
-        multiples(backend, &a[0], scalars, &mut points);
-        encoded(backend, &points)
+        encoded(backend, &multiples(backend, &a[0], scalars))
     }
 }
 

@@ -73,18 +73,20 @@ pub struct Bdgm;
 
 /// The receiver, waiting for the [`Challenge`].
 ///
-/// It answers one only.
-///
 /// ```
 /// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::{bdgm::{Receiver, Sender}, chosen::drawn_messages}};
 /// # let session = || Session::new(Sid::from_bytes([0; 32]));
 /// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
 /// let messages = drawn_messages(&session(), 1, &seed());
 /// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
-/// let (_sender, challenge) = Sender::challenge(session(), &blinded, messages, seed())?;
-/// let (_receiver, _response) = receiver.respond(&challenge)?;
+/// let (sender, challenge) = Sender::challenge(session(), &blinded, messages, seed())?;
+/// let (receiver, response) = receiver.respond(&challenge)?;
+/// let (ciphertexts, sent) = sender.finish(&response)?;
+/// assert_eq!(receiver.finish(&ciphertexts)?.keys()[0], sent.into_messages().pairs()[0][1]);
 /// # Ok::<(), foxtrot_ot::Error>(())
 /// ```
+///
+/// It answers one only; with more of them, as with more batches of ciphertexts, a sender learns s_R.
 ///
 /// ```compile_fail,E0382
 /// # use foxtrot_ot::base::bdgm::{Challenge, Receiver};
@@ -100,23 +102,7 @@ pub struct Receiver {
     blinded: Blinded,
 }
 
-/// The receiver, waiting for the [`Ciphertexts`].
-///
-/// ```
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::{bdgm::{Receiver, Sender}, chosen::drawn_messages}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let messages = drawn_messages(&session(), 1, &seed());
-/// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
-/// let (sender, challenge) = Sender::challenge(session(), &blinded, messages, seed())?;
-/// let (receiver, response) = receiver.respond(&challenge)?;
-/// let (ciphertexts, sent) = sender.finish(&response)?;
-/// assert_eq!(receiver.finish(&ciphertexts)?.keys()[0], sent.messages().pairs()[0][1]);
-/// # Ok::<(), foxtrot_ot::Error>(())
-/// ```
-///
-/// It takes one batch of ciphertexts; with more of them, as with more challenges, a sender learns
-/// s_R.
+/// The receiver, waiting for the [`Ciphertexts`]. It takes one batch of them.
 ///
 /// ```compile_fail,E0382
 /// # use foxtrot_ot::base::bdgm::{Ciphertexts, Responded};

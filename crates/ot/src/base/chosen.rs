@@ -63,12 +63,6 @@ impl Sent {
 
     /// The messages.
     #[must_use]
-    pub fn messages(&self) -> &SenderKeys {
-        &self.0
-    }
-
-    /// The messages.
-    #[must_use]
     pub fn into_messages(self) -> SenderKeys {
         self.0
     }

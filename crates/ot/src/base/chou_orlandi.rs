@@ -36,7 +36,7 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     counters::{Operation, count},
-    curve::{self, Point, Table, mul_base},
+    curve::{self, Point, Table},
     gf::gf128,
     memcheck,
 };
@@ -46,7 +46,7 @@ use zeroize::Zeroizing;
 use super::{Block, MAX_BATCH, check_batch, expect_count};
 use crate::{
     Misbehaved, Seed, Session, Usage,
-    agreement::{draw, hash_encodings, memory_for},
+    agreement::{draw, hash_encodings, memory_for, products, products_of_base},
     choices::verdict,
     erase::{SecretBytes, Secrets},
     expect_at_most,
@@ -90,7 +90,6 @@ const OUTPUT: &str = "foxtrot v1 chou-orlandi output";
 #[must_use = "the protocol is not finished"]
 pub struct Sender {
     session: Session,
-    n: usize,
     m: usize,
     y: Zeroizing<[u8; 32]>,
     share: Share,
@@ -121,13 +120,12 @@ impl Sender {
         let coins =
             draw(&session, "foxtrot v1 chou-orlandi sender coins", &seed, 32, 1, |_| (0, 0));
         let y = Zeroizing::new(coins.as_chunks().0[0]);
-        let (mut point, mut share) = ([Point::IDENTITY], [[0; 32]]);
-        count(Operation::PointMultiplication, 1);
-        curve::mul(session.backend(), &[*y], &[Point::BASE], &mut point);
+        let point = products(session.backend(), &[*y], &[Point::BASE]);
+        let mut share = [[0; 32]];
         curve::compress(session.backend(), &point, &mut share);
         memcheck::public(&mut share);
         let share = Share { bytes: share[0].to_vec(), n };
-        Ok((Self { session, n, m, y, share: share.clone() }, share))
+        Ok((Self { session, m, y, share: share.clone() }, share))
     }
 
     /// Steps 4 and 5: the keys of all branches.
@@ -135,14 +133,13 @@ impl Sender {
     /// # Errors
     /// [`Usage::CountMismatch`] if the message was decoded for another number of instances.
     pub fn finish(self, points: &Points) -> Result<Keys, Usage> {
-        let Self { session, n, m, y, share } = self;
+        let Self { session, m, y, share } = self;
+        let n = share.instances();
         expect_count("instances in the receiver's message", n, points.instances())?;
         let backend = session.backend();
         let (s, s_bytes) = share.times_8(backend);
         // 64T.
-        let mut t = [Point::IDENTITY];
-        count(Operation::PointMultiplication, 1);
-        curve::mul(backend, &[*y], &[s], &mut t);
+        let mut t = products(backend, &[*y], &[s]);
         curve::mul_by_cofactor(backend, &mut t);
         let mut keys = Secrets::zeroed(n * m);
         for (first, keys) in (0..n).step_by(GROUP).zip(keys.chunks_mut(GROUP * m)) {
@@ -151,9 +148,7 @@ impl Sender {
             curve::mul_by_cofactor(backend, &mut r);
             let mut r_bytes = vec![[0; 32]; count_of];
             curve::compress(backend, &r, &mut r_bytes);
-            let mut shared = vec![Point::IDENTITY; count_of];
-            count(Operation::PointMultiplication, count_of);
-            curve::mul(backend, &[*y], &r, &mut shared);
+            let mut shared = products(backend, &[*y], &r);
             let mut encodings = Secrets::zeroed(count_of);
             for j in 0..m {
                 curve::compress(backend, &shared, &mut encodings);
@@ -206,9 +201,7 @@ pub fn choose(
         let count_of = keys.len();
         let (x, choices) = (&x[first..][..count_of], &choices[first..][..count_of]);
         // Step 2: 8x·B, and the c-th multiple of 8S.
-        let mut base = vec![Point::IDENTITY; count_of];
-        count(Operation::PointMultiplication, 2 * count_of);
-        mul_base(backend, x, &mut base);
+        let mut base = products_of_base(backend, x);
         curve::mul_by_cofactor(backend, &mut base);
         let mut r = vec![Point::IDENTITY; count_of];
         curve::add(backend, &base, &multiples(backend, &s, m, choices), &mut r);
@@ -220,6 +213,7 @@ pub fn choose(
         let mut r_bytes = Secrets::zeroed(count_of);
         curve::compress(backend, &r, &mut r_bytes);
         let shared = &mut base;
+        count(Operation::PointMultiplication, count_of);
         match &table {
             Some(table) => table.mul(backend, x, shared),
             None => curve::mul(backend, x, core::slice::from_ref(&s), shared),
@@ -347,7 +341,7 @@ fn halves(key: &[u8; 32]) -> [Zeroizing<u128>; 2] {
 }
 
 foxtrot_kernel::redacted! {
-    Sender, sender => "<{} instances>", sender.n;
+    Sender, sender => "<{} instances>", sender.share.n;
     Keys, keys => "<{} redacted>", keys.keys.len();
     Chosen, chosen => "<{} redacted>", chosen.keys.len();
 }

@@ -33,7 +33,7 @@ use alloc::vec;
 use foxtrot_kernel::{
     bits,
     counters::{Operation, count},
-    curve::{self, Point, mul_base, ristretto},
+    curve::{self, Point, ristretto},
 };
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -44,7 +44,9 @@ use super::{
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session, Usage,
-    agreement::{draw, hash_elements, hash_encodings, multiples, scalars},
+    agreement::{
+        draw, hash_elements, hash_encodings, multiples, products, products_of_base, scalars,
+    },
     choices::{select, verdict},
     engine::Engine,
     erase::Secrets,
@@ -110,10 +112,8 @@ impl Receiver {
         points.bytes[..32].copy_from_slice(&public_seed);
         let t = point_of(&session, points.seed());
         let secrets = scalars(&draw(&session, context, &seed, 64, n, |i| (i as u64, 0)));
-        let mut zero = vec![Point::IDENTITY; n];
+        let zero = products_of_base(backend, &secrets);
         let mut one = vec![Point::IDENTITY; n];
-        count(Operation::PointMultiplication, n);
-        mul_base(backend, &secrets, &mut zero);
         curve::add(backend, &zero, &[t], &mut one);
         let mut b = vec![Point::IDENTITY; n];
         curve::select(backend, choices.as_bytes(), &zero, &one, &mut b);
@@ -132,8 +132,7 @@ impl Receiver {
         expect_count("instances in the challenge", n, challenge.instances())?;
         let backend = session.backend();
         let z = decoded::<Ristretto>(backend, core::slice::from_ref(challenge.z()));
-        let mut shared = vec![Point::IDENTITY; n];
-        multiples(backend, &z[0], &secrets, &mut shared);
+        let shared = multiples(backend, &z[0], &secrets);
         let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
         let own = |i: usize| &points.encodings()[i];
         let keys = pads(&session, challenge.z(), own, &shared, position);
@@ -163,11 +162,8 @@ impl Sender {
     /// Makes the challenge from the given r.
     fn challenge_with(session: &Session, points: &Points, r: &[[u8; 32]]) -> (Self, Challenge) {
         let (n, backend) = (points.instances(), session.backend());
-        let mut z = [Point::IDENTITY];
-        let mut of_t = vec![Point::IDENTITY; 1];
-        count(Operation::PointMultiplication, 2);
-        curve::mul(backend, r, &[Point::BASE], &mut z);
-        curve::mul(backend, r, &[point_of(session, points.seed())], &mut of_t);
+        let z = products(backend, r, &[Point::BASE]);
+        let of_t = products(backend, r, &[point_of(session, points.seed())]);
         let mut challenge = Challenge::blank(n);
         ristretto::encode(backend, &z, core::slice::from_mut(challenge.z_mut()));
         let mut keys = vec![[[0; 16]; 2]; n];

@@ -22,8 +22,7 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     Backend,
-    counters::{Operation, count},
-    curve::{self, Invalid, Point, mul_base, ristretto},
+    curve::{self, Invalid, Point},
 };
 
 use super::{
@@ -32,7 +31,7 @@ use super::{
 };
 use crate::{
     Bits, Decode, Seed, Session, Usage,
-    agreement::{draw, hash_elements, scalars},
+    agreement::{draw, encoded, hash_elements, products, products_of_base, scalars},
     choices::select,
     engine::Engine,
     erase::{SecretBytes, Secrets},
@@ -114,9 +113,7 @@ impl Receiver {
         let backend = session.backend();
         let context = "foxtrot v1 masny-rindal receiver coins";
         let secrets = scalars(&draw(&session, context, &seed, 64, n, |i| (i as u64, 0)));
-        let mut points = vec![Point::IDENTITY; n];
-        count(Operation::PointMultiplication, n);
-        mul_base(backend, &secrets, &mut points);
+        let points = products_of_base(backend, &secrets);
         let coins = draw(&session, context, &seed, Values::COINS_LEN, n, |i| (i as u64, 1));
         let mut x = SecretBytes::zeroed(n);
         x.iter_mut().enumerate().for_each(|(i, x)| *x = choices.get(i).unwrap_u8());
@@ -145,9 +142,7 @@ impl Receiver {
         {
             select(choices.get(i), &pair[..32], &pair[32..], chosen);
         }
-        let mut shared = vec![Point::IDENTITY; n];
-        count(Operation::PointMultiplication, n);
-        curve::mul(backend, &secrets, &points, &mut shared);
+        let shared = products(backend, &secrets, &points);
         let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
         let keys = derive(&session, &chosen, &shared, position).to_vec();
         Ok(ReceiverKeys::new(choices, keys))
@@ -171,13 +166,8 @@ pub fn respond(session: Session, blinded: &Blinded, seed: Seed) -> (SenderKeys, 
         popf.evaluate(first, phis, [zero, one]);
         let position = |k: usize| (first + (k % n) as u64, u8::from(k >= n));
         let a = scalars(&draw(&session, context, &seed, 64, 2 * n, position));
-        let mut points = vec![Point::IDENTITY; 2 * n];
-        count(Operation::PointMultiplication, 4 * n);
-        mul_base(backend, &a, &mut points);
-        let mut encodings = vec![[0; 32]; 2 * n];
-        ristretto::encode(backend, &points, &mut encodings);
-        curve::mul(backend, &a, &values, &mut points);
-        let derived = derive(&session, &encodings, &points, position);
+        let encodings = encoded(backend, &products_of_base(backend, &a));
+        let derived = derive(&session, &encodings, &products(backend, &a, &values), position);
         let (shares, _) = shares.as_chunks_mut::<32>();
         for k in 0..2 * n {
             pairs[k % n][k / n] = derived[k];

@@ -22,7 +22,7 @@ use alloc::{vec, vec::Vec};
 use foxtrot_kernel::{
     Backend,
     counters::{Operation, count},
-    curve::{self, Invalid, Point, mul_base, ristretto},
+    curve::{self, Invalid, Point, ristretto},
     memcheck,
 };
 use zeroize::Zeroizing;
@@ -33,7 +33,7 @@ use super::{
 };
 use crate::{
     Bits, Decode, Seed, Session, Usage,
-    agreement::{draw, hash_elements, is_element, multiples, scalars},
+    agreement::{draw, hash_elements, is_element, multiples, products, products_of_base, scalars},
     engine::Engine,
     erase::Secrets,
     popf::{Ristretto, check, decoded},
@@ -90,7 +90,6 @@ message! {
 #[must_use = "the protocol is not finished"]
 pub struct Sender {
     session: Session,
-    n: usize,
     r: Zeroizing<[u8; 32]>,
     setup: Setup,
 }
@@ -106,16 +105,14 @@ impl Sender {
         let context = "foxtrot v1 naor-pinkas sender coins";
         let coins = draw(&session, context, &seed, 64, 2, |k| (0, [0, 1][k]));
         let r = Zeroizing::new(scalars(&coins[..64])[0]);
-        let mut points = [const { Point::IDENTITY }; 2];
-        let (c, a) = points.split_at_mut(1);
+        let mut points = vec![Point::IDENTITY];
         // So S also knows no k with C = k·G.
-        ristretto::from_uniform(backend, coins[64..].as_chunks().0, c);
-        count(Operation::PointMultiplication, 1);
-        curve::mul(backend, &[*r], &[Point::BASE], a);
+        ristretto::from_uniform(backend, coins[64..].as_chunks().0, &mut points);
+        points.extend(products(backend, &[*r], &[Point::BASE]));
         let mut setup = Setup::blank(n);
         ristretto::encode(backend, &points, setup.bytes.as_chunks_mut().0);
         memcheck::public(&mut setup.bytes);
-        Ok((Self { session, n, r, setup: setup.clone() }, setup))
+        Ok((Self { session, r, setup: setup.clone() }, setup))
     }
 
     /// Step 4: both keys of every instance.
@@ -123,13 +120,12 @@ impl Sender {
     /// # Errors
     /// [`Usage::CountMismatch`] if the message was decoded for another number of instances.
     pub fn finish(self, public_keys: &PublicKeys) -> Result<SenderKeys, Usage> {
-        let Self { session, n, r, setup } = self;
+        let Self { session, r, setup } = self;
+        let n = setup.instances();
         expect_count("instances in the receiver's message", n, public_keys.instances())?;
         let backend = session.backend();
         // r·C, once for all.
-        let mut of_c = vec![Point::IDENTITY; 1];
-        count(Operation::PointMultiplication, 1);
-        curve::mul(backend, &[*r], &setup.points(backend)[..1], &mut of_c);
+        let of_c = products(backend, &[*r], &setup.points(backend)[..1]);
         let mut keys = vec![[[0; 16]; 2]; n];
         let (encodings, _) = public_keys.as_bytes().as_chunks();
         let groups = keys.chunks_mut(GROUP).zip(encodings.chunks(GROUP));
@@ -170,10 +166,8 @@ pub fn choose(
     let points = setup.points(backend);
     let (c, a) = points.split_at(1);
     // Steps 2 and 3.
-    let mut own = vec![Point::IDENTITY; n];
+    let own = products_of_base(backend, &k);
     let mut other = vec![Point::IDENTITY; n];
-    count(Operation::PointMultiplication, n);
-    mul_base(backend, &k, &mut own);
     curve::sub(backend, c, &own, &mut other);
     let mut zero = vec![Point::IDENTITY; n];
     curve::select(backend, choices.as_bytes(), &own, &other, &mut zero);
@@ -181,10 +175,9 @@ pub fn choose(
     let (encodings, _) = public_keys.bytes.as_chunks_mut();
     ristretto::encode(backend, &zero, encodings);
     // Step 5.
-    let shared = &mut own;
-    multiples(backend, &a[0], &k, shared);
+    let shared = multiples(backend, &a[0], &k);
     let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
-    let keys = derive(&session, setup, shared, position, |i| &encodings[i]);
+    let keys = derive(&session, setup, &shared, position, |i| &encodings[i]);
     Ok((ReceiverKeys::new(choices, keys.to_vec()), public_keys))
 }
 
@@ -250,7 +243,7 @@ impl BaseOt for NaorPinkas {
 }
 
 foxtrot_kernel::redacted! {
-    Sender, sender => "<{} instances>", sender.n;
+    Sender, sender => "<{} instances>", sender.setup.n;
 }
 
 #[cfg(test)]

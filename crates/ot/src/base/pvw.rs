@@ -28,7 +28,7 @@ pub use messages::{Ciphertexts, PublicKeys};
 
 use alloc::vec::Vec;
 
-use foxtrot_kernel::p256::Scalar;
+use foxtrot_kernel::p256::{Point, Scalar};
 use subtle::Choice;
 use zeroize::Zeroizing;
 
@@ -38,7 +38,7 @@ use super::{
     expect_count,
 };
 use crate::{Bits, Error, Seed, Session, Usage, choices::select, engine::Io, oracle::Oracle};
-use curve::{Crs, Secret};
+use curve::Crs;
 
 /// The protocol as a [`super::BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct Pvw;
 /// let messages = drawn_messages(&session(), 1, &seed());
 /// let (receiver, keys) = Receiver::start(session(), choices, seed())?;
 /// let (ciphertexts, sent) = pvw::send(session(), &keys, messages, seed())?;
-/// assert_eq!(receiver.finish(&ciphertexts)?.keys()[0], sent.messages().pairs()[0][1]);
+/// assert_eq!(receiver.finish(&ciphertexts)?.keys()[0], sent.into_messages().pairs()[0][1]);
 /// # Ok::<(), foxtrot_ot::Error>(())
 /// ```
 ///
@@ -110,7 +110,8 @@ impl Receiver {
             let choice = choices.get(i);
             let [(zero, zero_bytes), (one, one_bytes)] =
                 [0, 1].map(|j| (ciphertexts.u(i, j), ciphertexts.branch(i, j)));
-            let v = Secret::select(&zero, &one, choice.unwrap_u8()).times(r);
+            let u = Zeroizing::new(Point::select(&zero, &one, choice.unwrap_u8()));
+            let v = curve::combine([(&u, r)]);
             let mut branch = Zeroizing::new([0; messages::BRANCH_LEN]);
             select(choice, zero_bytes, one_bytes, branch.as_mut_slice());
             let (u, c) = branch.split_at(curve::POINT_LEN);
@@ -147,13 +148,13 @@ fn send_under(
     let mut ciphertexts = Ciphertexts::blank(keys.instances());
     let mut coins = Zeroizing::new([[0; Scalar::COINS]; 2]);
     for (i, pair) in messages.pairs().iter().enumerate() {
-        let key = keys.points(i);
+        let [p, q] = keys.points(i);
         for (j, message) in (0..).zip(pair) {
             // Step 3.
             coins_of.query(i as u64, j).field(seed.as_bytes()).fill(coins.as_flattened_mut());
             let [s, t] = coins.each_ref().map(Scalar::from_coins);
             let u = crs.combine(j, [&s, &t]);
-            let v = Secret::combine(&key, [&s, &t]);
+            let v = curve::combine([(&p, &s), (&q, &t)]);
 
             // Step 4.
             let mask = mask(&oracle, i, Choice::from(j), keys.of(i), &u, &v);
@@ -165,15 +166,8 @@ fn send_under(
 }
 
 /// H(i, j, P, Q, U, V).
-fn mask(
-    oracle: &Oracle,
-    i: usize,
-    j: Choice,
-    key: &[u8],
-    u: &[u8],
-    v: &Secret,
-) -> Zeroizing<Block> {
-    let v = v.encode();
+fn mask(oracle: &Oracle, i: usize, j: Choice, key: &[u8], u: &[u8], v: &Point) -> Zeroizing<Block> {
+    let v = curve::encode(v);
     let query = oracle.query(i as u64, j.unwrap_u8()).field(key).field(u).field(v.as_slice());
     Zeroizing::new(query.finish())
 }
@@ -237,8 +231,6 @@ foxtrot_kernel::redacted! {
 mod tests {
     use alloc::vec;
 
-    use foxtrot_kernel::p256::Point;
-
     use super::*;
     use crate::Sid;
 
@@ -265,7 +257,7 @@ mod tests {
         let oracle = session().oracle("foxtrot v1 pvw mask");
         let opened = |j: u8, exponent: &Scalar| -> Block {
             let u = sent.u(0, j.into());
-            let v = Secret::select(&u, &u, 0).times(exponent);
+            let v = curve::combine([(&u, exponent)]);
             let (u, c) = sent.branch(0, j.into()).split_at(curve::POINT_LEN);
             let mask = mask(&oracle, 0, Choice::from(j), keys.of(0), u, &v);
             core::array::from_fn(|k| c[k] ^ mask[k])

@@ -67,25 +67,14 @@ fn commit(session: &Session, t: &[u8]) -> [u8; 32] {
 }
 
 /// message ⊕ H(i, j, t).
-fn share(oracle: &Oracle, i: usize, j: u8, t: &[u8], message: &Block) -> Block {
+fn masked(oracle: &Oracle, i: usize, j: u8, t: &[u8], message: &Block) -> Block {
     let share: Zeroizing<Block> = Zeroizing::new(oracle.query(i as u64, j).field(t).finish());
     core::array::from_fn(|k| message[k] ^ share[k])
 }
 
 /// The receiver, while the OT runs with the choices that it drew.
 ///
-/// It opens once: what was opened cannot be used under another [`Swap`].
-///
-/// ```
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::rot_from_ot::{Receiver, Swap}, ideal};
-/// # let session = Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = Seed::from_bytes([0; 32]);
-/// # let received = || ideal::given(Bits::from_bools([true]), &seed).1;
-/// let (receiver, _commitment, _choices) = Receiver::start(session, 1, &seed)?;
-/// let swap = Swap::decode(&[1], 1)?;
-/// let (_keys, _opening) = receiver.finish(received(), &swap)?;
-/// # Ok::<(), foxtrot_ot::Error>(())
-/// ```
+/// It opens once, as in the example at [`Sender`]: what was opened cannot be used under another [`Swap`].
 ///
 /// ```compile_fail,E0382
 /// # use foxtrot_ot::base::{ReceiverKeys, rot_from_ot::{Receiver, Swap}};
@@ -178,7 +167,7 @@ impl Receiver {
         let oracle = self.session.oracle("foxtrot v1 rot-from-ot share");
         let keys = received.keys().iter().enumerate().map(|(i, message)| {
             let b = received.choices().get(i).unwrap_u8();
-            share(&oracle, i, b, self.t.as_slice(), message)
+            masked(&oracle, i, b, self.t.as_slice(), message)
         });
         let keys = keys.collect();
         Ok((
@@ -225,7 +214,7 @@ impl Sender {
         }
         let oracle = self.session.oracle("foxtrot v1 rot-from-ot share");
         let keys = self.sent.pairs().iter().enumerate().map(|(i, pair)| {
-            let key = |j: u8| share(&oracle, i, j, &opening.bytes, &pair[usize::from(j)]);
+            let key = |j: u8| masked(&oracle, i, j, &opening.bytes, &pair[usize::from(j)]);
             // The bit c is public.
             let c = self.swap.get(i).unwrap_u8();
             [key(c), key(1 ^ c)]

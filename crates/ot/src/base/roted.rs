@@ -50,43 +50,37 @@ pub struct Rot;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endemic;
 
-/// Describes the properties that both modes share; the bytes per message stand in `docs/wire`.
-const fn info(name: &'static str, functionality: Functionality, flows: usize) -> Protocol {
-    Protocol {
-        name,
-        family: "roted",
-        paper: "BFGMMS21, repaired",
-        functionality,
-        adversary: Adversary::Malicious,
-        assumption: "Module-LWE, random oracle",
-        params: "Module768: N = 256, rank 3, q = 7681, η = 2, U in 11 bits",
-        security: "core-SVP 164 classical, 148 quantum",
-        caveat: match functionality {
-            Functionality::Random => {
-                "a receiver sees its keys before it opens, so never retry a failed batch; the proof \
-                 against a corrupt receiver loses a factor q_H²/4, q_H hash queries"
-            }
-            _ => {
-                "a corrupt party may fix its own keys; the proof against a corrupt receiver loses \
-                 a factor q_H²/4, q_H hash queries"
-            }
-        },
-        flows,
-        receiver_bytes: match functionality {
-            Functionality::Random => |n| Blinded::<Rot>::encoded_len(n) + Opening::encoded_len(n),
-            _ => Blinded::<Endemic>::encoded_len,
-        },
-        sender_bytes: match functionality {
-            Functionality::Random => Reply::<Rot>::encoded_len,
-            _ => Reply::<Endemic>::encoded_len,
-        },
-        ..Protocol::BASE_OT
-    }
-}
+const ENDEMIC: Protocol = Protocol {
+    name: "roted-endemic",
+    family: "roted",
+    paper: "BFGMMS21, repaired",
+    functionality: Functionality::Endemic,
+    adversary: Adversary::Malicious,
+    assumption: "Module-LWE, random oracle",
+    params: "Module768: N = 256, rank 3, q = 7681, η = 2, U in 11 bits",
+    security: "core-SVP 164 classical, 148 quantum",
+    caveat: "a corrupt party may fix its own keys; the proof against a corrupt receiver loses \
+        a factor q_H²/4, q_H hash queries",
+    flows: 2,
+    receiver_bytes: Blinded::<Endemic>::encoded_len,
+    sender_bytes: Reply::<Endemic>::encoded_len,
+    ..Protocol::BASE_OT
+};
+
+const ROT: Protocol = Protocol {
+    name: "roted",
+    functionality: Functionality::Random,
+    caveat: "a receiver sees its keys before it opens, so never retry a failed batch; the proof \
+        against a corrupt receiver loses a factor q_H²/4, q_H hash queries",
+    flows: 3,
+    receiver_bytes: |n| Blinded::<Rot>::encoded_len(n) + Opening::encoded_len(n),
+    sender_bytes: Reply::<Rot>::encoded_len,
+    ..ENDEMIC
+};
 
 impl BaseOt for Rot {
     fn info(&self) -> &'static Protocol {
-        const { &info("roted", Functionality::Random, 3) }
+        &ROT
     }
 
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
@@ -100,7 +94,7 @@ impl BaseOt for Rot {
     }
 
     fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
-        let n = choice.random("roted")?;
+        let n = choice.random(ROT.name)?;
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
             let (receiver, blinded) = rot::Receiver::start(session, n, seed)?;
@@ -114,7 +108,7 @@ impl BaseOt for Rot {
 
 impl BaseOt for Endemic {
     fn info(&self) -> &'static Protocol {
-        const { &info("roted-endemic", Functionality::Endemic, 2) }
+        &ENDEMIC
     }
 
     fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
@@ -128,7 +122,7 @@ impl BaseOt for Endemic {
     }
 
     fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
-        let choices = choice.given("roted-endemic")?;
+        let choices = choice.given(ENDEMIC.name)?;
         let n = choices.len();
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {

@@ -128,7 +128,7 @@ impl<G: Group> Feistel2<G> {
         mut value: impl FnMut(usize, Hashed<'_, G>),
     ) {
         let count = phis.len() / Self::ENCODED_LEN;
-        let coins = self.coins(digests, phis, x);
+        let coins = self.unmasked(digests, phis, G::ENCODED_LEN, x);
         let question = |k: usize| (digests.first + k as u64, x, coins[k]);
         let (answers, element) = (&mut room.answers, &mut room.hashes[0]);
         self.h1.ask_by_need(
@@ -149,11 +149,6 @@ impl<G: Group> Feistel2<G> {
         );
     }
 
-    /// The r that programming at x would have used.
-    pub(crate) fn coins(&self, digests: &Digests, phis: &[u8], x: u8) -> Secrets<S_LEN> {
-        self.unmasked(digests, phis, G::ENCODED_LEN, x)
-    }
-
     /// H₁(i, x, r), as bytes.
     fn ask_h1(&self, first: u64, x: &[u8], r: &[[u8; S_LEN]], answers: &mut [u8]) {
         let answers = &mut answers[..x.len() * G::ANSWER_LEN];
@@ -171,7 +166,14 @@ impl<G> Feistel2<G> {
         Digests { first, digests }
     }
 
-    fn unmasked(&self, digests: &Digests, phis: &[u8], t_len: usize, x: u8) -> Secrets<S_LEN> {
+    /// The r that programming at x would have used.
+    pub(crate) fn unmasked(
+        &self,
+        digests: &Digests,
+        phis: &[u8],
+        t_len: usize,
+        x: u8,
+    ) -> Secrets<S_LEN> {
         let mut coins = self.masks(digests, |_| x);
         for (coins, phi) in coins.iter_mut().zip(phis.chunks_exact(t_len + S_LEN)) {
             *coins = xor(&phi[t_len..], coins);

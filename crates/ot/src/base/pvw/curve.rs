@@ -6,7 +6,7 @@ use foxtrot_kernel::{
     counters::{Operation, count},
     p256::{self, Point, Scalar, Table, decode},
 };
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::{Session, oracle::Oracle};
 
@@ -55,36 +55,16 @@ impl Crs {
     }
 }
 
-/// A secret point; erased on drop.
-pub(super) struct Secret(Point);
-
-impl Secret {
-    /// One of two points.
-    pub(super) fn select(zero: &Point, one: &Point, choice: u8) -> Self {
-        Self(Point::select(zero, one, choice))
-    }
-
-    pub(super) fn times(&self, s: &Scalar) -> Self {
-        count(Operation::PointMultiplication, 1);
-        Self(Point::combine([(&self.0, s)]))
-    }
-
-    /// s·p + t·q.
-    pub(super) fn combine([p, q]: &[Point; 2], [s, t]: [&Scalar; 2]) -> Self {
-        count(Operation::PointMultiplication, 2);
-        Self(Point::combine([(p, s), (q, t)]))
-    }
-
-    pub(super) fn encode(&self) -> Zeroizing<[u8; POINT_LEN]> {
-        let [bytes] = p256::encode(&[self.0]);
-        Zeroizing::new(bytes)
-    }
+/// The sum of products of secret points or scalars.
+pub(super) fn combine<const N: usize>(terms: [(&Point, &Scalar); N]) -> Zeroizing<Point> {
+    count(Operation::PointMultiplication, N);
+    Zeroizing::new(Point::combine(terms))
 }
 
-impl Drop for Secret {
-    fn drop(&mut self) {
-        self.0.zeroize();
-    }
+/// The encoding of a secret point.
+pub(super) fn encode(point: &Point) -> Zeroizing<[u8; POINT_LEN]> {
+    let [bytes] = p256::encode(&[*point]);
+    Zeroizing::new(bytes)
 }
 
 #[cfg(test)]
@@ -111,8 +91,8 @@ mod tests {
         }
         let scalar = Scalar::from_coins(&bytes(&vectors["coins"]).try_into().unwrap());
         let point = hash_to_curve(&oracle, 0);
-        let product = Secret(point).times(&scalar);
-        assert_eq!(product.encode().as_slice(), bytes(&vectors["product"]));
+        let product = combine([(&point, &scalar)]);
+        assert_eq!(encode(&product).as_slice(), bytes(&vectors["product"]));
         let crs = Crs::new(&Session::new(Sid::from_bytes(id)));
         assert_eq!(crs.key(0, &scalar)[0].as_slice(), bytes(&vectors["product"]));
     }

@@ -10,20 +10,12 @@ use super::{
 use crate::{Bits, Session, oracle::Purpose};
 
 /// The bytes that each of the two modes puts before the instances.
-pub trait Mode: sealed::Sealed {
+pub trait Mode {
     /// Bytes before the instances of a `Blinded`.
-    #[doc(hidden)]
     const BLINDED_HEAD: usize;
 
     /// Bytes before the n instances of a `Reply`.
-    #[doc(hidden)]
     fn reply_head(n: usize) -> usize;
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::Rot {}
-    impl Sealed for super::Endemic {}
 }
 
 impl Mode for Rot {

@@ -25,12 +25,14 @@ use crate::{
 /// c, and with enough of them a sender learns s_R.
 ///
 /// ```
-/// # use foxtrot_ot::{Seed, Session, Sid, base::roted::{Reply, Rot, rot::Receiver}};
+/// # use foxtrot_ot::{Seed, Session, Sid, base::roted::rot::{Receiver, Sender}};
 /// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = Seed::from_bytes([0; 32]);
-/// let (receiver, _blinded) = Receiver::start(session(), 1, seed)?;
-/// let reply = Reply::<Rot>::decode(&[0; 2209], 1)?;
-/// receiver.finish(&reply)?;
+/// # let seed = || Seed::from_bytes([0; 32]);
+/// let (receiver, blinded) = Receiver::start(session(), 1, seed())?;
+/// let (sender, reply) = Sender::respond(session(), &blinded, seed());
+/// let (keys, opening) = receiver.finish(&reply)?;
+/// let pairs = sender.finish(&opening)?;
+/// assert!(pairs.pairs()[0].contains(&keys.keys()[0]));
 /// # Ok::<(), foxtrot_ot::Error>(())
 /// ```
 ///
@@ -50,17 +52,6 @@ pub struct Receiver {
 }
 
 /// The sender, waiting for the [`Opening`]. It has no keys to give before that is checked.
-///
-/// ```
-/// # use foxtrot_ot::{Seed, Session, Sid, base::roted::rot::{Receiver, Sender}};
-/// # let session = || Session::new(Sid::from_bytes([0; 32]));
-/// # let seed = || Seed::from_bytes([0; 32]);
-/// # let (receiver, blinded) = Receiver::start(session(), 1, seed())?;
-/// let (sender, reply) = Sender::respond(session(), &blinded, seed());
-/// let (_, opening) = receiver.finish(&reply)?;
-/// sender.finish(&opening)?.pairs();
-/// # Ok::<(), foxtrot_ot::Error>(())
-/// ```
 ///
 /// ```compile_fail,E0599
 /// # use foxtrot_ot::base::roted::rot::Sender;

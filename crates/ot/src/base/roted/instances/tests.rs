@@ -28,7 +28,7 @@ fn for_both_branches(phis: &[u8], mut view: impl FnMut(usize, u8, &Vector, &[u8;
             batch
                 .popf
                 .evaluate(&mut room, &digests, phis, j, |_, p| points.push(p.element.clone()));
-            let coins = batch.popf.coins(&digests, phis, j);
+            let coins = batch.popf.unmasked(&digests, phis, T_LEN, j);
             for (k, (p, r)) in points.iter().zip(&*coins).enumerate() {
                 view(group * GROUP + k, j, p, r);
             }
