@@ -120,6 +120,12 @@ impl<T: Zero> DerefMut for Secret<T> {
     }
 }
 
+impl<T: Zero> AsRef<[T]> for Secret<T> {
+    fn as_ref(&self) -> &[T] {
+        self
+    }
+}
+
 impl<T: Zero> Drop for Secret<T> {
     fn drop(&mut self) {
         erase(&mut self.0);

@@ -30,7 +30,7 @@ mod adaptor;
 mod messages;
 
 pub use adaptor::{ChouOrlandi, ChouOrlandiChosen};
-pub use messages::{Ciphertexts, Points, Share};
+pub use messages::{Points, Share};
 
 use alloc::{vec, vec::Vec};
 
@@ -49,7 +49,7 @@ use crate::{
     agreement::{draw, hash_encodings, memory_for, products, products_of_base},
     choices::verdict,
     erase::{SecretBytes, Secrets},
-    expect_at_most,
+    expect_at_most, expect_len,
 };
 
 /// The most choices: a branch is a byte.
@@ -248,6 +248,12 @@ fn multiples(backend: crate::Backend, p: &Point, m: usize, choices: &[u8]) -> Ve
     chosen
 }
 
+/// Bytes of the third message, of chosen messages: (c₁, c₂) of all m of every instance.
+#[must_use]
+pub const fn ciphertexts_len(n: usize, m: usize) -> usize {
+    n.saturating_mul(m).saturating_mul(32)
+}
+
 impl Keys {
     /// The m keys of an instance.
     ///
@@ -268,16 +274,15 @@ impl Keys {
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are more or fewer.
-    pub fn encrypt(self, messages: &[Block]) -> Result<Ciphertexts, Usage> {
+    pub fn encrypt(self, messages: &[Block]) -> Result<Vec<u8>, Usage> {
         expect_count("messages", self.keys.len(), messages.len())?;
-        let mut ciphertexts = Ciphertexts::blank(self.instances(), self.m);
-        for ((key, message), place) in self.keys.iter().zip(messages).zip(ciphertexts.places_mut())
-        {
+        let mut ciphertexts = Vec::with_capacity(32 * messages.len());
+        for (key, message) in self.keys.iter().zip(messages) {
             let [alpha, beta] = halves(key);
             let c_1 = u128::from_le_bytes(*message) ^ *alpha;
             let c_2 = gf128::mul(self.session.backend(), *beta, c_1);
-            place[..16].copy_from_slice(&c_1.to_le_bytes());
-            place[16..].copy_from_slice(&c_2.to_le_bytes());
+            ciphertexts.extend(c_1.to_le_bytes());
+            ciphertexts.extend(c_2.to_le_bytes());
         }
         Ok(ciphertexts)
     }
@@ -295,17 +300,17 @@ impl Chosen {
     /// The error depends on the choices if the sender has cheated: see `convert`.
     ///
     /// # Errors
-    /// [`Misbehaved::MessageAuthentication`] if one does not decrypt; [`Usage::CountMismatch`] if the
-    /// message was decoded for other numbers.
-    pub fn decrypt(self, ciphertexts: &Ciphertexts) -> Result<Vec<Block>, crate::Error> {
-        let counts = (ciphertexts.instances(), ciphertexts.choices());
-        expect_count("instances in the ciphertexts", self.keys.len(), counts.0)?;
-        expect_count("messages of an instance", self.m, counts.1)?;
+    /// [`Misbehaved::MessageAuthentication`] if one does not decrypt; [`Decode`](crate::Decode) if there
+    /// are not as many.
+    pub fn decrypt(self, ciphertexts: &[u8]) -> Result<Vec<Block>, crate::Error> {
+        let n = self.keys.len();
+        expect_len("Ciphertexts", ciphertexts, ciphertexts_len(n, self.m))?;
+        let (ciphertexts, _) = ciphertexts.as_chunks::<32>();
         let mut valid = subtle::Choice::from(1);
-        let mut messages = Zeroizing::new(vec![[0; 16]; self.keys.len()]);
+        let mut messages = Zeroizing::new(vec![[0; 16]; n]);
         for (i, (key, message)) in self.keys.iter().zip(messages.iter_mut()).enumerate() {
             let mut chosen = Zeroizing::new([0; 32]);
-            for (j, c) in ciphertexts.of(i).iter().enumerate() {
+            for (j, c) in ciphertexts[i * self.m..][..self.m].iter().enumerate() {
                 let this = self.choices[i].ct_eq(&branch(j));
                 chosen.iter_mut().zip(c).for_each(|(to, c)| to.conditional_assign(c, this));
             }

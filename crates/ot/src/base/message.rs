@@ -20,6 +20,8 @@ macro_rules! message {
         }
 
         impl $(<$parameter: $bound>)? $name $(<$parameter>)? {
+            const NAME: &str = stringify!($name);
+
             /// Length in bytes for n instances.
             #[must_use]
             pub fn encoded_len($n: usize) -> usize {
@@ -60,19 +62,6 @@ macro_rules! message {
                 let bytes = vec![0; Self::encoded_len(n)];
                 Self { bytes, n, $(of: core::marker::PhantomData::<$parameter>)? }
             }
-        }
-
-        $crate::encoding!($([$parameter: $bound])? $name $(<$parameter>)?);
-    };
-}
-
-/// Methods of messages with the fields `bytes` and `n`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! encoding {
-    ($([$($parameters:tt)*])? $name:ident $(<$argument:tt>)?) => {
-        impl $(<$($parameters)*>)? $name $(<$argument>)? {
-            const NAME: &str = stringify!($name);
 
             /// The encoding.
             #[must_use]
@@ -94,10 +83,9 @@ macro_rules! encoding {
         }
 
         $crate::erase::redacted! {
-            $([$($parameters)*])? $name $(<$argument>)?, message => "{} instances", message.n;
+            $([$parameter: $bound])? $name $(<$parameter>)?, message => "{} instances", message.n;
         }
     };
 }
 
-pub(super) use encoding;
 pub(super) use message;

@@ -1,6 +1,6 @@
 //! `chou-orlandi` as a [`BaseOt`]: 1 of 2, of random keys and of chosen messages.
 
-use super::{Chosen, Ciphertexts, Keys, Points, Sender, Share, choose};
+use super::{Chosen, Keys, Points, Sender, Share, choose, ciphertexts_len};
 use crate::{
     Bits, Error, Seed, Session, Usage,
     base::{
@@ -40,7 +40,7 @@ const CHOSEN: Protocol = Protocol {
     name: "chou-orlandi:chosen",
     functionality: Functionality::ChosenMessage,
     flows: 3,
-    sender_bytes: |n| Share::encoded_len(n) + Ciphertexts::encoded_len(n, 2),
+    sender_bytes: |n| Share::encoded_len(n) + ciphertexts_len(n, 2),
     ..RANDOM
 };
 
@@ -113,7 +113,7 @@ impl BaseOt for ChouOrlandiChosen {
         Ok(Engine::new(move |io| async move {
             let keys = send(&io, session, n, seed).await?;
             let ciphertexts = keys.encrypt(messages.pairs().as_flattened())?;
-            io.send(ciphertexts.into_bytes()).await;
+            io.send(ciphertexts).await;
             Ok(messages)
         }))
     }
@@ -123,8 +123,7 @@ impl BaseOt for ChouOrlandiChosen {
         Ok(Engine::new(move |io| async move {
             let n = choices.len();
             let chosen = receive(&io, session, &choices, seed).await?;
-            let ciphertexts = io.recv(Ciphertexts::encoded_len(n, 2)).await;
-            let messages = chosen.decrypt(&Ciphertexts::decode(&ciphertexts, n, 2)?)?;
+            let messages = chosen.decrypt(&io.recv(ciphertexts_len(n, 2)).await)?;
             Ok(ReceiverKeys::new(choices, messages))
         }))
     }

@@ -1,4 +1,4 @@
-//! The three messages of `chou-orlandi` (`docs/wire/chou-orlandi.md`, section 14).
+//! The first two messages of `chou-orlandi` (`docs/wire/chou-orlandi.md`, section 14).
 
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
@@ -8,11 +8,8 @@ use foxtrot_kernel::{
     curve::{self, Invalid, Point},
 };
 
-use super::{
-    super::message::{encoding, message},
-    check_size,
-};
-use crate::{Decode, Error, expect_len};
+use super::super::message::message;
+use crate::Decode;
 
 message! {
     /// S → R: a point of the curve whose multiple by 8 is not the neutral one.
@@ -41,15 +38,6 @@ message! {
     }
 }
 
-/// S → R: (c₁, c₂) of all messages of every instance. Every string is one.
-#[derive(Clone, PartialEq, Eq)]
-#[must_use]
-pub struct Ciphertexts {
-    bytes: Vec<u8>,
-    n: usize,
-    m: usize,
-}
-
 impl Share {
     /// 8S, and its encoding.
     pub(super) fn times_8(&self, backend: Backend) -> (Point, [u8; 32]) {
@@ -73,44 +61,5 @@ impl Points {
         curve::decompress(backend, &self.bytes.as_chunks().0[range], &mut points)
             .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
         points
-    }
-}
-
-encoding!(Ciphertexts);
-
-impl Ciphertexts {
-    /// Length in bytes for n instances of m messages.
-    #[must_use]
-    pub fn encoded_len(n: usize, m: usize) -> usize {
-        n.saturating_mul(m).saturating_mul(32)
-    }
-
-    /// A message of n instances of m from the peer's bytes.
-    ///
-    /// # Errors
-    /// [`Usage`](crate::Usage) if there are no batches of that size; [`Decode`] if the bytes are none.
-    pub fn decode(bytes: &[u8], n: usize, m: usize) -> Result<Self, Error> {
-        check_size(n, m)?;
-        expect_len(Self::NAME, bytes, Self::encoded_len(n, m))?;
-        Ok(Self { bytes: bytes.to_vec(), n, m })
-    }
-
-    /// Number of messages of each.
-    #[must_use]
-    pub fn choices(&self) -> usize {
-        self.m
-    }
-
-    pub(super) fn blank(n: usize, m: usize) -> Self {
-        Self { bytes: vec![0; Self::encoded_len(n, m)], n, m }
-    }
-
-    pub(super) fn places_mut(&mut self) -> &mut [[u8; 32]] {
-        self.bytes.as_chunks_mut().0
-    }
-
-    /// Returns the points of an instance.
-    pub(super) fn of(&self, i: usize) -> &[[u8; 32]] {
-        &self.bytes.as_chunks().0[i * self.m..][..self.m]
     }
 }

@@ -214,16 +214,15 @@ fn chosen_messages_arrive_and_only_a_changed_one_of_the_choice_is_noticed() {
             (keys.encrypt(&messages(9 * m)).unwrap(), chosen)
         };
         let (honest, chosen) = ciphertexts();
-        let honest = Ciphertexts::decode(honest.as_bytes(), 9, m).unwrap();
         let received = chosen.decrypt(&honest).unwrap();
         for (i, message) in received.iter().enumerate() {
             assert_eq!(*message, messages(9 * m)[i * m + usize::from(choices[i])]);
         }
         for place in (0..32 * m).step_by(5) {
-            let mut bytes = honest.as_bytes().to_vec();
+            let mut bytes = honest.clone();
             bytes[32 * m * 4 + place] ^= 1;
             let (_, chosen) = ciphertexts();
-            let decrypted = chosen.decrypt(&Ciphertexts::decode(&bytes, 9, m).unwrap());
+            let decrypted = chosen.decrypt(&bytes);
             if place / 32 == usize::from(choices[4]) {
                 let expected = Error::Misbehaved(Misbehaved::MessageAuthentication);
                 assert_eq!(decrypted.unwrap_err(), expected);
@@ -257,7 +256,7 @@ fn sizes_and_choices_that_do_not_fit_are_usage_errors() {
     }
     assert_eq!(start(65537, 2), Err(Usage::BatchTooLarge { n: 65537, max: 65536 }));
     assert_eq!(start(4097, 256), Err(Usage::BatchTooLarge { n: 4097, max: 4096 }));
-    assert!(Ciphertexts::decode(&[], usize::MAX, 2).is_err());
+    assert_eq!(ciphertexts_len(usize::MAX, 2), usize::MAX);
     let (sender, share) = Sender::start(session(0), 2, 3, seed(1)).unwrap();
     let choose_of = |m, choices: &[u8]| choose(session(0), m, choices, &share, seed(2)).map(drop);
     assert_eq!(choose_of(3, &[0, 3]), Err(Usage::NoSuchChoice { choices: 3 }));
@@ -266,8 +265,8 @@ fn sizes_and_choices_that_do_not_fit_are_usage_errors() {
     assert!(matches!(sender.finish(&points), Err(Usage::CountMismatch { .. })));
     let (keys, chosen) = run(2, 2, &[0, 1]);
     assert!(matches!(keys.encrypt(&messages(3)), Err(Usage::CountMismatch { .. })));
-    let three = Ciphertexts::decode(&[0; 32 * 6], 2, 3).unwrap();
-    assert!(matches!(chosen.decrypt(&three), Err(Error::Usage(Usage::CountMismatch { .. }))));
+    let expected = Decode::Length { message: "Ciphertexts", expected: 128, got: 192 };
+    assert_eq!(chosen.decrypt(&[0; 32 * 6]).unwrap_err(), expected.into());
 }
 
 #[test]
