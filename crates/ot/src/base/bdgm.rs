@@ -32,11 +32,7 @@
 //! 1296 bytes from R and 4448 from S per instance. Not given: a proof against quantum
 //! access to the oracles; a reason to prefer it to `roted-endemic`, which is shorter and faster.
 
-mod messages;
-
-pub use messages::{Blinded, Challenge, Ciphertexts, Response};
-
-use alloc::vec;
+use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{bits, memcheck};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
@@ -46,8 +42,10 @@ use super::{
     Adversary, Block, Functionality, Protocol, ReceiverKeys, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, sealed::Sealed},
     expect_count,
+    message::message,
     roted::instances::{
-        self, BRANCH_LEN, Batch, Blinding, Chosen, Contexts, SENDER_COINS_LEN, Scratch, Sk, Vector,
+        self, BRANCH_LEN, Batch, Blinding, Chosen, Contexts, PHI_LEN, SENDER_COINS_LEN, Scratch,
+        Sk, Vector, check_phis,
     },
 };
 use crate::{
@@ -56,7 +54,6 @@ use crate::{
     engine::Io,
     oracle::{Oracle, Purpose},
 };
-use messages::{CHALLENGE_BRANCH, CHALLENGE_LEN, CIPHERTEXT_BRANCH, CIPHERTEXT_LEN};
 
 const CONTEXTS: Contexts = Contexts {
     a: Purpose::new("foxtrot v1 bdgm A"),
@@ -70,6 +67,49 @@ const CONTEXTS: Contexts = Contexts {
 /// The protocol as a [`super::BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bdgm;
+
+/// Bytes of U, hints and x.
+const CHALLENGE_BRANCH: usize = BRANCH_LEN + 32;
+/// Bytes of a challenge for one instance.
+const CHALLENGE_LEN: usize = 2 * CHALLENGE_BRANCH;
+/// Bytes of U, hints and C.
+const CIPHERTEXT_BRANCH: usize = BRANCH_LEN + 16;
+/// Bytes of the ciphertexts of one instance.
+const CIPHERTEXT_LEN: usize = 2 * CIPHERTEXT_BRANCH;
+
+message! {
+    /// R → S: φ = (T, s) of every instance.
+    Blinded,
+    len: |n| n * PHI_LEN,
+    check: |bytes, _n| check_phis(Self::NAME, bytes)
+}
+
+message! {
+    /// S → R: (U, hints, x) for both branches of every instance.
+    Challenge,
+    len: |n| n * CHALLENGE_LEN,
+    check: |_bytes, _n| Ok(())
+}
+
+message! {
+    /// R → S: the hash of every w.
+    Response,
+    len: |_n| 32,
+    check: |_bytes, _n| Ok(())
+}
+
+message! {
+    /// S → R: (U, hints, C) for both branches of every instance.
+    Ciphertexts,
+    len: |n| n * CIPHERTEXT_LEN,
+    check: |_bytes, _n| Ok(())
+}
+
+impl Blinded {
+    fn phi(&self, i: usize) -> &[u8] {
+        &self.bytes[i * PHI_LEN..][..PHI_LEN]
+    }
+}
 
 /// The receiver, waiting for the [`Challenge`].
 ///

@@ -27,25 +27,25 @@
 //! was chosen.
 
 mod adaptor;
-mod messages;
 
 pub use adaptor::{ChouOrlandi, ChouOrlandiChosen};
-pub use messages::{Points, Share};
 
 use alloc::{vec, vec::Vec};
+use core::ops::Range;
 
 use foxtrot_kernel::{
+    Backend,
     counters::{Operation, count},
-    curve::{self, Point, Table},
+    curve::{self, Invalid, Point, Table},
     gf::gf128,
     memcheck,
 };
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
-use super::{Block, MAX_BATCH, check_batch, expect_count};
+use super::{Block, MAX_BATCH, check_batch, expect_count, message::message};
 use crate::{
-    Misbehaved, Seed, Session, Usage,
+    Decode, Error, Misbehaved, Seed, Session, Usage,
     agreement::{draw, hash_encodings, memory_for, products, products_of_base},
     choices::verdict,
     erase::{SecretBytes, Secrets},
@@ -63,6 +63,59 @@ const GROUP: usize = 256;
 
 /// The context of H(i, j, E(8S), E(64R), point).
 const OUTPUT: &str = "foxtrot v1 chou-orlandi output";
+
+message! {
+    /// S → R: a point of the curve whose multiple by 8 is not the neutral one.
+    Share,
+    len: |_n| 32,
+    check: |bytes, _n| {
+        let (backend, mut point, mut neutral) = (Backend::best(), [Point::IDENTITY], [0]);
+        let decoded = curve::decompress(backend, bytes.as_chunks().0, &mut point);
+        curve::mul_by_cofactor(backend, &mut point);
+        curve::is_identity(backend, &point, &mut neutral);
+        match decoded {
+            Ok(()) if neutral[0] & 1 == 0 => Ok(()),
+            _ => Err(Decode::Point { message: Self::NAME, instance: 0 }),
+        }
+    }
+}
+
+message! {
+    /// R → S: a point of the curve for every instance.
+    Points,
+    len: |n| n * 32,
+    check: |bytes, n| {
+        let mut points = vec![Point::IDENTITY; n];
+        curve::decompress(Backend::best(), bytes.as_chunks().0, &mut points)
+            .map_err(|Invalid { index: instance }| Decode::Point { message: Self::NAME, instance })
+    }
+}
+
+impl Share {
+    /// 8S, and its encoding.
+    fn times_8(&self, backend: Backend) -> (Point, [u8; 32]) {
+        let (mut point, mut bytes) = ([Point::IDENTITY], [[0; 32]]);
+        curve::decompress(backend, self.bytes.as_chunks().0, &mut point)
+            .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
+        curve::mul_by_cofactor(backend, &mut point);
+        curve::compress(backend, &point, &mut bytes);
+        let [point] = point;
+        (point, bytes[0])
+    }
+}
+
+impl Points {
+    fn group_mut(&mut self, first: usize, count: usize) -> &mut [[u8; 32]] {
+        &mut self.bytes.as_chunks_mut().0[first..][..count]
+    }
+
+    fn points(&self, backend: Backend, range: Range<usize>) -> Vec<Point> {
+        let mut points = vec![Point::IDENTITY; range.len()];
+        curve::decompress(backend, &self.bytes.as_chunks().0[range], &mut points)
+            .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
+        points
+    }
+}
 
 /// The sender, waiting for [`Points`].
 ///
@@ -231,7 +284,7 @@ pub fn choose(
 }
 
 /// c·P for each choice c < m, reading all multiples.
-fn multiples(backend: crate::Backend, p: &Point, m: usize, choices: &[u8]) -> Vec<Point> {
+fn multiples(backend: Backend, p: &Point, m: usize, choices: &[u8]) -> Vec<Point> {
     let n = choices.len();
     let mut chosen = vec![Point::IDENTITY; n];
     let mut multiple = [Point::IDENTITY];
@@ -300,9 +353,9 @@ impl Chosen {
     /// The error depends on the choices if the sender has cheated: see `convert`.
     ///
     /// # Errors
-    /// [`Misbehaved::MessageAuthentication`] if one does not decrypt; [`Decode`](crate::Decode) if there
+    /// [`Misbehaved::MessageAuthentication`] if one does not decrypt; [`Decode`] if there
     /// are not as many.
-    pub fn decrypt(self, ciphertexts: &[u8]) -> Result<Vec<Block>, crate::Error> {
+    pub fn decrypt(self, ciphertexts: &[u8]) -> Result<Vec<Block>, Error> {
         let n = self.keys.len();
         expect_len("Ciphertexts", ciphertexts, ciphertexts_len(n, self.m))?;
         let (ciphertexts, _) = ciphertexts.as_chunks::<32>();

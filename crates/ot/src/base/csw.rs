@@ -24,33 +24,30 @@
 //! else here (`docs/protocols/csw.md`). 96 bytes from R and 64 from S per batch, 32 and 16 per
 //! instance. Not given: security against quantum computers.
 
-mod messages;
-
-pub use messages::{Challenge, Points, Response};
-
-use alloc::vec;
+use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
-    bits,
+    Backend, bits,
     counters::{Operation, count},
-    curve::{self, Point, ristretto},
+    curve::{self, Invalid, Point, ristretto},
 };
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
     Adversary, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys,
-    check_batch, expect_count, set_pairs,
+    check_batch, expect_count, message::message, set_pairs,
 };
 use crate::{
-    Bits, Error, Misbehaved, Seed, Session, Usage,
+    Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
     agreement::{
-        draw, hash_elements, hash_encodings, multiples, products, products_of_base, scalars,
+        draw, hash_elements, hash_encodings, is_element, multiples, products, products_of_base,
+        scalars,
     },
     choices::{select, verdict},
     engine::Engine,
     erase::Secrets,
-    popf::{Ristretto, decoded},
+    popf::{Ristretto, check, decoded},
 };
 
 /// Instances that are computed together.
@@ -59,6 +56,78 @@ const GROUP: usize = 256;
 /// The protocol as a [`BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Csw;
+
+/// Bytes before what belongs to instances: the seed, or z.
+const HEAD: usize = 32;
+/// Bytes of γ.
+const PROOF: usize = 32;
+
+message! {
+    /// R → S: the seed of T, and B of every instance.
+    Points,
+    len: |n| HEAD + n * 32,
+    check: |bytes, _n| {
+        check::<Ristretto>(Backend::best(), bytes[HEAD..].as_chunks().0)
+            .map_err(|Invalid { index: instance }| Decode::Point { message: Self::NAME, instance })
+    }
+}
+
+message! {
+    /// S → R: z, which is not neutral, γ, and χ of every instance.
+    Challenge,
+    len: |n| HEAD + PROOF + n * 16,
+    check: |bytes, _n| match bytes.as_chunks().0.first() {
+        Some(z) if is_element(z) => Ok(()),
+        _ => Err(Decode::Point { message: Self::NAME, instance: 0 }),
+    }
+}
+
+message! {
+    /// R → S: a′. Every string is one.
+    Response,
+    len: |_n| 32,
+    check: |_bytes, _n| Ok(())
+}
+
+impl Points {
+    fn seed(&self) -> &[u8; 32] {
+        &self.bytes.as_chunks().0[0]
+    }
+
+    fn encodings(&self) -> &[[u8; 32]] {
+        self.bytes[HEAD..].as_chunks().0
+    }
+
+    fn encodings_mut(&mut self) -> &mut [[u8; 32]] {
+        self.bytes[HEAD..].as_chunks_mut().0
+    }
+}
+
+impl Challenge {
+    fn z(&self) -> &[u8; HEAD] {
+        &self.bytes.as_chunks().0[0]
+    }
+
+    fn z_mut(&mut self) -> &mut [u8; HEAD] {
+        &mut self.bytes.as_chunks_mut().0[0]
+    }
+
+    fn proof(&self) -> &[u8; PROOF] {
+        &self.bytes.as_chunks().0[1]
+    }
+
+    fn proof_mut(&mut self) -> &mut [u8; PROOF] {
+        &mut self.bytes.as_chunks_mut().0[1]
+    }
+
+    fn differences(&self) -> &[Block] {
+        self.bytes[HEAD + PROOF..].as_chunks().0
+    }
+
+    fn differences_mut(&mut self) -> &mut [Block] {
+        self.bytes[HEAD + PROOF..].as_chunks_mut().0
+    }
+}
 
 /// The receiver, waiting for the [`Challenge`].
 ///

@@ -22,13 +22,10 @@
 //! point multiplications. Not given: security against quantum computers.
 
 mod curve;
-mod messages;
 
-pub use messages::{Ciphertexts, PublicKeys};
+use alloc::{vec, vec::Vec};
 
-use alloc::vec::Vec;
-
-use foxtrot_kernel::p256::{Point, Scalar};
+use foxtrot_kernel::p256::{Point, Scalar, decode};
 use subtle::Choice;
 use zeroize::Zeroizing;
 
@@ -36,13 +33,82 @@ use super::{
     Adversary, Block, Functionality, Protocol, ReceiverKeys, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, sealed::Sealed},
     expect_count,
+    message::message,
 };
-use crate::{Bits, Error, Seed, Session, Usage, choices::select, engine::Io, oracle::Oracle};
-use curve::Crs;
+use crate::{
+    Bits, Decode, Error, Seed, Session, Usage, choices::select, engine::Io, oracle::Oracle,
+};
+use curve::{Crs, POINT_LEN};
 
 /// The protocol as a [`super::BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pvw;
+
+/// Bytes of P and Q.
+const KEY_LEN: usize = 2 * POINT_LEN;
+/// Bytes of U and C.
+const BRANCH_LEN: usize = POINT_LEN + 16;
+
+message! {
+    /// R → S: the public key (P, Q) of every instance.
+    PublicKeys,
+    len: |n| n * KEY_LEN,
+    check: |bytes, _n| points(bytes, Self::NAME, POINT_LEN, 2)
+}
+
+message! {
+    /// S → R: (U, C) for both branches of every instance.
+    Ciphertexts,
+    len: |n| n * 2 * BRANCH_LEN,
+    check: |bytes, _n| points(bytes, Self::NAME, BRANCH_LEN, 2)
+}
+
+/// Checks the point at the beginning of every `stride` bytes, of which an instance has `per`.
+fn points(bytes: &[u8], message: &'static str, stride: usize, per: usize) -> Result<(), Decode> {
+    for (k, part) in bytes.chunks_exact(stride).enumerate() {
+        if decode(&part[..POINT_LEN]).is_none() {
+            return Err(Decode::Point { message, instance: k / per });
+        }
+    }
+    Ok(())
+}
+
+fn decoded(bytes: &[u8]) -> Point {
+    decode(bytes).unwrap_or_else(|| unreachable!("checked when it was decoded"))
+}
+
+impl PublicKeys {
+    fn set(&mut self, i: usize, key: &[[u8; POINT_LEN]; 2]) {
+        self.bytes[i * KEY_LEN..][..KEY_LEN].copy_from_slice(key.as_flattened());
+    }
+
+    /// The encoding of one key.
+    fn of(&self, i: usize) -> &[u8] {
+        &self.bytes[i * KEY_LEN..][..KEY_LEN]
+    }
+
+    fn points(&self, i: usize) -> [Point; 2] {
+        let (p, q) = self.of(i).split_at(POINT_LEN);
+        [p, q].map(decoded)
+    }
+}
+
+impl Ciphertexts {
+    fn set(&mut self, i: usize, j: usize, u: &[u8; POINT_LEN], c: &Block) {
+        let place = &mut self.bytes[(2 * i + j) * BRANCH_LEN..][..BRANCH_LEN];
+        place[..POINT_LEN].copy_from_slice(u);
+        place[POINT_LEN..].copy_from_slice(c);
+    }
+
+    /// The bytes U ‖ C of one branch.
+    fn branch(&self, i: usize, j: usize) -> &[u8] {
+        &self.bytes[(2 * i + j) * BRANCH_LEN..][..BRANCH_LEN]
+    }
+
+    fn u(&self, i: usize, j: usize) -> Point {
+        decoded(&self.branch(i, j)[..POINT_LEN])
+    }
+}
 
 /// The receiver, waiting for the [`Ciphertexts`].
 ///
@@ -112,9 +178,9 @@ impl Receiver {
                 [0, 1].map(|j| (ciphertexts.u(i, j), ciphertexts.branch(i, j)));
             let u = Zeroizing::new(Point::select(&zero, &one, choice.unwrap_u8()));
             let v = curve::combine([(&u, r)]);
-            let mut branch = Zeroizing::new([0; messages::BRANCH_LEN]);
+            let mut branch = Zeroizing::new([0; BRANCH_LEN]);
             select(choice, zero_bytes, one_bytes, branch.as_mut_slice());
-            let (u, c) = branch.split_at(curve::POINT_LEN);
+            let (u, c) = branch.split_at(POINT_LEN);
             let mask = mask(&oracle, i, choice, keys.of(i), u, &v);
             chosen.push(core::array::from_fn(|k| c[k] ^ mask[k]));
         }
@@ -229,8 +295,6 @@ foxtrot_kernel::redacted! {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec;
-
     use super::*;
     use crate::Sid;
 
@@ -258,7 +322,7 @@ mod tests {
         let opened = |j: u8, exponent: &Scalar| -> Block {
             let u = sent.u(0, j.into());
             let v = curve::combine([(&u, exponent)]);
-            let (u, c) = sent.branch(0, j.into()).split_at(curve::POINT_LEN);
+            let (u, c) = sent.branch(0, j.into()).split_at(POINT_LEN);
             let mask = mask(&oracle, 0, Choice::from(j), keys.of(0), u, &v);
             core::array::from_fn(|k| c[k] ^ mask[k])
         };
