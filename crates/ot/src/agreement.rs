@@ -113,9 +113,9 @@ pub(crate) fn keys<A: Agreement>(
     hash_encodings(session, A::OUTPUT, points, position, |_| [share])
 }
 
-/// The products of scalars and points, of which there may be one for all.
+/// The products of scalars and points, of either of which there may be one for all of the other.
 pub(crate) fn products(backend: Backend, scalars: &[[u8; 32]], points: &[Point]) -> Vec<Point> {
-    let n = scalars.len().max(points.len());
+    let n = if scalars.len() == 1 { points.len() } else { scalars.len() };
     let mut products = vec![Point::IDENTITY; n];
     count(Operation::PointMultiplication, n);
     curve::mul(backend, scalars, points, &mut products);

@@ -189,9 +189,7 @@ impl Line {
             exporter,
         }
     }
-}
 
-impl Line {
     /// Both directions, for two threads.
     #[must_use]
     pub fn into_halves(self) -> (Sealer, Opener) {

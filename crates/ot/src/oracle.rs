@@ -331,39 +331,33 @@ impl Keyed {
         texts: Texts<'_>,
         answers: &mut [[u8; L]],
     ) {
-        count(Operation::Oracle, answers.len());
-        for (group, answers) in answers.chunks_mut(AT_ONCE).enumerate() {
-            let bytes = &texts.bytes[group * AT_ONCE * texts.stride..];
-            let (texts, first) = (Texts { bytes, ..texts }, first + (group * AT_ONCE) as u64);
-            if self.one_by_one(answers.len()) {
-                for (k, answer) in answers.iter_mut().enumerate() {
-                    let text = &bytes[k * texts.stride..][..texts.len];
+        self.ask_groups(answers.len(), answers.as_flattened_mut(), |group, answers| {
+            if self.one_by_one(group.len()) {
+                for (k, answer) in group.zip(answers.chunks_exact_mut(L)) {
+                    let text = &texts.bytes[k * texts.stride..][..texts.len];
                     self.ask_one(first + k as u64, 0, text, answer);
                 }
             } else {
-                self.ask_long_together(first, texts, answers);
+                let bytes = &texts.bytes[group.start * texts.stride..];
+                let first = first + group.start as u64;
+                self.ask_long_together(first, group.len(), Texts { bytes, ..texts }, answers);
             }
-        }
+        });
     }
 
     /// A group, side by side.
     #[inline(never)]
-    fn ask_long_together<const L: usize>(
-        &self,
-        first: u64,
-        texts: Texts<'_>,
-        answers: &mut [[u8; L]],
-    ) {
+    fn ask_long_together(&self, first: u64, number: usize, texts: Texts<'_>, answers: &mut [u8]) {
         let Texts { bytes, stride, len } = texts;
         let whole = len / 64 * 64;
         let mut ends = [[0; 64]; AT_ONCE];
-        let ends = &mut ends[..answers.len()];
+        let ends = &mut ends[..number];
         for (k, end) in ends.iter_mut().enumerate() {
             set_end(end, &bytes[k * stride + whole..][..len - whole], first + k as u64, 0);
         }
         let blocks = Blocks { bytes, stride, number: whole / 64 };
         let ends = (&*ends, len - whole + POSITION_LEN);
-        keyed(self.backend, &self.key, blocks, ends, answers.as_flattened_mut());
+        keyed(self.backend, &self.key, blocks, ends, answers);
     }
 }
 

@@ -71,16 +71,11 @@ pub trait Popf: Sized + Send + Sync + 'static {
     fn check(backend: Backend, phis: &[u8]) -> Result<(), Invalid>;
 
     /// Writes the φ of the instances from `first` on, each with its value at its x, 0 or 1, from
-    /// uniform coins. Neither time nor addresses depend on `x`, `values` and `coins`.
-    ///
-    /// # Panics
-    /// If there are not as many of each.
+    /// uniform coins. Neither time nor addresses depend on `x`, `values` and `coins`, of which there
+    /// are as many.
     fn program(&self, first: u64, x: &[u8], values: &[Value<Self>], coins: &[u8], phis: &mut [u8]);
 
-    /// The values at 0 and at 1 of the φ of the instances from `first` on, which were checked.
-    ///
-    /// # Panics
-    /// If there are not as many of each, or a φ is none.
+    /// The values at 0 and at 1 of as many φ of the instances from `first` on, which were checked.
     fn evaluate(&self, first: u64, phis: &[u8], values: [&mut [Value<Self>]; 2]);
 }
 

@@ -105,10 +105,6 @@ impl Share {
 }
 
 impl Points {
-    fn group_mut(&mut self, first: usize, count: usize) -> &mut [[u8; 32]] {
-        &mut self.bytes.as_chunks_mut().0[first..][..count]
-    }
-
     fn points(&self, backend: Backend, range: Range<usize>) -> Vec<Point> {
         let mut points = vec![Point::IDENTITY; range.len()];
         curve::decompress(backend, &self.bytes.as_chunks().0[range], &mut points)
@@ -259,7 +255,7 @@ pub fn choose(
         let mut r = vec![Point::IDENTITY; count_of];
         curve::add(backend, &base, &multiples(backend, &s, m, choices), &mut r);
         // Step 3.
-        let r_bytes = points.group_mut(first, count_of);
+        let r_bytes = &mut points.bytes.as_chunks_mut().0[first..][..count_of];
         curve::compress(backend, &r, r_bytes);
         // Step 6.
         curve::mul_by_cofactor(backend, &mut r);

@@ -97,10 +97,6 @@ impl Points {
     fn encodings(&self) -> &[[u8; 32]] {
         self.bytes[HEAD..].as_chunks().0
     }
-
-    fn encodings_mut(&mut self) -> &mut [[u8; 32]] {
-        self.bytes[HEAD..].as_chunks_mut().0
-    }
 }
 
 impl Challenge {
@@ -108,24 +104,12 @@ impl Challenge {
         &self.bytes.as_chunks().0[0]
     }
 
-    fn z_mut(&mut self) -> &mut [u8; HEAD] {
-        &mut self.bytes.as_chunks_mut().0[0]
-    }
-
     fn proof(&self) -> &[u8; PROOF] {
         &self.bytes.as_chunks().0[1]
     }
 
-    fn proof_mut(&mut self) -> &mut [u8; PROOF] {
-        &mut self.bytes.as_chunks_mut().0[1]
-    }
-
     fn differences(&self) -> &[Block] {
         self.bytes[HEAD + PROOF..].as_chunks().0
-    }
-
-    fn differences_mut(&mut self) -> &mut [Block] {
-        self.bytes[HEAD + PROOF..].as_chunks_mut().0
     }
 }
 
@@ -178,7 +162,7 @@ impl Receiver {
         let context = "foxtrot v1 csw receiver coins";
         let public_seed = draw(&session, context, &seed, 32, 1, |_| (0, 1));
         let mut points = Points::blank(n);
-        points.bytes[..32].copy_from_slice(&public_seed);
+        points.bytes[..HEAD].copy_from_slice(&public_seed);
         let t = point_of(&session, points.seed());
         let secrets = scalars(&draw(&session, context, &seed, 64, n, |i| (i as u64, 0)));
         let zero = products_of_base(backend, &secrets);
@@ -186,7 +170,7 @@ impl Receiver {
         curve::add(backend, &zero, &[t], &mut one);
         let mut b = vec![Point::IDENTITY; n];
         curve::select(backend, choices.as_bytes(), &zero, &one, &mut b);
-        ristretto::encode(backend, &b, points.encodings_mut());
+        ristretto::encode(backend, &b, points.bytes[HEAD..].as_chunks_mut().0);
         Ok((Self { session, choices, points: points.clone(), secrets }, points))
     }
 
@@ -234,7 +218,7 @@ impl Sender {
         let z = products(backend, r, &[Point::BASE]);
         let of_t = products(backend, r, &[point_of(session, points.seed())]);
         let mut challenge = Challenge::blank(n);
-        ristretto::encode(backend, &z, core::slice::from_mut(challenge.z_mut()));
+        ristretto::encode(backend, &z, challenge.bytes[..HEAD].as_chunks_mut().0);
         let mut keys = vec![[[0; 16]; 2]; n];
         let mut of_zero = Secrets::<16>::zeroed(n);
         for (first, pairs) in (0..n).step_by(GROUP).zip(keys.chunks_mut(GROUP)) {
@@ -254,13 +238,14 @@ impl Sender {
             set_pairs(pairs, &keys);
             let hashes = hashes(session, &keys, position);
             let (zeros, ones) = hashes.split_at(count_of);
-            let differences = &mut challenge.differences_mut()[range.clone()];
+            let (differences, _) = challenge.bytes[HEAD + PROOF..].as_chunks_mut();
+            let differences: &mut [Block] = &mut differences[range.clone()];
             differences.copy_from_slice(zeros);
             bits::xor(backend, differences.as_flattened_mut(), ones.as_flattened());
             of_zero[range].copy_from_slice(zeros);
         }
         let expected = answer(session, &of_zero);
-        *challenge.proof_mut() = proof(session, &expected);
+        challenge.bytes[HEAD..][..PROOF].copy_from_slice(&proof(session, &expected));
         (Self { keys: SenderKeys::new(keys), expected }, challenge)
     }
 

@@ -53,21 +53,21 @@ message! {
     /// R → S: the public key (P, Q) of every instance.
     PublicKeys,
     len: |n| n * KEY_LEN,
-    check: |bytes, _n| points(bytes, Self::NAME, POINT_LEN, 2)
+    check: |bytes, _n| check_points(bytes, Self::NAME, POINT_LEN)
 }
 
 message! {
     /// S → R: (U, C) for both branches of every instance.
     Ciphertexts,
     len: |n| n * 2 * BRANCH_LEN,
-    check: |bytes, _n| points(bytes, Self::NAME, BRANCH_LEN, 2)
+    check: |bytes, _n| check_points(bytes, Self::NAME, BRANCH_LEN)
 }
 
-/// Checks the point at the beginning of every `stride` bytes, of which an instance has `per`.
-fn points(bytes: &[u8], message: &'static str, stride: usize, per: usize) -> Result<(), Decode> {
+/// Checks the point at the beginning of every `stride` bytes, of which an instance has two.
+fn check_points(bytes: &[u8], message: &'static str, stride: usize) -> Result<(), Decode> {
     for (k, part) in bytes.chunks_exact(stride).enumerate() {
         if decode(&part[..POINT_LEN]).is_none() {
-            return Err(Decode::Point { message, instance: k / per });
+            return Err(Decode::Point { message, instance: k / 2 });
         }
     }
     Ok(())

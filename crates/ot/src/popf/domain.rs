@@ -15,7 +15,8 @@ pub const ENCODED_LEN: usize = 32;
 
 /// An additive group whose elements have encodings of 32 bytes, with a random oracle into it.
 ///
-/// Neither time nor addresses depend on elements and answers, but for [`Domain::decode`].
+/// Neither time nor addresses depend on elements and answers, but for [`Domain::decode`]. Its functions
+/// panic unless all lists that they are given are of as many elements.
 pub trait Domain: Copy + fmt::Debug + Send + Sync + 'static {
     /// Its elements.
     type Element: Clone + Send + Sync;
@@ -34,24 +35,15 @@ pub trait Domain: Copy + fmt::Debug + Send + Sync + 'static {
 
     /// The elements that uniform answers of [`Domain::ANSWER_LEN`] bytes each, one after another,
     /// stand for; they are uniform.
-    ///
-    /// # Panics
-    /// If there are not as many.
     fn hash(backend: Backend, answers: &[u8], elements: &mut [Self::Element]);
 
     /// The encodings.
-    ///
-    /// # Panics
-    /// If there are not as many.
     fn encode(backend: Backend, elements: &[Self::Element], bytes: &mut [[u8; ENCODED_LEN]]);
 
     /// The elements that are encoded so. Takes variable time: for public bytes.
     ///
     /// # Errors
     /// [`Invalid`], with the first that is no encoding; then `elements` is undefined.
-    ///
-    /// # Panics
-    /// If there are not as many.
     fn decode(
         backend: Backend,
         bytes: &[[u8; ENCODED_LEN]],
@@ -59,15 +51,9 @@ pub trait Domain: Copy + fmt::Debug + Send + Sync + 'static {
     ) -> Result<(), Invalid>;
 
     /// a + b.
-    ///
-    /// # Panics
-    /// If there are not as many of each.
     fn add(backend: Backend, a: &[Self::Element], b: &[Self::Element], sums: &mut [Self::Element]);
 
     /// a − b.
-    ///
-    /// # Panics
-    /// If there are not as many of each.
     fn sub(
         backend: Backend,
         a: &[Self::Element],

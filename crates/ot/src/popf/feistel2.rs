@@ -6,7 +6,7 @@
 
 use alloc::{vec, vec::Vec};
 use foxtrot_kernel::{Backend, curve::Invalid};
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 use super::{Domain, Group, Popf, check, column, decoded, hashes};
 use crate::{
@@ -33,7 +33,7 @@ pub struct Feistel2<G> {
 pub struct Room<G: Group> {
     answers: SecretBytes,
     /// Two, as hashing takes them, or one if there is but one instance.
-    hashes: Vec<G::Element>,
+    hashes: Zeroizing<Vec<G::Element>>,
 }
 
 /// A hash to the group or a value that came of it, and the oracle's answer that it was made from. Who
@@ -49,7 +49,7 @@ pub struct Hashed<'a, G: Group> {
 #[derive(Debug)]
 pub struct Digests {
     first: u64,
-    digests: Vec<[u8; 32]>,
+    pub(crate) digests: Vec<[u8; 32]>,
 }
 
 impl<G: Group> Feistel2<G> {
@@ -66,7 +66,7 @@ impl<G: Group> Feistel2<G> {
     #[inline(never)]
     pub fn room(&self, instances: usize) -> Room<G> {
         let answers = SecretBytes::zeroed(instances.min(GROUP) * G::ANSWER_LEN);
-        Room { answers, hashes: vec![self.group.zero(); instances.min(2)] }
+        Room { answers, hashes: Zeroizing::new(vec![self.group.zero(); instances.min(2)]) }
     }
 
     /// Writes the φ of the instances from `first` on, each with a value at its `x`, from uniform
@@ -86,8 +86,9 @@ impl<G: Group> Feistel2<G> {
         phis: &mut [u8],
     ) -> Digests {
         assert!(phis.len() == x.len() * Self::ENCODED_LEN && r.len() == x.len());
-        self.ask_h1(first, x, r, &mut room.answers);
-        let answers = room.answers[..x.len() * G::ANSWER_LEN].chunks_mut(2 * G::ANSWER_LEN);
+        let answers = &mut room.answers[..x.len() * G::ANSWER_LEN];
+        self.h1.ask(x.len(), |k| (first + k as u64, x[k], r[k]), answers);
+        let answers = answers.chunks_mut(2 * G::ANSWER_LEN);
         let pairs = answers.zip(phis.chunks_mut(2 * Self::ENCODED_LEN));
         for (pair, (answers, phis)) in pairs.enumerate() {
             let hashes = &mut room.hashes[..answers.len() / G::ANSWER_LEN];
@@ -147,12 +148,6 @@ impl<G: Group> Feistel2<G> {
                 done
             },
         );
-    }
-
-    /// H₁(i, x, r), as bytes.
-    fn ask_h1(&self, first: u64, x: &[u8], r: &[[u8; S_LEN]], answers: &mut [u8]) {
-        let answers = &mut answers[..x.len() * G::ANSWER_LEN];
-        self.h1.ask(x.len(), |k| (first + k as u64, x[k], r[k]), answers);
     }
 }
 
@@ -258,26 +253,9 @@ impl<D: Domain> Popf for Feistel2<D> {
     }
 }
 
-impl Digests {
-    /// All of them.
-    #[must_use]
-    pub fn all(&self) -> &[[u8; 32]] {
-        &self.digests
-    }
-}
-
-impl<G: Group> Drop for Room<G> {
-    fn drop(&mut self) {
-        self.hashes.iter_mut().for_each(Zeroize::zeroize);
-    }
-}
-
 foxtrot_kernel::redacted! {
     [G] Feistel2<G>;
     [G: Group] Hashed<'_, G>;
-}
-
-foxtrot_kernel::redacted! {
     [G: Group] Room<G>;
 }
 
@@ -404,7 +382,7 @@ mod tests {
         let digests = |first| Digests { first, digests: vec![[5; 32]] };
         let answers = |sid: u8, i: u64, x: u8| {
             let (popf, mut answer) = (popf(sid), [0; 20]);
-            popf.ask_h1(i, &[x], &[[3; S_LEN]], &mut answer);
+            popf.h1.ask(1, |_| (i, x, [3; S_LEN]), &mut answer);
             (answer, popf.masks(&digests(i), |_| x)[0])
         };
         let here = answers(1, 5, 0);

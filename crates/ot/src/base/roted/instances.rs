@@ -405,7 +405,7 @@ pub(super) fn reply(
 
 /// Writes the digest of T, and s, of each φ.
 fn condense(opened: &Digests, phis: &[u8], condensed: &mut [u8]) {
-    let phis = phis.chunks_exact(PHI_LEN).zip(opened.all());
+    let phis = phis.chunks_exact(PHI_LEN).zip(&opened.digests);
     for ((phi, digest), condensed) in phis.zip(condensed.chunks_exact_mut(DIGEST_LEN)) {
         condensed[..32].copy_from_slice(digest);
         condensed[32..].copy_from_slice(&phi[T_LEN..]);

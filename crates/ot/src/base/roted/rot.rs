@@ -19,6 +19,9 @@ use crate::{
     oracle::{Keyed, Purpose},
 };
 
+const RECEIVER_BATCH: Purpose = Purpose::new("foxtrot v1 roted receiver batch");
+const SENDER_BATCH: Purpose = Purpose::new("foxtrot v1 roted sender batch");
+
 /// The receiver, waiting for the [`Reply`].
 ///
 /// It answers one reply: `finish` consumes it. Two replies to one `Blinded` would share the choice
@@ -78,13 +81,7 @@ impl Receiver {
     /// [`Usage::BatchTooLarge`].
     pub fn start(session: Session, n: usize, seed: Seed) -> Result<(Self, Blinded<Rot>), Usage> {
         check_batch(n)?;
-        let (t, choices) = batch_coins(
-            &session,
-            const { Purpose::new("foxtrot v1 roted receiver batch") },
-            &seed,
-            n,
-        );
-
+        let (t, choices) = batch_coins(&session, RECEIVER_BATCH, &seed, n);
         let mut blinded = Blinded::blank(n);
         let (head, phis) = blinded.bytes.split_at_mut(Rot::BLINDED_HEAD);
         head.copy_from_slice(&commit(&session, &t));
@@ -120,12 +117,7 @@ impl Sender {
     /// Steps 5 to 8: answers the receiver's batch.
     pub fn respond(session: Session, blinded: &Blinded<Rot>, seed: Seed) -> (Self, Reply<Rot>) {
         let n = blinded.instances();
-        let (u, mut a) = batch_coins(
-            &session,
-            const { Purpose::new("foxtrot v1 roted sender batch") },
-            &seed,
-            n,
-        );
+        let (u, mut a) = batch_coins(&session, SENDER_BATCH, &seed, n);
         // The sender will go by these bits.
         a.make_public();
 
@@ -196,13 +188,9 @@ fn output(session: &Session, t: &[u8; 32], u: &[u8], transcript: &[u8; 32]) -> K
 }
 
 fn commit(session: &Session, t: &[u8; 32]) -> [u8; 32] {
-    let mut commitment = [0; 32];
-    session.oracle(const { Purpose::new("foxtrot v1 roted commitment") }).answer(
-        0,
-        0,
-        &[t],
-        &mut commitment,
-    );
+    let (oracle, mut commitment) =
+        (session.oracle(const { Purpose::new("foxtrot v1 roted commitment") }), [0; 32]);
+    oracle.answer(0, 0, &[t], &mut commitment);
     commitment
 }
 
