@@ -39,7 +39,7 @@ use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, Block, Functionality, Protocol, ReceiverKeys, SenderKeys, check_batch,
+    Block, Functionality, Protocol, ReceiverKeys, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, sealed::Sealed},
     expect_count,
     message::message,
@@ -194,11 +194,11 @@ impl Receiver {
     /// number of instances.
     pub fn respond(self, challenge: &Challenge) -> Result<(Responded, Response), Error> {
         let Self { session, blinding, blinded } = self;
-        let n = blinding.choices().len();
+        let n = blinding.choices.len();
         expect_count("instances in the challenge", n, challenge.instances())?;
         let challenger = Challenger::new(&session);
         let (mut chosen, mut scratch) = (Chosen::empty(), Scratch::default());
-        let batch = blinding.batch();
+        let batch = &blinding.batch;
         let mut room = batch.room();
         let mut answers = Zeroizing::new(vec![0; 32 * n]);
         let mut recomputed = Zeroizing::new([0; CHALLENGE_LEN]);
@@ -209,7 +209,7 @@ impl Receiver {
             .enumerate()
             .zip(answers.chunks_exact_mut(32))
         {
-            let choice = blinding.choices().get(i);
+            let choice = blinding.choices.get(i);
             let (zero, one) = received.split_at(CHALLENGE_BRANCH);
             let [(zero, zero_x), (one, one_x)] = [zero, one].map(|b| b.split_at(BRANCH_LEN));
             let mut sk = Zeroizing::new([0; 32]);
@@ -238,7 +238,7 @@ impl Responded {
     /// [`Usage::CountMismatch`] if the ciphertexts were decoded for another number of instances.
     pub fn finish(self, ciphertexts: &Ciphertexts) -> Result<ReceiverKeys, Usage> {
         let Self { session, blinding, transcript } = self;
-        let choices = blinding.choices();
+        let choices = &blinding.choices;
         expect_count("instances in the ciphertexts", choices.len(), ciphertexts.instances())?;
         let oracle = session.oracle("foxtrot v1 bdgm message mask");
         let mut chosen = Chosen::empty();
@@ -403,7 +403,6 @@ impl ChosenMessageOt for Bdgm {
         family: "bdgm",
         paper: "after BDGM19",
         functionality: Functionality::ChosenMessage,
-        adversary: Adversary::Malicious,
         assumption: "Module-LWE, random oracle",
         params: "Module768: N = 256, rank 3, q = 7681, η = 2, U in 11 bits",
         security: "core-SVP 164 classical, 148 quantum",
@@ -451,7 +450,7 @@ impl ChosenMessageOt for Bdgm {
 }
 
 foxtrot_kernel::redacted! {
-    Receiver, receiver => "<{} instances>", receiver.blinding.choices().len();
-    Responded, responded => "<{} instances>", responded.blinding.choices().len();
+    Receiver, receiver => "<{} instances>", receiver.blinding.choices.len();
+    Responded, responded => "<{} instances>", responded.blinding.choices.len();
     Sender, sender => "<{} instances>", sender.ciphertexts.instances();
 }

@@ -35,8 +35,8 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys,
-    check_batch, expect_count, message::message, set_pairs,
+    BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
+    expect_count, message::message, set_pairs,
 };
 use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
@@ -304,7 +304,6 @@ impl BaseOt for Csw {
             family: "csw",
             paper: "CSW20",
             functionality: Functionality::SelectiveFailure,
-            adversary: Adversary::Malicious,
             assumption: "CDH, observable random oracle",
             params: "Ristretto255",
             security: "126 classical, 0 quantum",

@@ -26,8 +26,8 @@ use foxtrot_kernel::{
 };
 
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
-    expect_count, message::message,
+    BaseOt, Choice, Protocol, ReceiverKeys, Run, SenderKeys, check_batch, expect_count,
+    message::message,
 };
 use crate::{
     Bits, Decode, Seed, Session, Usage,
@@ -193,8 +193,6 @@ impl BaseOt for MasnyRindal {
             name: "masny-rindal",
             family: "masny-rindal",
             paper: "MR19",
-            functionality: Functionality::Endemic,
-            adversary: Adversary::Malicious,
             assumption: "DDH, random oracle",
             params: "Ristretto255",
             security: "126 classical, 0 quantum",

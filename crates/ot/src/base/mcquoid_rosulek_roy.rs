@@ -33,8 +33,8 @@ use foxtrot_kernel::{Backend, curve::Invalid};
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
-    expect_count, message::message, set_pairs,
+    BaseOt, Choice, Protocol, ReceiverKeys, Run, SenderKeys, check_batch, expect_count,
+    message::message, set_pairs,
 };
 use crate::{
     Bits, Decode, Seed, Session, Usage,
@@ -209,8 +209,6 @@ impl<P: Popf, A: Agreement<Domain = P::Domain>> McQuoidRosulekRoy<P, A> {
         },
         family: NAME,
         paper: P::PAPER,
-        functionality: Functionality::Endemic,
-        adversary: Adversary::Malicious,
         assumption: A::ASSUMPTIONS[P::IDEAL_CIPHER as usize],
         params: A::PARAMS,
         security: "126 classical, 0 quantum",

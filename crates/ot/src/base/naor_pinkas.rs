@@ -28,8 +28,8 @@ use foxtrot_kernel::{
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
-    expect_count, message::message, set_pairs,
+    Adversary, BaseOt, Choice, Protocol, ReceiverKeys, Run, SenderKeys, check_batch, expect_count,
+    message::message, set_pairs,
 };
 use crate::{
     Bits, Decode, Seed, Session, Usage,
@@ -125,7 +125,8 @@ impl Sender {
         expect_count("instances in the receiver's message", n, public_keys.instances())?;
         let backend = session.backend();
         // r·C, once for all.
-        let of_c = products(backend, &[*r], &setup.points(backend)[..1]);
+        let c = decoded::<Ristretto>(backend, &setup.bytes.as_chunks().0[..1]);
+        let of_c = products(backend, &[*r], &c);
         let mut keys = vec![[[0; 16]; 2]; n];
         let (encodings, _) = public_keys.as_bytes().as_chunks();
         let groups = keys.chunks_mut(GROUP).zip(encodings.chunks(GROUP));
@@ -163,7 +164,7 @@ pub fn choose(
     let backend = session.backend();
     let context = "foxtrot v1 naor-pinkas receiver coins";
     let k = scalars(&draw(&session, context, &seed, 64, n, |i| (i as u64, 0)));
-    let points = setup.points(backend);
+    let points = decoded::<Ristretto>(backend, setup.bytes.as_chunks().0);
     let (c, a) = points.split_at(1);
     // Steps 2 and 3.
     let own = products_of_base(backend, &k);
@@ -193,20 +194,12 @@ fn derive<'a>(
     hash_elements(session, context, shared, position, |k| [setup.as_bytes(), own(k)])
 }
 
-impl Setup {
-    /// C and A.
-    fn points(&self, backend: Backend) -> Vec<Point> {
-        decoded::<Ristretto>(backend, self.bytes.as_chunks().0)
-    }
-}
-
 impl BaseOt for NaorPinkas {
     fn info(&self) -> &'static Protocol {
         &Protocol {
             name: "naor-pinkas",
             family: "naor-pinkas",
             paper: "NP01",
-            functionality: Functionality::Endemic,
             adversary: Adversary::SemiHonest,
             assumption: "CDH, random oracle",
             params: "Ristretto255",

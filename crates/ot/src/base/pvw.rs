@@ -30,7 +30,7 @@ use subtle::Choice;
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, Block, Functionality, Protocol, ReceiverKeys, SenderKeys, check_batch,
+    Block, Functionality, Protocol, ReceiverKeys, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, sealed::Sealed},
     expect_count,
     message::message,
@@ -246,7 +246,6 @@ impl ChosenMessageOt for Pvw {
         family: "pvw",
         paper: "PVW08, DDH",
         functionality: Functionality::ChosenMessage,
-        adversary: Adversary::Malicious,
         assumption: "DDH, random oracle",
         params: "P-256",
         security: "128 classical, 0 quantum",

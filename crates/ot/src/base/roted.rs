@@ -37,9 +37,7 @@ mod messages;
 
 pub use messages::{Blinded, Mode, Opening, Reply};
 
-use super::{
-    Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
-};
+use super::{BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch};
 use crate::{Seed, Session, engine::Engine};
 
 /// The F_ROT mode, as a [`Mode`] of messages and as a [`BaseOt`].
@@ -54,8 +52,6 @@ const ENDEMIC: Protocol = Protocol {
     name: "roted-endemic",
     family: "roted",
     paper: "BFGMMS21, repaired",
-    functionality: Functionality::Endemic,
-    adversary: Adversary::Malicious,
     assumption: "Module-LWE, random oracle",
     params: "Module768: N = 256, rank 3, q = 7681, η = 2, U in 11 bits",
     security: "core-SVP 164 classical, 148 quantum",

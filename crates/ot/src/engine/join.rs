@@ -2,8 +2,8 @@
 
 use core::{
     future::{Future, poll_fn},
-    pin::pin,
-    task::Poll,
+    pin::{Pin, pin},
+    task::{Context, Poll},
 };
 
 /// Runs both to their ends, each whenever it can go on; ends with the first error of either.
@@ -17,22 +17,8 @@ pub async fn join<A, B, E>(
     let (mut first, mut second) = (pin!(first), pin!(second));
     let (mut a, mut b) = (None, None);
     poll_fn(move |context| {
-        if a.is_none()
-            && let Poll::Ready(ended) = first.as_mut().poll(context)
-        {
-            match ended {
-                Ok(out) => a = Some(out),
-                Err(e) => return Poll::Ready(Err(e)),
-            }
-        }
-        if b.is_none()
-            && let Poll::Ready(ended) = second.as_mut().poll(context)
-        {
-            match ended {
-                Ok(out) => b = Some(out),
-                Err(e) => return Poll::Ready(Err(e)),
-            }
-        }
+        go_on(&mut a, first.as_mut(), context)?;
+        go_on(&mut b, second.as_mut(), context)?;
         match (a.take(), b.take()) {
             (Some(a), Some(b)) => Poll::Ready(Ok((a, b))),
             (one, other) => {
@@ -42,4 +28,18 @@ pub async fn join<A, B, E>(
         }
     })
     .await
+}
+
+/// Continues a protocol that has no output yet.
+fn go_on<Out, E>(
+    out: &mut Option<Out>,
+    run: Pin<&mut impl Future<Output = Result<Out, E>>>,
+    context: &mut Context<'_>,
+) -> Result<(), E> {
+    if out.is_none()
+        && let Poll::Ready(ended) = run.poll(context)
+    {
+        *out = Some(ended?);
+    }
+    Ok(())
 }

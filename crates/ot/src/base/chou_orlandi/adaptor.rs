@@ -23,7 +23,6 @@ const RANDOM: Protocol = Protocol {
     name: "chou-orlandi",
     family: "chou-orlandi",
     paper: "CO15",
-    functionality: Functionality::Endemic,
     adversary: Adversary::SemiHonest,
     assumption: "gap Diffie-Hellman, random oracle",
     params: "Curve25519",

@@ -66,7 +66,7 @@ fn a_public_key_that_is_no_element_is_refused_with_its_instance() {
 fn a_receiver_with_a_neutral_public_key_knows_exactly_one_key() {
     let (sender, setup) = Sender::start(session(0), 2, seed(1)).unwrap();
     let backend = session(0).backend();
-    let points = setup.points(backend);
+    let points = decoded::<Ristretto>(backend, setup.as_bytes().as_chunks().0);
     let mut of_c = [Point::IDENTITY];
     curve::mul(backend, &[*sender.r], &points[..1], &mut of_c);
     let sent = [[0; 32], setup.as_bytes().as_chunks().0[0]];

@@ -75,7 +75,7 @@ impl Receiver {
     /// [`Usage::CountMismatch`] if the reply was decoded for another number of instances.
     pub fn finish(self, reply: &Reply<Endemic>) -> Result<ReceiverKeys, Usage> {
         let Self { session, blinding, digest } = self;
-        expect_count("instances in the reply", blinding.choices().len(), reply.instances())?;
+        expect_count("instances in the reply", blinding.choices.len(), reply.instances())?;
         let strings = blinding.recover(&session, reply.as_bytes());
         // Without the secrets there is more memory.
         let choices = blinding.into_choices();
@@ -120,7 +120,7 @@ fn output(session: &Session, transcript: &[u8; 32]) -> Keyed {
 }
 
 foxtrot_kernel::redacted! {
-    Receiver, receiver => "<{} instances>", receiver.blinding.choices().len();
+    Receiver, receiver => "<{} instances>", receiver.blinding.choices.len();
 }
 
 #[cfg(test)]

@@ -158,8 +158,8 @@ enum Matrix {
 
 /// State between the receiver's two steps: s_R of every instance, and the choices.
 pub(in crate::base) struct Blinding {
-    batch: Batch,
-    choices: Bits,
+    pub(in crate::base) batch: Batch,
+    pub(in crate::base) choices: Bits,
     secrets: Vec<Secret>,
 }
 
@@ -413,16 +413,8 @@ fn condense(opened: &Digests, phis: &[u8], condensed: &mut [u8]) {
 }
 
 impl Blinding {
-    pub(in crate::base) fn choices(&self) -> &Bits {
-        &self.choices
-    }
-
     pub(in crate::base) fn into_choices(self) -> Bits {
         self.choices
-    }
-
-    pub(in crate::base) fn batch(&self) -> &Batch {
-        &self.batch
     }
 
     /// Step 9 for every instance.

@@ -97,7 +97,7 @@ impl Receiver {
     /// [`Usage::CountMismatch`] if the reply was decoded for another number of instances.
     pub fn finish(self, reply: &Reply<Rot>) -> Result<(ReceiverKeys, Opening), Usage> {
         let Self { session, blinding, digest, t } = self;
-        expect_count("instances in the reply", blinding.choices().len(), reply.instances())?;
+        expect_count("instances in the reply", blinding.choices.len(), reply.instances())?;
         let strings = blinding.recover(&session, reply.parts().1);
         // Without the secrets there is more memory.
         let choices = blinding.into_choices();
@@ -195,7 +195,7 @@ fn commit(session: &Session, t: &[u8; 32]) -> [u8; 32] {
 }
 
 foxtrot_kernel::redacted! {
-    Receiver, receiver => "<{} instances>", receiver.blinding.choices().len();
+    Receiver, receiver => "<{} instances>", receiver.blinding.choices.len();
     Sender, sender => "<{} instances>", sender.strings.len() / 2;
 }
 
