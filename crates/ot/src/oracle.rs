@@ -163,7 +163,7 @@ const AT_ONCE: usize = 16;
 /// An oracle for many queries of one form, a text and a position: BLAKE3's keyed hash under a key
 /// that another oracle has given.
 pub struct Keyed {
-    backend: Backend,
+    pub(crate) backend: Backend,
     key: [u8; 32],
 }
 
@@ -178,11 +178,6 @@ pub(crate) struct Texts<'a> {
 impl Keyed {
     pub(crate) fn new(backend: Backend, key: [u8; 32]) -> Self {
         Self { backend, key }
-    }
-
-    /// Returns the backend.
-    pub(crate) fn backend(&self) -> Backend {
-        self.backend
     }
 
     /// Answers `number` queries, each an instance, a branch and a text of at most 55 bytes. The

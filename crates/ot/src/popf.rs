@@ -140,7 +140,7 @@ fn hashes<D: Domain, const L: usize>(
     let mut answers = SecretBytes::zeroed(n * D::ANSWER_LEN);
     oracle.ask(n, question, &mut answers);
     let mut hashes = D::zeros(n);
-    D::hash(oracle.backend(), &answers, &mut hashes);
+    D::hash(oracle.backend, &answers, &mut hashes);
     hashes
 }
 

@@ -95,11 +95,10 @@ impl Agreement for Moeller {
     ) -> Secrets {
         let n = scalars.len();
         let mut points = Secrets::zeroed(n);
-        let pair: &[[u8; 32]; 2] = share
-            .as_chunks()
-            .0
-            .first_chunk()
-            .unwrap_or_else(|| unreachable!("checked when it was decoded"));
+        let ([curve, twist], []) = share.as_chunks() else {
+            unreachable!("checked when it was decoded")
+        };
+        let pair = &[*curve, *twist];
         count(Operation::PointMultiplication, n);
         let mut memory = memory_for(n, TwinTable::LEN);
         match memory.as_mut().and_then(|memory| TwinTable::new(backend, pair, memory)) {

@@ -203,12 +203,8 @@ impl Receiver {
         let mut answers = Zeroizing::new(vec![0; 32 * n]);
         let mut recomputed = Zeroizing::new([0; CHALLENGE_LEN]);
         let mut all_equal = Choice::from(1);
-        for ((i, received), w) in challenge
-            .bytes
-            .chunks_exact(CHALLENGE_LEN)
-            .enumerate()
-            .zip(answers.chunks_exact_mut(32))
-        {
+        let instances = challenge.bytes.chunks_exact(CHALLENGE_LEN).enumerate();
+        for ((i, received), w) in instances.zip(answers.chunks_exact_mut(32)) {
             let choice = blinding.choices.get(i);
             let (zero, one) = received.split_at(CHALLENGE_BRANCH);
             let [(zero, zero_x), (one, one_x)] = [zero, one].map(|b| b.split_at(BRANCH_LEN));

@@ -17,15 +17,12 @@ pub const ENCODED_LEN: usize = 32;
 ///
 /// Neither time nor addresses depend on elements and answers, but for [`Domain::decode`]. Its functions
 /// panic unless all lists that they are given are of as many elements.
-pub trait Domain: Copy + fmt::Debug + Send + Sync + 'static {
+pub trait Domain: Copy + Default + fmt::Debug + Send + Sync + 'static {
     /// Its elements.
     type Element: Clone + Send + Sync;
 
     /// Lists of them, which are erased when they are dropped.
     type Elements: DerefMut<Target = [Self::Element]> + Send;
-
-    /// The domain.
-    const VALUE: Self;
 
     /// Length in bytes of the oracle's answers from which elements are made.
     const ANSWER_LEN: usize;
@@ -63,17 +60,16 @@ pub trait Domain: Copy + fmt::Debug + Send + Sync + 'static {
 }
 
 /// Strings of 256 bits under bitwise addition: every string is an element and its own encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strings;
 
 /// Ristretto255 (RFC 9496), of prime order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ristretto;
 
 impl Domain for Strings {
     type Element = [u8; 32];
     type Elements = Secrets;
-    const VALUE: Self = Self;
     const ANSWER_LEN: usize = 32;
 
     fn zeros(n: usize) -> Secrets {
@@ -110,7 +106,6 @@ impl Domain for Ristretto {
     type Element = Point;
     /// A [`Point`] erases itself.
     type Elements = Vec<Point>;
-    const VALUE: Self = Self;
     const ANSWER_LEN: usize = 64;
 
     fn zeros(n: usize) -> Vec<Point> {

@@ -41,7 +41,7 @@ impl<D: Domain> Popf for Feistel<D> {
     }
 
     fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]) {
-        let (n, backend) = (x.len(), self.h.backend());
+        let (n, backend) = (x.len(), self.h.backend);
         let (coins, _) = coins.as_chunks::<ENCODED_LEN>();
         let hashes = hashes::<D, _>(&self.h, n, |k| (first + k as u64, x[k], coins[k]));
         let mut differences = D::zeros(n);
@@ -56,7 +56,7 @@ impl<D: Domain> Popf for Feistel<D> {
     }
 
     fn evaluate(&self, first: u64, phis: &[u8], values: [&mut [D::Element]; 2]) {
-        let backend = self.h.backend();
+        let backend = self.h.backend;
         let t = decoded::<D>(backend, &column(phis, Self::PHI_LEN, 0));
         for (x, values) in (0..).zip(values) {
             let coins = |k: usize| {

@@ -205,7 +205,7 @@ impl<D: Domain> Popf for Feistel2<D> {
             "foxtrot v1 mcquoid-rosulek-roy H'",
         ]
         .map(|context| session.keyed(context, &[]));
-        Self { group: D::VALUE, h1, digest, h_prime }
+        Self { group: D::default(), h1, digest, h_prime }
     }
 
     fn check(backend: Backend, phis: &[u8]) -> Result<(), Invalid> {
@@ -213,7 +213,7 @@ impl<D: Domain> Popf for Feistel2<D> {
     }
 
     fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]) {
-        let (n, backend) = (x.len(), self.h1.backend());
+        let (n, backend) = (x.len(), self.h1.backend);
         let (coins, _) = coins.as_chunks::<S_LEN>();
         let hashes = hashes::<D, _>(&self.h1, n, |k| (first + k as u64, x[k], coins[k]));
         let mut differences = D::zeros(n);
@@ -235,7 +235,7 @@ impl<D: Domain> Popf for Feistel2<D> {
     }
 
     fn evaluate(&self, first: u64, phis: &[u8], [zero, one]: [&mut [D::Element]; 2]) {
-        let (n, backend) = (zero.len(), self.h1.backend());
+        let (n, backend) = (zero.len(), self.h1.backend);
         let mut coins = [vec![[0; S_LEN]; n], vec![[0; S_LEN]; n]];
         for (start, phis) in (0..n).step_by(GROUP).zip(phis.chunks(GROUP * Self::PHI_LEN)) {
             let digests = self.digests(first + start as u64, phis, super::ENCODED_LEN);

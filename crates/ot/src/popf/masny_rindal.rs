@@ -38,7 +38,7 @@ impl<D: Domain> Popf for MasnyRindal<D> {
     }
 
     fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]) {
-        let (n, backend) = (x.len(), self.h.backend());
+        let (n, backend) = (x.len(), self.h.backend);
         let mut elements = D::zeros(n);
         let (mut own, mut other) = (Secrets::zeroed(n), Secrets::zeroed(n));
         D::hash(backend, coins, &mut elements);
@@ -54,7 +54,7 @@ impl<D: Domain> Popf for MasnyRindal<D> {
     }
 
     fn evaluate(&self, first: u64, phis: &[u8], values: [&mut [D::Element]; 2]) {
-        let backend = self.h.backend();
+        let backend = self.h.backend;
         let s = [0, ENCODED_LEN].map(|at| column(phis, Self::PHI_LEN, at));
         for (x, values) in (0..).zip(values) {
             let [own, other] = [x, 1 - x].map(|x| &s[usize::from(x)]);

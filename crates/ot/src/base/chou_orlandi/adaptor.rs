@@ -2,7 +2,7 @@
 
 use super::{Chosen, Keys, Points, Sender, Share, choose, ciphertexts_len};
 use crate::{
-    Bits, Error, Seed, Session, Usage,
+    Bits, Error, Seed, Session,
     base::{
         Adversary, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys,
         check_batch, chosen::drawn_messages,
@@ -50,12 +50,6 @@ fn bytes_of(choices: &Bits) -> SecretBytes {
     bytes
 }
 
-fn given(choice: Choice, info: &Protocol) -> Result<Bits, Usage> {
-    let choices = choice.given(info.name)?;
-    check_batch(choices.len())?;
-    Ok(choices)
-}
-
 /// The first 128 bits of a key.
 fn block(key: &[u8; 32]) -> Block {
     key.as_chunks().0[0]
@@ -92,7 +86,8 @@ impl BaseOt for ChouOrlandi {
     }
 
     fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
-        let choices = given(choice, &RANDOM)?;
+        let choices = choice.given(RANDOM.name)?;
+        check_batch(choices.len())?;
         Ok(Engine::new(move |io| async move {
             let chosen = receive(&io, session, &choices, seed).await?;
             let keys = chosen.keys().iter().map(block).collect();
@@ -118,7 +113,8 @@ impl BaseOt for ChouOrlandiChosen {
     }
 
     fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
-        let choices = given(choice, &CHOSEN)?;
+        let choices = choice.given(CHOSEN.name)?;
+        check_batch(choices.len())?;
         Ok(Engine::new(move |io| async move {
             let n = choices.len();
             let chosen = receive(&io, session, &choices, seed).await?;
