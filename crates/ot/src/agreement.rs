@@ -49,6 +49,10 @@ pub(crate) fn memory_for(n: usize, table_len: usize) -> Option<Vec<Sixteen>> {
     (cfg!(feature = "std") && n >= FOR_TABLE).then(|| vec![Sixteen::ZERO; table_len])
 }
 
+/// Encodings of points that both parties share, which are read only to hash them to keys.
+#[derive(Debug)]
+pub struct Shared(Secrets);
+
 /// A key agreement. Its secrets and what both parties compute stay inside; a step of a party consumes
 /// nothing, so that protocols can cut a batch, but a sender must give one key per position only.
 pub trait Agreement: Copy + Send + Sync + 'static {
@@ -90,24 +94,22 @@ pub trait Agreement: Copy + Send + Sync + 'static {
         seed: &Seed,
     ) -> (Self::Receiver, <Self::Domain as Domain>::Elements);
 
-    /// The encodings of the points that the sender shares with a receiver that knows the secrets of
-    /// these messages.
+    /// The points that the sender shares with a receiver that knows the secrets of these messages.
     fn sender_points(
         backend: Backend,
         secret: &[u8; 32],
         messages: &[<Self::Domain as Domain>::Element],
-    ) -> Secrets;
+    ) -> Shared;
 
-    /// The encodings of the points that the receiver shares with the sender of that share, which was
-    /// checked.
-    fn receiver_points(backend: Backend, receiver: &Self::Receiver, share: &[u8]) -> Secrets;
+    /// The points that the receiver shares with the sender of that share, which was checked.
+    fn receiver_points(backend: Backend, receiver: &Self::Receiver, share: &[u8]) -> Shared;
 }
 
 /// K(i, j, share, point) of shared points, each at its position (i, j).
 pub(crate) fn keys<A: Agreement>(
     session: &Session,
     share: &[u8],
-    points: &Secrets,
+    Shared(points): &Shared,
     position: impl Fn(usize) -> (u64, u8),
 ) -> Secrets<16> {
     hash_encodings(session, A::OUTPUT, points, position, |_| [share])

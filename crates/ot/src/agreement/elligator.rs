@@ -20,7 +20,7 @@ use foxtrot_kernel::{
 };
 use zeroize::Zeroizing;
 
-use super::{Agreement, clamped_share, draw, is_coordinate, memory_for};
+use super::{Agreement, Shared, clamped_share, draw, is_coordinate, memory_for};
 use crate::{
     Seed, Session,
     erase::{SecretBytes, Secrets},
@@ -70,16 +70,16 @@ impl Agreement for Elligator {
         (scalars, messages)
     }
 
-    fn sender_points(backend: Backend, secret: &[u8; 32], messages: &[[u8; 32]]) -> Secrets {
+    fn sender_points(backend: Backend, secret: &[u8; 32], messages: &[[u8; 32]]) -> Shared {
         let (mut coordinates, mut points) =
             (Secrets::zeroed(messages.len()), Secrets::zeroed(messages.len()));
         elligator::map(backend, messages, &mut coordinates);
         count(Operation::PointMultiplication, messages.len());
         ladder::mul(backend, &[*secret], &coordinates, &mut points);
-        points
+        Shared(points)
     }
 
-    fn receiver_points(backend: Backend, scalars: &Secrets, share: &[u8]) -> Secrets {
+    fn receiver_points(backend: Backend, scalars: &Secrets, share: &[u8]) -> Shared {
         let n = scalars.len();
         let mut points = Secrets::zeroed(n);
         let [point] = share.as_chunks().0 else { unreachable!("checked when it was decoded") };
@@ -93,7 +93,7 @@ impl Agreement for Elligator {
             }
             None => ladder::mul(backend, scalars, &[*point], &mut points),
         }
-        points
+        Shared(points)
     }
 }
 

@@ -20,7 +20,7 @@ use foxtrot_kernel::{
 };
 use zeroize::Zeroizing;
 
-use super::{Agreement, clamped_share, draw, is_coordinate, memory_for};
+use super::{Agreement, Shared, clamped_share, draw, is_coordinate, memory_for};
 use crate::{
     Seed, Session,
     erase::{SecretBytes, Secrets},
@@ -80,19 +80,19 @@ impl Agreement for Moeller {
         ((scalars, on_twist), messages)
     }
 
-    fn sender_points(backend: Backend, secret: &[u8; 32], messages: &[[u8; 32]]) -> Secrets {
+    fn sender_points(backend: Backend, secret: &[u8; 32], messages: &[[u8; 32]]) -> Shared {
         let mut points = Secrets::zeroed(messages.len());
         count(Operation::PointMultiplication, messages.len());
         // Bit 255 is ignored, and strings of p and above are reduced.
         ladder::mul(backend, &[*secret], messages, &mut points);
-        points
+        Shared(points)
     }
 
     fn receiver_points(
         backend: Backend,
         (scalars, on_twist): &Self::Receiver,
         share: &[u8],
-    ) -> Secrets {
+    ) -> Shared {
         let n = scalars.len();
         let mut points = Secrets::zeroed(n);
         let ([curve, twist], []) = share.as_chunks() else {
@@ -105,6 +105,6 @@ impl Agreement for Moeller {
             Some(table) => table.mul(backend, scalars, on_twist, &mut points),
             None => ladder::mul_either(backend, scalars, pair, on_twist, &mut points),
         }
-        points
+        Shared(points)
     }
 }

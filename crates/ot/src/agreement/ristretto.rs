@@ -7,7 +7,7 @@ use curve25519_dalek::Scalar;
 use foxtrot_kernel::{Backend, curve::Point};
 use zeroize::Zeroizing;
 
-use super::{Agreement, draw, encoded, is_element, multiples, products, products_of_base};
+use super::{Agreement, Shared, draw, encoded, is_element, multiples, products, products_of_base};
 use crate::{
     Seed, Session,
     erase::Secrets,
@@ -50,13 +50,13 @@ impl Agreement for Ristretto {
         (scalars, messages)
     }
 
-    fn sender_points(backend: Backend, secret: &[u8; 32], messages: &[Point]) -> Secrets {
-        encoded(backend, &products(backend, &[*secret], messages))
+    fn sender_points(backend: Backend, secret: &[u8; 32], messages: &[Point]) -> Shared {
+        Shared(encoded(backend, &products(backend, &[*secret], messages)))
     }
 
-    fn receiver_points(backend: Backend, scalars: &Secrets, share: &[u8]) -> Secrets {
+    fn receiver_points(backend: Backend, scalars: &Secrets, share: &[u8]) -> Shared {
         let a = decoded::<popf::Ristretto>(backend, share.as_chunks().0);
-        encoded(backend, &multiples(backend, &a[0], scalars))
+        Shared(encoded(backend, &multiples(backend, &a[0], scalars)))
     }
 }
 

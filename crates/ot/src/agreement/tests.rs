@@ -173,7 +173,7 @@ fn strings_are_never_rejected_and_small_orders_give_the_key_of_zero() {
         string
     }));
     let of_strings = sender_keys::<Moeller>(&session, (&secret, &share), &strings, (3, 1));
-    let zero = keys::<Moeller>(&session, &share, &Secrets::zeroed(1), |_| (3, 1));
+    let zero = keys::<Moeller>(&session, &share, &Shared(Secrets::zeroed(1)), |_| (3, 1));
     for (k, key) in of_strings.iter().enumerate() {
         // 2²⁵⁵ − 1 is 18, of large order.
         assert_eq!(*key == zero[0], k != 5, "{:x?}", strings[k]);
@@ -213,7 +213,7 @@ fn elligator_rejects_no_string_and_small_orders_give_the_key_of_zero() {
 
     let (secret, share) = Elligator::share(&session, &seed(1));
     let of_strings = sender_keys::<Elligator>(&session, (&secret, &share), &strings, (3, 1));
-    let zero = keys::<Elligator>(&session, &share, &Secrets::zeroed(1), |_| (3, 1));
+    let zero = keys::<Elligator>(&session, &share, &Shared(Secrets::zeroed(1)), |_| (3, 1));
     for (k, key) in of_strings.iter().enumerate() {
         assert_eq!(*key == zero[0], k < of_small_order, "{:x?}", strings[k]);
     }
