@@ -52,8 +52,12 @@ pub trait Popf: Sized + Send + Sync + 'static {
     const IDEAL_CIPHER: bool = false;
 
     /// The caveat of an OT by it.
-    const CAVEAT: &'static str =
-        "a quantum computer reads choices and keys; a corrupt party may fix its own keys";
+    const CAVEAT: &'static str = if Self::IDEAL_CIPHER {
+        "a quantum computer reads choices and keys; a corrupt party may fix its own keys; Rijndael on \
+            256 bits is taken for an ideal cipher, and little studied"
+    } else {
+        "a quantum computer reads choices and keys; a corrupt party may fix its own keys"
+    };
 
     /// Length of φ in bytes.
     const PHI_LEN: usize;
@@ -81,10 +85,6 @@ pub trait Popf: Sized + Send + Sync + 'static {
 
 /// A value of that POPF.
 pub type Value<P> = <<P as Popf>::Domain as Domain>::Element;
-
-/// The caveat of an OT by an ideal cipher.
-const RIJNDAEL: &str = "a quantum computer reads choices and keys; a corrupt party may fix its own keys; \
-    Rijndael on 256 bits is taken for an ideal cipher, and little studied";
 
 /// An additive group with an encoding and a random oracle into it.
 pub trait Group {

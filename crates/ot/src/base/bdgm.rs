@@ -199,7 +199,7 @@ impl Receiver {
         let challenger = Challenger::new(&session);
         let (mut chosen, mut scratch) = (Chosen::empty(), Scratch::default());
         let batch = &blinding.batch;
-        let mut room = batch.room();
+        let mut room = batch.popf.room(1);
         let mut answers = Zeroizing::new(vec![0; 32 * n]);
         let mut recomputed = Zeroizing::new([0; CHALLENGE_LEN]);
         let mut all_equal = Choice::from(1);
@@ -270,7 +270,7 @@ impl Sender {
         let n = blinded.instances();
         expect_count("pairs of messages", n, messages.pairs().len())?;
         let (batch, mut scratch) = (Batch::new(&session, &CONTEXTS, n), Scratch::default());
-        let mut room = batch.room();
+        let mut room = batch.popf.room(1);
         let challenger = Challenger::new(&session);
         let w_of = session.oracle("foxtrot v1 bdgm challenge seed");
         let coins_of = session.oracle("foxtrot v1 bdgm message coins");

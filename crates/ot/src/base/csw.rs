@@ -44,7 +44,7 @@ use crate::{
         draw, hash_elements, hash_encodings, is_element, multiples, products, products_of_base,
         scalars,
     },
-    choices::{select, verdict},
+    choices::verdict,
     engine::Engine,
     erase::Secrets,
     popf::{Ristretto, check, decoded},
@@ -106,10 +106,6 @@ impl Challenge {
 
     fn proof(&self) -> &[u8; PROOF] {
         &self.bytes.as_chunks().0[1]
-    }
-
-    fn differences(&self) -> &[Block] {
-        self.bytes[HEAD + PROOF..].as_chunks().0
     }
 }
 
@@ -190,11 +186,10 @@ impl Receiver {
         let own = |i: usize| &points.encodings()[i];
         let keys = pads(&session, challenge.z(), own, &shared, position);
         let mut hashes = hashes(&session, &keys, position);
-        for (i, (hash, chi)) in hashes.iter_mut().zip(challenge.differences()).enumerate() {
-            let other: Zeroizing<Block> =
-                Zeroizing::new(core::array::from_fn(|k| hash[k] ^ chi[k]));
-            let own = Zeroizing::new(*hash);
-            select(choices.get(i), own.as_slice(), other.as_slice(), hash);
+        let (differences, _) = challenge.bytes[HEAD + PROOF..].as_chunks::<16>();
+        for (i, (hash, chi)) in hashes.iter_mut().zip(differences).enumerate() {
+            let mask = choices.get(i).unwrap_u8().wrapping_neg();
+            bits::xor_masked(backend, hash, chi, mask);
         }
         let answer = answer(&session, &hashes);
         if !verdict(proof(&session, &answer).ct_eq(challenge.proof())) {

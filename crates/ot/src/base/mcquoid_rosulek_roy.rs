@@ -3,8 +3,8 @@
 //!
 //! A programmable-once public function φ is a key-agreement message in two places, of which the
 //! receiver knows the secret of one. The sender's message is one for all instances; the tags
-//! (sub-sid, i, j) of the agreed keys are what makes that safe. Any [`popf`](crate::popf) goes with any
-//! [`agreement`](crate::agreement) whose messages are uniform in its domain: thirteen pairs. For
+//! (sub-sid, i, j) of the agreed keys are what makes that safe. Any [`popf`] goes with any
+//! [`agreement`] whose messages are uniform in its domain: thirteen pairs. For
 //! instance i (steps and what the proof needs: `docs/protocols/mcquoid-rosulek-roy.md`; bytes:
 //! `docs/wire/mcquoid-rosulek-roy.md`, section 12)
 //!

@@ -6,7 +6,7 @@
 
 use foxtrot_kernel::{Backend, curve::Invalid, rijndael};
 
-use super::{ENCODED_LEN, Popf, RIJNDAEL, Strings};
+use super::{ENCODED_LEN, Popf, Strings};
 use crate::{Session, erase::Secrets, oracle::Keyed};
 
 /// The POPF with the oracle of its cipher's keys.
@@ -28,7 +28,6 @@ impl Popf for Eke {
     type Domain = Strings;
     const NAME: &'static str = "eke";
     const IDEAL_CIPHER: bool = true;
-    const CAVEAT: &'static str = RIJNDAEL;
     const PHI_LEN: usize = ENCODED_LEN;
     const COINS_LEN: usize = 0;
 

@@ -6,7 +6,7 @@
 
 use foxtrot_kernel::{Backend, curve::Invalid, rijndael};
 
-use super::{ENCODED_LEN, Popf, RIJNDAEL, Strings};
+use super::{ENCODED_LEN, Popf, Strings};
 use crate::Session;
 
 /// The POPF with the key of its permutation, which is public.
@@ -19,7 +19,6 @@ impl Popf for EvenMansour {
     type Domain = Strings;
     const NAME: &'static str = "even-mansour";
     const IDEAL_CIPHER: bool = true;
-    const CAVEAT: &'static str = RIJNDAEL;
     const PHI_LEN: usize = ENCODED_LEN;
     const COINS_LEN: usize = 0;
 

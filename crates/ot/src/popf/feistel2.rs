@@ -6,7 +6,7 @@
 
 use alloc::{vec, vec::Vec};
 use foxtrot_kernel::{Backend, curve::Invalid};
-use zeroize::Zeroizing;
+use zeroize::Zeroize;
 
 use super::{Domain, Group, Popf, check, column, decoded, hashes};
 use crate::{
@@ -33,7 +33,7 @@ pub struct Feistel2<G> {
 pub struct Room<G: Group> {
     answers: SecretBytes,
     /// Two, as hashing takes them, or one if there is but one instance.
-    hashes: Zeroizing<Vec<G::Element>>,
+    hashes: Vec<G::Element>,
 }
 
 /// A hash to the group or a value that came of it, and the oracle's answer that it was made from. Who
@@ -66,7 +66,7 @@ impl<G: Group> Feistel2<G> {
     #[inline(never)]
     pub fn room(&self, instances: usize) -> Room<G> {
         let answers = SecretBytes::zeroed(instances.min(GROUP) * G::ANSWER_LEN);
-        Room { answers, hashes: Zeroizing::new(vec![self.group.zero(); instances.min(2)]) }
+        Room { answers, hashes: vec![self.group.zero(); instances.min(2)] }
     }
 
     /// Writes the φ of the instances from `first` on, each with a value at its `x`, from uniform
@@ -250,6 +250,12 @@ impl<D: Domain> Popf for Feistel2<D> {
             let hashes = hashes::<D, _>(&self.h1, n, |k| (first + k as u64, x, coins[k]));
             D::add(backend, &t, &hashes, values);
         }
+    }
+}
+
+impl<G: Group> Drop for Room<G> {
+    fn drop(&mut self) {
+        self.hashes.iter_mut().for_each(Zeroize::zeroize);
     }
 }
 

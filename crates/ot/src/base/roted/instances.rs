@@ -144,7 +144,7 @@ pub(super) const ROTED: Contexts = Contexts {
 /// Values that all instances of a batch share.
 pub(in crate::base) struct Batch {
     pub(in crate::base) backend: Backend,
-    popf: Feistel2<Module>,
+    pub(in crate::base) popf: Feistel2<Module>,
     a: Matrix,
 }
 
@@ -190,11 +190,6 @@ impl Batch {
             _ => Matrix::kept(backend, &oracle),
         };
         Self { backend, popf, a }
-    }
-
-    /// Room for evaluating one description at a time.
-    pub(in crate::base) fn room(&self) -> Room<Module> {
-        self.popf.room(1)
     }
 
     /// Steps 1 to 3 for consecutive instances, from `first` on.
@@ -332,7 +327,8 @@ fn answer(
     (reply, sk): (&mut [u8], &mut Sk),
     (s_s, room): (&mut Secret, &mut vectors::Room<256, RANK>),
 ) {
-    let (s_bytes, [e_s, e_prime]) = cut(coins);
+    let (s_bytes, rest) = coins.split_at(NOISE_VECTOR_LEN);
+    let (e_s, e_prime) = rest.split_at(NOISE_VECTOR_LEN);
     // Step 6.
     vectors::set_noise(backend, s_bytes, s_s);
     let (u, hints) = reply.split_at_mut(U_LEN);
@@ -340,12 +336,6 @@ fn answer(
 
     // Step 7.
     vectors::reconcile(backend, room, s_s, p, e_prime, hints, sk);
-}
-
-/// The sender's coins of one branch: those of s_S, and of e_S and e′.
-fn cut(coins: &[u8]) -> (&[u8], [&[u8]; 2]) {
-    let (s, rest) = coins.split_at(NOISE_VECTOR_LEN);
-    (s, rest.split_at(NOISE_VECTOR_LEN).into())
 }
 
 /// Returns the number of instances per thread: whole groups.
