@@ -15,8 +15,8 @@ pub const ENCODED_LEN: usize = 32;
 
 /// An additive group whose elements have encodings of 32 bytes, with a random oracle into it.
 ///
-/// Neither time nor addresses depend on elements and answers, but for [`Domain::decode`]. Its functions
-/// panic unless all lists that they are given are of as many elements.
+/// Neither time nor addresses depend on elements and answers, but for [`Domain::decode`]. Functions
+/// panic if the lists that they are given differ in length.
 pub trait Domain: Copy + Default + fmt::Debug + Send + Sync + 'static {
     /// Its elements.
     type Element: Clone + Send + Sync;
