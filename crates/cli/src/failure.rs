@@ -3,8 +3,9 @@
 use std::{fmt::Display, io, path::Path};
 
 use foxtrot_net::{
-    ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::JOB,
-    jobs::FUNCTION,
+    ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError,
+    hello::JOB,
+    jobs::{FUNCTION, METHOD, NORMALIZE, OR_NORMALIZE, RUN},
 };
 use foxtrot_psi::method::Assumption;
 
@@ -29,8 +30,6 @@ pub struct Failure {
     kind: Kind,
     message: String,
     hint: Option<String>,
-    /// The terms in which the two sides differ.
-    differences: Vec<Difference>,
     /// The reason that the peer is told, if it is one of its own.
     told: Option<Reason>,
 }
@@ -52,8 +51,7 @@ enum Kind {
 impl Failure {
     /// The network, a file or a disagreement is at fault.
     pub fn run(message: impl Into<String>) -> Self {
-        let (message, hint, differences, told) = (message.into(), None, Vec::new(), None);
-        Self { kind: Kind::Run, message, hint, differences, told }
+        Self { kind: Kind::Run, message: message.into(), hint: None, told: None }
     }
 
     /// The command line or a local input file is at fault.
@@ -75,12 +73,6 @@ impl Failure {
             None => hint.into(),
         };
         self.hint(hint)
-    }
-
-    /// Adds the hint that a job has for a term in which the two sides differ, unless there is a hint.
-    pub(crate) fn explained_by(self, hint: fn(&Difference) -> Option<String>) -> Self {
-        let of_terms = || self.differences.iter().find_map(hint);
-        Self { hint: self.hint.or_else(of_terms), ..self }
     }
 
     /// Renames options in the hint and in the message.
@@ -117,12 +109,8 @@ impl Failure {
         &self.message
     }
 
-    /// Returns the hint that was given, or the option of a term in which the two sides differ.
     pub(crate) fn into_hint(self) -> Option<String> {
-        // Functions differ in their terms.
-        let first = |it: &&Difference| it.key == FUNCTION;
-        let all = || self.differences.iter().find(first).into_iter().chain(&self.differences);
-        self.hint.or_else(|| all().find_map(option_hint))
+        self.hint
     }
 
     /// A local file could not be read.
@@ -241,7 +229,7 @@ impl From<Error> for Failure {
                 Self::run(message).hint("one side runs `send`, the other `receive`")
             }
             Error::Hello(HelloError::Terms(differences)) => {
-                Self { differences, ..Self::run(message) }.explained_by(job_hint)
+                Self { hint: hint_of(&differences), ..Self::run(message) }
             }
             _ => Self::run(message),
         }
@@ -282,41 +270,58 @@ impl From<foxtrot_ot::Usage> for Failure {
     }
 }
 
-fn job_hint(difference: &Difference) -> Option<String> {
-    let hint = "run the same command on both sides: `foxtrot psi`, `ot`, `rot` or `triples`";
-    (difference.key == JOB).then(|| hint.into())
+/// The hint for two sides whose terms differ.
+fn hint_of(differences: &[Difference]) -> Option<String> {
+    // Other commands, keys and functions differ also in terms of their own.
+    let rank = |it: &&Difference| match it.key.as_str() {
+        JOB => 0,
+        NORMALIZE | OR_NORMALIZE | RUN => 1,
+        METHOD if lifts_differ(it) => 1,
+        FUNCTION => 2,
+        _ => 3,
+    };
+    let mut all: Vec<_> = differences.iter().collect();
+    all.sort_by_key(rank);
+    all.into_iter().find_map(term_hint)
 }
 
 /// The hint for a term that an option sets.
-fn option_hint(difference: &Difference) -> Option<String> {
-    let option = match difference.key.as_str() {
-        "adversary" => return Some("pass --semi-honest on both sides or on neither".into()),
+fn term_hint(difference: &Difference) -> Option<String> {
+    let hint = match difference.key.as_str() {
+        JOB => "run the same command on both sides: `foxtrot psi`, `ot`, `rot` or `triples`",
+        NORMALIZE => return Some(normalize_hint(difference)),
+        OR_NORMALIZE => "pass as many --or-key on both sides, and the same normalisers for each",
+        RUN => "continue the same run with --resume on both sides, or remove DIR.partial on both",
+        METHOD if lifts_differ(difference) => "pass --lift on both sides or on neither",
+        FUNCTION => "choose the same on both sides: --with and --share, or --both twice",
+        "adversary" => "pass --semi-honest on both sides or on neither",
         "assumption" => return assumption_hint(difference),
-        "format" => return Some("pass --hex on both sides or on neither".into()),
-        "base" => "--base",
-        "extension" => "--extension",
-        "one-of" => "--one-of",
-        "method" => "--method",
-        FUNCTION => {
-            return Some(
-                "choose the same on both sides: --with and --share, or --both twice".into(),
-            );
-        }
-        "min-count" => "--min-count",
-        "largest" => "--largest",
-        "width" => "--width",
-        "duplicates" => "--duplicates",
-        "policy" => return Some("pass a --policy with the same rules on both sides".into()),
-        "bits" => "--bits",
-        "sigma" => "--sigma",
-        "count" => {
-            return Some(
-                "use the same number on both sides: -n, or the lines of the input files".into(),
-            );
+        "format" => "pass --hex on both sides or on neither",
+        "policy" => "pass a --policy with the same rules on both sides",
+        "count" => "use the same number on both sides: -n, or the lines of the input files",
+        option @ ("base" | "extension" | "one-of" | "method" | "min-count" | "largest"
+        | "width" | "duplicates" | "bits" | "sigma") => {
+            return Some(format!("pass the same --{option} on both sides"));
         }
         _ => return None,
     };
-    Some(format!("pass the same {option} on both sides"))
+    Some(hint.into())
+}
+
+fn normalize_hint(Difference { here, peer, .. }: &Difference) -> String {
+    let [here, peer] =
+        [here, peer].map(|terms| terms.as_ref().map_or(0, |it| it.split(';').count()));
+    match here == peer {
+        true => "pass the same --normalize on both sides".into(),
+        false => {
+            format!("use the same number of key columns: this side has {here}, the peer {peer}")
+        }
+    }
+}
+
+fn lifts_differ(Difference { here, peer, .. }: &Difference) -> bool {
+    let methods = [here.as_deref(), peer.as_deref()];
+    ["rlwe", "rlwe-lift"].iter().all(|method| methods.contains(&Some(method)))
 }
 
 /// The hint of which side changes what, so that both rest on the same.
@@ -354,6 +359,20 @@ mod tests {
         assert!(refused.contains("the port and the firewall"), "{refused}");
         assert_eq!(hint(io::ErrorKind::TimedOut), Some(refused));
         assert_eq!(hint(io::ErrorKind::AddrInUse), None);
+    }
+
+    #[test]
+    fn lifting_on_one_side_only_gets_a_hint_with_the_option() {
+        let of = |here: &str, peer: Option<&str>| {
+            let (here, peer) = (Some(here.into()), peer.map(Into::into));
+            hint_of(&[Difference { key: METHOD.into(), here, peer }])
+        };
+        let lift = "pass --lift on both sides or on neither";
+        assert_eq!(of("rlwe", Some("rlwe-lift")).as_deref(), Some(lift));
+        assert_eq!(of("rlwe-lift", Some("rlwe")).as_deref(), Some(lift));
+        let method = "pass the same --method on both sides";
+        assert_eq!(of("gilboa", Some("rlwe-lift")).as_deref(), Some(method));
+        assert_eq!(of("rlwe", None).as_deref(), Some(method));
     }
 
     #[test]

@@ -198,6 +198,21 @@ pub(crate) fn write_secret(existing: Existing, path: &Path, content: &[u8]) -> R
     put_in_place(existing, vec![draft])
 }
 
+/// Writes rows in pieces to a file, which is replaced and has so many bytes at most, or to standard output.
+pub(crate) fn write_rows(
+    file: Option<(&Path, u64)>,
+    write: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if let Some((path, len)) = file {
+        let mut draft = Draft::begin(Access::Usual, path, len)?;
+        write(&mut |piece| draft.append(piece))?;
+        return put_in_place(Existing::Replaced, vec![draft]);
+    }
+    let mut out = io::stdout().lock();
+    write(&mut |piece| out.write_all(piece).map_err(|e| Failure::stdout(&e)))?;
+    out.flush().map_err(|e| Failure::stdout(&e))
+}
+
 /// Creates a folder for its owner only, with those above it, if it is missing.
 pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     let mut builder = DirBuilder::new();

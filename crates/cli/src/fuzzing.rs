@@ -1,11 +1,7 @@
 //! Entry points of the fuzz targets: the readers of the user's files, which write rows as they were read and blame
-//! the file for everything else; and the messages that jobs read from the peer before their protocols begin.
-
-mod agreement;
+//! the file for everything else.
 
 use std::path::Path;
-
-use foxtrot::psi::fields::{self, Duplicates, Fields, Padding};
 
 use crate::{
     args::SetOptions,
@@ -14,8 +10,6 @@ use crate::{
     lines,
     table::{Row, Set},
 };
-
-pub use agreement::{Job, Side};
 
 /// The way to read a set: its key column, and the normalisers.
 #[derive(Clone, Copy, Debug)]
@@ -80,23 +74,6 @@ pub fn read_choices(path: &Path, one_of: usize) -> Result<Vec<u64>, String> {
 pub fn read_triples(place: &Path) -> (Result<(), String>, [Result<u64, String>; 2]) {
     let (right, batches) = triples::read(place);
     (right.map_err(told), batches.map(|batches| batches.map_err(told)))
-}
-
-/// Reads the fields of a payload as `psi receive --with` does.
-#[must_use]
-pub fn read_columns(payload: &[u8], width: usize) -> Option<Vec<String>> {
-    fields::read(payload, Padding { width, duplicates: Duplicates::Refuse })
-}
-
-/// Writes fields as `psi send --share` does.
-#[must_use]
-pub fn write_columns(fields: &[String], width: usize) -> Option<Vec<u8>> {
-    let padding = Padding { width, duplicates: Duplicates::Refuse };
-    let mut all = Fields::new(fields.len(), padding, 1).ok()?;
-    all.put(0, fields).ok()?;
-    let mut payload = vec![0; fields.len() * padding.slot()];
-    all.write(0, &(0..fields.len()).collect::<Vec<_>>(), &mut payload);
-    Some(payload)
 }
 
 fn told(failure: Failure) -> String {

@@ -8,12 +8,7 @@ use std::{
 use foxtrot_ot::Backend;
 use serde_json::{Map, Value, json};
 
-use crate::{
-    args::Common,
-    failure::Failure,
-    link::{Cost, Terms},
-    method::{params, security},
-};
+use crate::{args::Common, failure::Failure, link::Cost};
 
 /// Limits above which a run is announced before it begins: more bytes, or more time.
 const MUCH: u64 = 100_000_000;
@@ -54,14 +49,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Makes the report of a run in which the sender, the receiver or both were here.
-    pub(crate) fn of_run(terms: &Terms, threads: usize, costs: [Option<&Cost>; 2]) -> Self {
-        let Terms { job, method, n, .. } = terms;
-        let about = [format!("{job}/{}", method.name()), params(method), security(method)];
-        Self::of_parties(about, (*n, threads), costs)
-    }
-
-    /// Makes the report of a run with this name, these parameters, this security and n outputs.
+    /// Makes the report of a run with this name, these parameters, this security and n outputs, in which the sender, the
+    /// receiver or both were here.
     pub(crate) fn of_parties(
         [name, params, security]: [String; 3],
         (n, threads): (usize, usize),

@@ -19,7 +19,6 @@ use foxtrot::psi::{
     keys::{AT_ONCE, Distinct, Keyer, scan::Grammar},
     shards::{Division, fill_up_to},
 };
-use foxtrot_net::{Difference, jobs};
 use zeroize::Zeroizing;
 
 use crate::{args::SetOptions, failure::Failure};
@@ -161,27 +160,6 @@ impl Set {
 fn not_csv() -> Failure {
     Failure::usage("columns can be taken from CSV and added to CSV only")
         .hint("use a CSV file with --format csv")
-}
-
-/// Returns a hint for two sides that differ in this term.
-pub(crate) fn hint(difference: &Difference) -> Option<String> {
-    match difference.key.as_str() {
-        jobs::NORMALIZE => {}
-        jobs::OR_NORMALIZE => {
-            let hint = "pass as many --or-key on both sides, and the same normalisers for each";
-            return Some(hint.into());
-        }
-        _ => return None,
-    }
-    let columns = |terms: &Option<String>| terms.as_ref().map(|terms| terms.split(';').count());
-    Some(match columns(&difference.here) == columns(&difference.peer) {
-        true => "pass the same --normalize on both sides".into(),
-        false => {
-            let [here, peer] = [columns(&difference.here), columns(&difference.peer)]
-                .map(Option::unwrap_or_default);
-            format!("use the same number of key columns: this side has {here}, the peer {peer}")
-        }
-    })
 }
 
 /// A set that is being read.

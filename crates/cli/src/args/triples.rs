@@ -9,7 +9,7 @@ use clap::{
 use foxtrot_triples::formats::Format;
 
 use super::{
-    Common, Transport, examples, heading,
+    Common, Transport, heading,
     values::{between, named, party},
 };
 
@@ -23,7 +23,7 @@ fn for_triples(option: Arg) -> Arg {
 #[expect(clippy::large_enum_variant, reason = "there is one, of the whole program")]
 pub(crate) enum TriplesCommand {
     /// Run both parties in one process; write the files of both, P0 and P1, into DIR
-    #[command(after_help = examples::TRIPLES_LOCAL, mut_args(for_triples))]
+    #[command(mut_args(for_triples))]
     Local {
         #[command(flatten)]
         out: TriplesOut,
@@ -34,7 +34,7 @@ pub(crate) enum TriplesCommand {
     ///
     /// Semi-honest: the triples are secret and correct only if the peer follows the protocol. A
     /// cheating peer is not detected.
-    #[command(after_help = examples::TRIPLES_GENERATE, mut_args(for_triples))]
+    #[command(mut_args(for_triples))]
     Generate {
         /// Number of this party; the peer is the other one
         #[arg(long, help_heading = heading::CONNECTION, value_name = "0|1", value_parser = party)]
@@ -48,7 +48,6 @@ pub(crate) enum TriplesCommand {
     },
     /// Check the triples of two parties and name the first wrong one; for tests, as it reads the
     /// secrets of both
-    #[command(after_help = examples::TRIPLES_VERIFY)]
     Verify {
         /// Directory with the triples of one party, or of both
         first: PathBuf,

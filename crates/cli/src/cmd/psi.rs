@@ -20,13 +20,10 @@ use foxtrot_net::{Reason, hello::Role, jobs::SET};
 use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use zeroize::Zeroizing;
 
-#[cfg(feature = "fuzzing")]
-use crate::link::Agree;
 use crate::{
-    args::{Agreeing, Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Trying},
+    args::{Agreeing, Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Trying, file},
     confirm::confirm,
     failure::Failure,
-    link::Link,
     local::both,
     method,
     output::Output,
@@ -55,21 +52,6 @@ const OF_B: [(&str, &str); 6] = [
     ("--delimiter ", "--delimiter-b "),
     ("--normalize ", "--normalize-b "),
 ];
-
-/// The hello of one side of a run with this set, which accepts `most` keys at most; and its agreement with the peer.
-#[cfg(feature = "fuzzing")]
-pub(crate) fn side(
-    role: Role,
-    common: &Common,
-    set: &Set,
-    most: usize,
-) -> Result<(foxtrot::job::Hello, Agree), Failure> {
-    let method = method::psi(common, Assumption::default())?;
-    let terms = Terms::new(method, std::slice::from_ref(set), [most, 0], None);
-    let keys = [set.items().len()];
-    let hello = terms.hello(role, &keys);
-    Ok((hello, Box::new(move |link| Agreed::on(&terms, link, &keys).map(drop))))
-}
 
 pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
     match command {
@@ -119,7 +101,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 Ok((Terms { function, columns, ..terms }, fields))
             };
             if !*serve {
-                let out = &RowsOut::of_sender(sharing.output.clone());
+                let out = &RowsOut { output: sharing.output.clone(), count: false, invert: false };
                 if sharing.both {
                     check_output(out, &meeting.common)?;
                 }
@@ -155,11 +137,11 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             server.answer_all(way, sessions, common)
         }
         PsiCommand::Gateway(args) => shards::gateway(args),
-        PsiCommand::Count { counting } => circuit::count(counting),
+        PsiCommand::Count(counting) => circuit::count(counting),
         PsiCommand::Sum { counting, summing } => circuit::sum(counting, summing),
         PsiCommand::Inspect { set, options, show, left_out, output, json } => {
             if *left_out {
-                inspect::write_left_out(set, options, output.as_deref())
+                inspect::write_left_out(set, options, output)
             } else {
                 inspect::print(set, &options.showing(*show), *json)
             }
@@ -198,15 +180,14 @@ fn local(
     let theirs: Vec<_> = theirs.into_iter().map(Set::into_items).collect();
     let (sending, (found, receiving, agreed)) = both(
         common.timeout,
-        |peer| {
-            let link = Link::greet(peer, senders_terms.hello(Role::Sender, &m))?;
+        [senders_terms.hello(Role::Sender, &m), terms.hello(Role::Receiver, &n)],
+        |link| {
             let agreed = Agreed::on(&senders_terms, &link, &m)?;
             let output = Output::in_background();
             let party = Party { agreed: &agreed, workers: &senders, output };
             Ok(party.send(link, || Ok(theirs), fields.as_ref())?.1)
         },
-        |peer| {
-            let link = Link::greet(peer, terms.hello(Role::Receiver, &n))?;
+        |link| {
             let agreed = Agreed::on(&terms, &link, &n)?;
             agreed.tell(output, None, &workers, out.count);
             let party = Party { agreed: &agreed, workers: &workers, output };
@@ -348,7 +329,7 @@ fn read_policy(agreeing: &Agreeing) -> Result<Option<Arc<Policy>>, Failure> {
 
 /// Finds out that the result has no place before anything is read, and anybody met.
 fn check_output(out: &RowsOut, common: &Common) -> Result<(), Failure> {
-    if common.json && out.file().is_none() && !out.count {
+    if common.json && file(&out.output).is_none() && !out.count {
         let why = "--json and rows cannot share standard output";
         return Err(Failure::usage(why).hint("write the rows to a file with -o, or add --count"));
     }

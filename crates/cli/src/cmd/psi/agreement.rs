@@ -31,7 +31,7 @@ use crate::{
     reach::Way,
     record::Entry,
     report::{Report, bytes, counted, estimate, object, of_this_machine},
-    table::{self, Set},
+    table::Set,
     workers::Workers,
 };
 
@@ -138,8 +138,7 @@ impl Terms {
         entry.set("policy", self.policy.as_deref().map(Policy::id));
         entry.set("set", self.asked.clone());
         policy::check(self.policy.as_deref(), &hello)?;
-        let link = way.reach(common, hello, Output::new(common));
-        let link = link.map_err(|e| e.explained_by(table::hint))?;
+        let link = way.reach(common, hello, Output::new(common))?;
         entry.met(&link);
         Ok(link)
     }

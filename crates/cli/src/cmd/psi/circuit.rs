@@ -117,12 +117,9 @@ pub(super) fn local(
     let sender = sender.with(Arc::new(theirs), n)?;
     let ((_, sending), (outcome, receiving)) = both(
         common.timeout,
-        |peer| {
-            let link = Link::greet(peer, sender.side.hello(&sender.stock))?;
-            sender.play(link, &senders, Output::in_background())
-        },
-        |peer| {
-            let link = Link::greet(peer, receiver.side.hello(&receiver.stock))?;
+        [sender.side.hello(&sender.stock), receiver.side.hello(&receiver.stock)],
+        |link| sender.play(link, &senders, Output::in_background()),
+        |link| {
             receiver.words().iter().for_each(|line| output.note(line));
             receiver.play(link, &workers, output)
         },

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     args::{SetOptions, file},
     failure::Failure,
-    files::{Access, Draft, Existing, put_in_place},
+    files::write_rows,
     output::say,
     report::object,
     table::{Set, Shown},
@@ -84,23 +84,12 @@ fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
 pub(super) fn write_left_out(
     path: &Path,
     options: &SetOptions,
-    to: Option<&Path>,
+    to: &Option<PathBuf>,
 ) -> Result<(), Failure> {
-    let to = file(to);
     let mut set = Set::read(path, options)?;
     let rows = set.rows(|item, first| item.is_none() || !first);
-    match to {
-        Some(to) => {
-            let mut draft = Draft::begin(Access::Usual, to, set.written_len(&rows))?;
-            set.write(&rows, None, |piece| draft.append(piece))?;
-            put_in_place(Existing::Replaced, vec![draft])?;
-        }
-        None => {
-            let mut out = io::stdout().lock();
-            set.write(&rows, None, |piece| out.write_all(piece).map_err(|e| Failure::stdout(&e)))?;
-            out.flush().map_err(|e| Failure::stdout(&e))?;
-        }
-    }
+    let file = file(to).map(|path| (path, set.written_len(&rows)));
+    write_rows(file, |out| set.write(&rows, None, out))?;
     say(&format!("read {}", set.findings.words(set.items().len())));
     Ok(())
 }

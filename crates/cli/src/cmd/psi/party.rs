@@ -98,8 +98,8 @@ impl Party<'_> {
     /// The items that the peer also has, in each pass, and what it has beside them.
     pub(super) fn receive(&self, link: Link, sets: &[&[Item]]) -> Result<(Found, Cost), Failure> {
         let join = self.agreed.join().map_err(|e| link.abandon(e))?;
-        let (all, cost) =
-            link.run(self.workers, |mut job| {
+        let received =
+            |mut job: Job<'_>| {
                 let base = self.base(&mut job)?;
                 let mut all = Vec::new();
                 for ((pass, items), counter) in self.agreed.passes().zip(sets).zip(0..) {
@@ -129,9 +129,8 @@ impl Party<'_> {
                 // long that takes depends on them.
                 job.finish_keeping(base)?;
                 Ok(all)
-            })?;
-        let found = self.open(all, sets)?;
-        Ok((found, cost.until_now()))
+            };
+        link.run_and(self.workers, received, |all| self.open(all, sets))
     }
 
     fn open(&self, all: Vec<Received>, sets: &[&[Item]]) -> Result<Found, Failure> {

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::{agreement::Agreed, party::Found};
 use crate::{
-    args::{Common, RowsOut},
+    args::{Common, RowsOut, file},
     failure::Failure,
-    files::{Access, Draft, Existing, put_in_place},
+    files::write_rows,
     output::Output,
     report::{Report, counted, object},
     table::{More, Set, printable},
@@ -76,29 +76,27 @@ pub(super) fn deliver(
     let more = (has_more && !out.invert).then_some(&more);
     let set = &mut sets[0];
     let rows = set.rows_at(&wanted);
-    if let Some(path) = out.file() {
-        let len = |fields: &[Cow<'_, str>]| fields.iter().map(|it| 2 * it.len() + 3).sum::<usize>();
-        let header = |more: &More<'_>| more.names.iter().map(|it| 2 * it.len() + 3).sum::<usize>();
-        let more_len = more.map_or(0, |more| {
-            header(more) + (0..rows.len()).map(|row| len(&(more.fields)(row))).sum::<usize>()
-        });
-        let len = set.written_len(&rows) + more_len as u64;
-        let mut draft = Draft::begin(Access::Usual, path, len)?;
-        set.write(&rows, more, |piece| draft.append(piece))?;
-        put_in_place(Existing::Replaced, vec![draft])?;
-    } else if !common.json {
-        let mut stdout = io::stdout().lock();
-        if out.count {
+    let to = file(&out.output);
+    match (to, common.json) {
+        (None, true) => {}
+        (None, false) if out.count => {
             let count = if found.len() > 1 { rows_found } else { found.iter().map(Vec::len).sum() };
-            writeln!(stdout, "{count}").map_err(|e| Failure::stdout(&e))?;
-        } else {
-            let to = |piece: &[u8]| stdout.write_all(piece).map_err(|e| Failure::stdout(&e));
-            set.write(&rows, more, to)?;
+            writeln!(io::stdout().lock(), "{count}").map_err(|e| Failure::stdout(&e))?;
         }
-        stdout.flush().map_err(|e| Failure::stdout(&e))?;
+        _ => {
+            let quoted = |len: usize| 2 * len + 3;
+            let len_of = |more: &More<'_>| -> usize {
+                let rows = (0..rows.len()).flat_map(more.fields);
+                let header = more.names.iter().map(|it| quoted(it.len())).sum::<usize>();
+                header + rows.map(|it| quoted(it.len())).sum::<usize>()
+            };
+            let len = |path| (path, set.written_len(&rows) + more.map_or(0, len_of) as u64);
+            write_rows(to.map(len), |out| set.write(&rows, more, out))?;
+        }
     }
     let keys: usize = found.iter().map(Vec::len).sum();
-    let wrote = out.file().map_or(String::new(), |path| format!(", written to {}", path.display()));
+    let wrote =
+        file(&out.output).map_or(String::new(), |path| format!(", written to {}", path.display()));
     let (mut words, rows) = (counted(keys, "key in common"), counted(rows.len(), "row"));
     if found.len() > 1 {
         let each = found.iter().zip(&names).map(|(found, name)| format!("{} {name}", found.len()));
@@ -125,7 +123,7 @@ pub(super) fn deliver(
             .map(|(found, name)| json!({ "key": name, "keys_found": found.len() }));
         result.insert("found_by".into(), each.collect());
     }
-    if let Some(path) = out.file() {
+    if let Some(path) = to {
         result.insert("files".into(), json!([path.display().to_string()]));
     }
     report.print(common, result)

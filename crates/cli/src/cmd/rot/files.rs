@@ -5,8 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foxtrot::job::Role;
-use foxtrot_ot::{base::Choice, extension::Shape};
+use foxtrot::job::{Job, Role};
 use foxtrot_triples::formats::numpy_header;
 
 use crate::{
@@ -55,18 +54,16 @@ impl Files {
         })
     }
 
-    /// Runs the party's protocol for n transfers. Returns the files, complete and on the disk.
-    pub(super) fn make(self, party: &Party<'_>, n: usize) -> Result<Vec<Draft>, Failure> {
+    /// Runs the party's protocol. Returns the files, complete and on the disk.
+    pub(super) fn make(self, party: &Party, job: &Job<'_>) -> Result<Vec<Draft>, Failure> {
         let drafts = match self {
             Self::Sender { mut keys } => {
-                party.send(Shape::random(n), |pairs| {
-                    keys.append(pairs.as_flattened().as_flattened())
-                })?;
+                party.send(job, |pairs| keys.append(pairs.as_flattened().as_flattened()))?;
                 vec![keys]
             }
             Self::Receiver { mut keys, mut choices } => {
                 // Choices of whole bytes, but for the last.
-                party.receive(&Choice::Random(n), |bits, chosen| {
+                party.receive(job, |bits, chosen| {
                     choices.append(bits.as_bytes())?;
                     keys.append(chosen.as_flattened())
                 })?;

@@ -3,9 +3,8 @@
 use std::{ops::Range, time::Duration};
 
 use foxtrot_net::{
-    Difference,
     hello::{Hello, Role},
-    jobs::{self, METHOD, RUN},
+    jobs,
 };
 use foxtrot_triples::{DEFAULT_SIGMA, LEAST_HIDDEN, params};
 use serde_json::{Map, Value, json};
@@ -227,38 +226,11 @@ fn with_more(set: &params::Set, count: u64) -> String {
     }
 }
 
-/// Returns a hint for two sides that differ in this term.
-pub(crate) fn hint(difference: &Difference) -> Option<String> {
-    let terms =
-        [&difference.here, &difference.peer].map(|term| term.as_deref().unwrap_or_default());
-    let hint = match difference.key.as_str() {
-        RUN => "continue the same run with --resume on both sides, or remove DIR.partial on both",
-        METHOD if terms == ["rlwe", "rlwe-lift"] || terms == ["rlwe-lift", "rlwe"] => {
-            "pass --lift on both sides or on neither"
-        }
-        _ => return None,
-    };
-    Some(hint.into())
-}
-
 #[cfg(test)]
 mod tests {
     use foxtrot_triples::formats::Format;
 
     use super::*;
-
-    #[test]
-    fn lifting_on_one_side_only_gets_a_hint_with_the_option() {
-        let of = |here: &str, peer: Option<&str>| {
-            let (here, peer) = (Some(here.into()), peer.map(Into::into));
-            hint(&Difference { key: METHOD.into(), here, peer })
-        };
-        let lift = "pass --lift on both sides or on neither";
-        assert_eq!(of("rlwe", Some("rlwe-lift")).as_deref(), Some(lift));
-        assert_eq!(of("rlwe-lift", Some("rlwe")).as_deref(), Some(lift));
-        assert_eq!(of("gilboa", Some("rlwe-lift")), None);
-        assert_eq!(of("rlwe", None), None);
-    }
 
     fn lines(bits: u32, sigma: u32, count: u64) -> Vec<String> {
         let set = params::registry().find(|set| set.bits() == bits && set.sigma() == sigma);
