@@ -13,10 +13,8 @@ use crate::{
     files::log_options,
 };
 
-/// The version of the lines.
 const VERSION: u64 = 1;
 
-/// The beginning of every line.
 const BEGINNING: &str = "{\"audit\":";
 
 /// Fields of a record that an audit line has.
@@ -41,7 +39,6 @@ const FIELDS: [&str; 18] = [
     "status",
 ];
 
-/// The line of a run with this record.
 fn line(record: &Map<String, Value>) -> String {
     let fields = FIELDS.iter().map(|&field| {
         let value = record.get(field).cloned().unwrap_or_default();

@@ -24,17 +24,14 @@ const PAGE: &[(&str, &str, &[u8])] = &[];
 /// The fewest characters of a token: somebody who hears a session can try tokens in silence.
 const SHORTEST: usize = 20;
 
-/// Bytes of a token that this command makes.
 const BYTES: usize = 16;
 
-/// A token, perhaps with a name.
 type Token = (Option<Name>, Zeroizing<String>);
 
 /// The way to the page, which is told when the address is known.
 #[derive(Clone)]
 pub(crate) struct Invitation {
     page: bool,
-    /// The token that this run has made.
     token: Option<Zeroizing<String>>,
 }
 
@@ -73,16 +70,15 @@ pub(crate) fn config(browsers: &Browsers) -> Result<(Config, Invitation), Failur
         };
         site = site.files(PAGE.iter().map(file).collect());
     }
-    let (mut made, mut all) = (None, Vec::new());
-    match tokens {
-        Some(path) => all = read(path)?,
-        None => made = Some(fresh()?),
-    }
-    site = made.iter().fold(site, |site, token| site.token(None, token));
+    let all = match tokens {
+        Some(path) => read(path)?,
+        None => vec![(None, fresh()?)],
+    };
     for (name, token) in &all {
         let name = name.as_ref().map(ToString::to_string);
         site = site.token(name.as_deref(), token);
     }
+    let made = all.into_iter().next().filter(|_| tokens.is_none()).map(|(_, token)| token);
     Ok((Config::websocket(site), Invitation { page: *page, token: made }))
 }
 

@@ -12,7 +12,6 @@ use foxtrot_psi::method::Assumption;
 /// The exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Every exit status and what it means.
 pub(crate) const STATUSES: [(u8, &str); 5] = [
     (0, "Done."),
     (1, "The run failed: the network, a file, a wrong key, or the two sides disagree."),
@@ -30,19 +29,14 @@ pub struct Failure {
     kind: Kind,
     message: String,
     hint: Option<String>,
-    /// The reason that the peer is told, if it is one of its own.
     told: Option<Reason>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The network, a file, a disagreement.
     Run,
-    /// The peer ended the run.
     Gone,
-    /// The command line or a local input file.
     Usage,
-    /// The peer sent bytes that cannot be, or failed a check.
     Peer,
     /// The reader of our output has gone.
     BrokenPipe,
@@ -75,7 +69,6 @@ impl Failure {
         self.hint(hint)
     }
 
-    /// Renames options in the hint and in the message.
     pub(crate) fn rename_options(self, names: &[(&str, &str)]) -> Self {
         let rename =
             |text| names.iter().fold(text, |text: String, (from, to)| text.replace(from, to));
@@ -143,7 +136,6 @@ impl Failure {
         self.kind == Kind::BrokenPipe
     }
 
-    /// Has the peer be told this reason.
     pub(crate) fn told(self, reason: Reason) -> Self {
         Self { told: Some(reason), ..self }
     }
@@ -154,7 +146,6 @@ impl Failure {
         self.told.unwrap_or(usual)
     }
 
-    /// The exit status.
     pub(crate) fn status(&self) -> u8 {
         match self.kind {
             Kind::BrokenPipe => 0,
@@ -270,7 +261,6 @@ impl From<foxtrot_ot::Usage> for Failure {
     }
 }
 
-/// The hint for two sides whose terms differ.
 fn hint_of(differences: &[Difference]) -> Option<String> {
     // Other commands, keys and functions differ also in terms of their own.
     let rank = |it: &&Difference| match it.key.as_str() {
@@ -285,7 +275,6 @@ fn hint_of(differences: &[Difference]) -> Option<String> {
     all.into_iter().find_map(term_hint)
 }
 
-/// The hint for a term that an option sets.
 fn term_hint(difference: &Difference) -> Option<String> {
     let hint = match difference.key.as_str() {
         JOB => "run the same command on both sides: `foxtrot psi`, `ot`, `rot` or `triples`",

@@ -25,14 +25,11 @@ use place::Place;
 /// The fate of a file that already exists.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Existing {
-    /// The file gives way.
     Replaced,
-    /// The file is kept: nothing is written.
     Kept,
 }
 
 impl Existing {
-    /// Decides by `--force`.
     pub(crate) fn with_force(force: bool) -> Self {
         if force { Self::Replaced } else { Self::Kept }
     }
@@ -50,7 +47,6 @@ pub(crate) enum Access {
 
 /// A file that is being written. It goes away unless [`put_in_place`] takes it.
 pub(crate) struct Draft {
-    /// The path as the user gave it.
     path: PathBuf,
     /// The final place of the file: the target of a symbolic link, rather than the link.
     place: PathBuf,
@@ -75,9 +71,7 @@ enum Content {
 
 /// The target of a name.
 enum Target {
-    /// A file that somebody has opened.
     Open(Open),
-    /// A place in a folder, and what is there.
     Place(PathBuf, Option<Metadata>),
 }
 
@@ -95,7 +89,6 @@ pub(crate) struct Stamp {
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 impl Draft {
-    /// Begins a file of `len` bytes.
     pub(crate) fn begin(access: Access, path: &Path, len: u64) -> Result<Self, Failure> {
         let failed = |e: io::Error| Failure::writing(path, &e);
         let held = |place: PathBuf, to: Option<File>| {
@@ -134,7 +127,6 @@ impl Draft {
         }
     }
 
-    /// Waits until what has been written is on the disk.
     pub(crate) fn sync(&self) -> Result<(), Failure> {
         match &self.content {
             Content::Beside(file) => {
@@ -144,7 +136,6 @@ impl Draft {
         }
     }
 
-    /// Returns the final path, as the user gave it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -183,7 +174,6 @@ impl Unsynced {
         if self.0 > SYNC { self.sync(file) } else { Ok(()) }
     }
 
-    /// Waits until all of the file is on the disk.
     pub(crate) fn sync(&mut self, file: &File) -> io::Result<()> {
         file.sync_data()?;
         self.0 = 0;

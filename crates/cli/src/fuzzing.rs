@@ -45,7 +45,7 @@ pub fn read_set(path: &Path, reading: Reading) -> Result<Read, String> {
         Ok(())
     });
     written.map_err(told)?;
-    Ok(Read { items: set.items().to_vec(), rows: bytes })
+    Ok(Read { items: set.items.to_vec(), rows: bytes })
 }
 
 /// Reads messages as `ot send` does, and writes them as `ot receive`.

@@ -39,18 +39,14 @@ pub(crate) struct Host<'a> {
 
 /// A server's work for each peer.
 pub(crate) trait Service: Send + Sync + 'static {
-    /// The agreement of both sides.
     type Agreed;
-    /// The result of a session.
     type Done: Send + 'static;
 
     /// Finds out whether the peer's details suit, and what follows if they do.
     fn agree(&self, details: &Table) -> Result<(Self::Agreed, Answer), Failure>;
 
-    /// Bytes of memory of the smallest session.
     fn least_memory(&self) -> u64;
 
-    /// Runs the session.
     fn answer(&self, link: Link, agreed: Self::Agreed) -> Result<Self::Done, Failure>;
 }
 
@@ -260,7 +256,6 @@ impl Log {
         }
     }
 
-    /// Returns the time of the next summary.
     fn due(&self) -> Option<Instant> {
         [self.refused.due(), self.failed.due()].into_iter().flatten().min()
     }
@@ -274,7 +269,6 @@ impl Log {
         }
     }
 
-    /// Says after a while what may be wrong.
     fn still_waiting(&self, came: usize, hint: Option<&str>) {
         let seconds = PATIENCE.as_secs();
         self.output.note(&match (came, hint) {
@@ -296,31 +290,32 @@ fn disagrees(error: &Error) -> bool {
     use HelloError::{
         Confirmation, Malformed, MalformedDetails, NotAHello, Reflection, Refused, Unsolved,
     };
-    let error = match error {
-        Error::Session(error) => error,
-        Error::Forbidden(_) => return true,
-        _ => return false,
-    };
+    use Reason::{Forbidden, NoSuchSet, TooFewKeys, TooManyKeys};
     match error {
-        net::Error::Hello(NotAHello | Malformed | Reflection | Refused(_)) => false,
-        net::Error::Hello(Confirmation | MalformedDetails | Unsolved) => false,
-        net::Error::Hello(_) => true,
-        net::Error::Channel(ChannelError::GivenUp(
-            Reason::TooManyKeys | Reason::TooFewKeys | Reason::Forbidden | Reason::NoSuchSet,
-        )) => true,
-        net::Error::Tls(e) => matches!(e, TlsError::Setup(_)),
+        Error::Forbidden(_) => true,
+        Error::Session(net::Error::Hello(e)) => !matches!(
+            e,
+            NotAHello
+                | Malformed
+                | Reflection
+                | Refused(_)
+                | Confirmation
+                | MalformedDetails
+                | Unsolved
+        ),
+        Error::Session(net::Error::Channel(ChannelError::GivenUp(reason))) => {
+            matches!(reason, TooManyKeys | TooFewKeys | Forbidden | NoSuchSet)
+        }
+        Error::Session(net::Error::Tls(e)) => matches!(e, TlsError::Setup(_)),
         _ => false,
     }
 }
 
 fn nobody(address: &str, within: u64, came: usize) -> String {
-    match came {
-        0 => format!("no peer connected to {address} within {within} s"),
-        1 => format!(
-            "no peer connected to {address} within {within} s; 1 other connection was refused"
-        ),
-        _ => format!(
-            "no peer connected to {address} within {within} s; {came} other connections were refused"
-        ),
-    }
+    let others = match came {
+        0 => String::new(),
+        1 => "; 1 other connection was refused".into(),
+        _ => format!("; {came} other connections were refused"),
+    };
+    format!("no peer connected to {address} within {within} s{others}")
 }

@@ -8,7 +8,6 @@ use std::{
 
 use crate::{failure::INTERRUPTED, files, output::say, record};
 
-/// The hint after an interrupt.
 static HINT: Mutex<Option<&str>> = Mutex::new(None);
 
 /// More to do at an interrupt.

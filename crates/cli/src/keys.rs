@@ -56,7 +56,6 @@ impl Party {
         }
     }
 
-    /// The number of messages, or keys, of which one is chosen.
     pub(crate) fn choices(&self) -> usize {
         self.messages.map_or(2, |(choices, _)| choices)
     }
@@ -69,7 +68,6 @@ impl Party {
         Report::of_parties(about, (self.n, self.workers.threads()), costs)
     }
 
-    /// The sender's key pairs.
     pub(crate) fn send(
         &self,
         job: &Job<'_>,

@@ -71,7 +71,6 @@ pub(crate) fn read_choices(path: &Path, one_of: usize) -> Result<Zeroizing<Vec<u
     Ok(choices)
 }
 
-/// One message per line, as it came or in hexadecimal.
 pub(crate) fn write_lines(
     messages: &[Zeroizing<Vec<u8>>],
     hex: bool,

@@ -28,7 +28,6 @@ pub fn say(message: &str) {
     let _ = writeln!(io::stderr(), "foxtrot: {time}{message}");
 }
 
-/// Says why there is no result, and gives the exit status for it.
 pub(crate) fn report(failure: Failure) -> ExitCode {
     let status = ExitCode::from(failure.status());
     if !failure.is_silent() {
@@ -71,12 +70,10 @@ impl Output {
         }
     }
 
-    /// Returns true if every message is printed.
     pub(crate) fn is_verbose(self) -> bool {
         self.verbose
     }
 
-    /// Returns true if only results and errors are printed.
     pub(crate) fn is_quiet(self) -> bool {
         self.quiet
     }

@@ -15,7 +15,6 @@ use crate::{
     identity,
 };
 
-/// The peers that have names.
 pub(crate) struct Known {
     path: PathBuf,
     lines: Vec<Line>,
@@ -27,7 +26,6 @@ struct Line {
     peer: Option<(Name, Fingerprint)>,
 }
 
-/// The file for the key in that file.
 pub(crate) fn file_beside(key: &Path) -> PathBuf {
     key.with_file_name("known_peers")
 }
@@ -65,22 +63,18 @@ impl Known {
         Ok(Self { path: file_beside(&identity::path(key)?), lines: Vec::new() })
     }
 
-    /// All of them.
     pub(crate) fn peers(&self) -> impl Iterator<Item = &(Name, Fingerprint)> {
         self.lines.iter().filter_map(|line| line.peer.as_ref())
     }
 
-    /// The key of the peer with this name.
     pub(crate) fn key(&self, name: &Name) -> Option<Fingerprint> {
         self.peers().find(|(known, _)| known == name).map(|(_, key)| *key)
     }
 
-    /// The name of the peer with this key.
     pub(crate) fn name(&self, key: &Fingerprint) -> Option<&Name> {
         self.peers().find(|(_, known)| known == key).map(|(name, _)| name)
     }
 
-    /// The key of a peer that the user has given.
     pub(crate) fn resolve(&self, peer: &Peer) -> Result<Fingerprint, Failure> {
         match peer {
             Peer::Key(key) => Ok(*key),
@@ -105,7 +99,6 @@ impl Known {
         self.write()
     }
 
-    /// Forgets a peer.
     pub(crate) fn remove(&mut self, name: &Name) -> Result<(), Failure> {
         if self.key(name).is_none() {
             return Err(self.unknown(name));

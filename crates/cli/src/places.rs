@@ -25,7 +25,6 @@ pub(crate) struct Places<'a> {
     transport: Option<&'a Transport>,
     agreeing: Option<&'a Agreeing>,
     standing: Option<&'a Standing>,
-    /// True if the command answers all peers that come.
     pub(crate) serves: bool,
 }
 
@@ -151,7 +150,6 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// All files that the command reads.
     fn read(&self) -> Vec<PathBuf> {
         // Whether there is a usual place for the key is asked when it is read.
         let has_key =

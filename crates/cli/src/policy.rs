@@ -1,6 +1,6 @@
 //! The policy of a run, `--policy FILE`. `docs/policy.md` has its rules.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 
 use foxtrot::{
     job::{Hello, Role},
@@ -9,18 +9,22 @@ use foxtrot::{
 
 use crate::failure::Failure;
 
-/// A policy, for a side with this role.
 #[derive(Clone, Copy)]
 pub(crate) struct Under<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) role: Role,
 }
 
-/// Reads a policy.
 pub(crate) fn read(path: &Path) -> Result<Policy, Failure> {
     let text = fs::read_to_string(path).map_err(|e| Failure::reading(path, &e))?;
     let wrong = |e| Failure::usage(format!("policy {}, {e}", path.display()));
     Policy::parse(&text).map_err(wrong)
+}
+
+impl<'a> Under<'a> {
+    pub(crate) fn of(policy: &'a Option<Arc<Policy>>, role: Role) -> Option<Self> {
+        policy.as_deref().map(|policy| Self { policy, role })
+    }
 }
 
 /// Fails, before the peer is met, if the policy forbids what this side is about to say.

@@ -23,12 +23,10 @@ use crate::{
     report::Report,
 };
 
-/// The place of records, if they are wanted.
 pub(crate) struct Recorder {
     to: Option<PathBuf>,
     /// True if there is a line for each session, rather than one object.
     lines: bool,
-    /// The audit log, if it is wanted.
     audit: Option<PathBuf>,
 }
 
@@ -97,9 +95,7 @@ impl Recorder {
             (Ok(result), kept) => kept.map(|()| result),
         }
     }
-}
 
-impl Recorder {
     fn write(&self, path: &Path, entry: &Entry) -> Result<(), Failure> {
         let text = format!("{}\n", Value::Object(entry.fields().clone()));
         match self.lines {
@@ -146,7 +142,6 @@ impl Entry {
         self.set("terms", terms.collect::<Map<_, _>>());
     }
 
-    /// Enters what both sides have agreed on.
     pub(crate) fn agreed(&mut self, fields: Map<String, Value>) {
         self.fields().extend(fields);
     }

@@ -129,7 +129,6 @@ impl Report {
         }
     }
 
-    /// Bytes and time in words.
     pub(crate) fn figures(&self) -> String {
         let sent = match (self.bytes_sender, self.bytes_receiver) {
             (Some(sender), Some(receiver)) => bytes(sender + receiver),
@@ -140,7 +139,6 @@ impl Report {
     }
 }
 
-/// The fields of a JSON object.
 pub(crate) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,

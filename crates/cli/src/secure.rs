@@ -19,7 +19,6 @@ pub(crate) struct Security {
     pub(crate) config: Config,
     /// Our own key; `None` without protection.
     pub(crate) ours: Option<Fingerprint>,
-    /// For a listener for browsers.
     pub(crate) invitation: Option<Invitation>,
 }
 
@@ -82,12 +81,10 @@ impl Security {
         Self { config: self.config.timeout(timeout), ..self }
     }
 
-    /// Returns true if peers have no keys.
     pub(crate) fn is_none(&self) -> bool {
         self.ours.is_none()
     }
 
-    /// The error with what might help.
     pub(crate) fn explain(&self, error: Error) -> Failure {
         match (self.ours, &error) {
             (Some(ours), Error::Session(net::Error::Tls(net::TlsError::NotAccepted))) => {
@@ -97,7 +94,6 @@ impl Security {
         }
     }
 
-    /// Describes our identity.
     pub(crate) fn words(&self) -> String {
         match self.ours {
             Some(ours) => format!("TLS; our key is {ours}"),

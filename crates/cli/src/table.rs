@@ -17,7 +17,7 @@ use std::borrow::Cow;
 
 use foxtrot::psi::{
     keys::{AT_ONCE, Distinct, Keyer, scan::Grammar},
-    shards::{Division, fill_up_to},
+    shards::Division,
 };
 use zeroize::Zeroizing;
 
@@ -32,7 +32,8 @@ pub(crate) use foxtrot::psi::keys::Item;
 
 /// A set that has been read. In memory are 48 bytes for each row, and 12 more while it is read.
 pub(crate) struct Set {
-    items: Zeroizing<Vec<Item>>,
+    /// Each key's item once, in the order of the file.
+    pub(crate) items: Zeroizing<Vec<Item>>,
     rows: Vec<Row>,
     pub(crate) findings: Findings,
     /// The first keys, as many as the options say.
@@ -56,7 +57,6 @@ pub(crate) struct More<'a> {
 
 /// A key as it is in the file, and as it is compared.
 pub(crate) struct Shown {
-    /// Its line.
     pub(crate) place: u64,
     pub(crate) before: Vec<String>,
     /// An empty part makes it no key.
@@ -74,7 +74,6 @@ pub(crate) struct Row {
 /// The fault of a byte that no text has, and a damaged file may have.
 const NUL: &str = "a NUL byte in the key";
 
-/// Makes the failure for rows that do not fit into memory.
 fn too_many(rows: usize) -> Failure {
     Failure::run(format!("there is no memory for {rows} rows"))
 }
@@ -83,27 +82,11 @@ fn too_many(rows: usize) -> Failure {
 const NO_ITEM: u32 = u32::MAX;
 
 impl Set {
-    /// Each key's item once, in the order of the file.
-    pub(crate) fn items(&self) -> &[Item] {
-        &self.items
-    }
-
-    /// The items alone, for who needs no rows.
-    pub(crate) fn into_items(self) -> Zeroizing<Vec<Item>> {
-        self.items
-    }
-
-    /// Adds items that nobody else has and no row, until there are n.
-    pub(crate) fn fill_up_to(&mut self, n: usize) -> Result<(), foxtrot::Error> {
-        fill_up_to(&mut self.items, n)
-    }
-
     /// Warnings of findings that are likely to be mistakes.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.findings.warnings(&self.terms())
     }
 
-    /// Describes the form of the file.
     pub(crate) fn form(&self) -> String {
         let header = if self.has_header { "" } else { " without header" };
         match self.grammar {
@@ -114,7 +97,7 @@ impl Set {
 
     /// The names of the columns, if it is a table.
     pub(crate) fn columns(&self) -> Option<&[String]> {
-        self.columns.as_ref().map(Columns::names)
+        self.columns.as_ref().map(|columns| columns.names.as_slice())
     }
 
     /// The names of the key columns, if it is a table.
@@ -162,7 +145,6 @@ fn not_csv() -> Failure {
         .hint("use a CSV file with --format csv")
 }
 
-/// A set that is being read.
 struct Builder {
     most: usize,
     keyer: Keyer,
@@ -231,7 +213,6 @@ impl Builder {
         (self.waiting, self.waiting_rows) = (items, kept);
     }
 
-    /// Returns true if there may be no more rows.
     fn is_full(&self) -> bool {
         self.rows.len() >= self.most
     }

@@ -47,7 +47,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             local(&all, chosen, &party(common, all.len(), one_of, out.hex)?, out, common)
         }
         OtCommand::Send { messages, one_of, hex, serve, most, transport, common } => {
-            let way = Way::prepare(transport)?;
+            let way = Way::prepare(transport, None)?;
             let all = read_messages(messages, one_of.choices, *hex)?;
             let party = party(common, all.len(), one_of, *hex)?;
             if *serve {
@@ -70,7 +70,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             })
         }
         OtCommand::Receive { choices, one_of, out, transport, common } => {
-            let way = Way::prepare(transport)?;
+            let way = Way::prepare(transport, None)?;
             let choices = read_choices(choices, one_of.choices)?;
             let party = party(common, choices.len() * one_of.choices, one_of, out.hex)?;
             Recorder::of_one(transport, None).keep("ot", "receiver", |entry| {
@@ -106,7 +106,6 @@ fn local(
     deliver(&received, party, out, common, &report)
 }
 
-/// A server of the same messages for all peers that come.
 struct Server {
     messages: Messages,
     party: Party,
@@ -154,7 +153,6 @@ fn answer_all(
     })
 }
 
-/// Makes the party of transfers with so many messages in all.
 fn party(common: &Common, messages: usize, one_of: &OneOf, hex: bool) -> Result<Party, Failure> {
     let (choices, n) = (one_of.choices, messages / one_of.choices);
     Party::new(common, method_of(common, choices, n)?, n, Some((choices, hex)))

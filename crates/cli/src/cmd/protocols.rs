@@ -43,7 +43,6 @@ const TABLES: [Table; 6] = [
     table((Kind::Triples, 2, N), ["triples", "Multiplication triples", "triples", "flows", "bytes/triple", "bytes_per_triple"]),
 ];
 
-/// The records of all crates.
 fn registry() -> impl Iterator<Item = &'static Protocol> {
     protocol::registry().chain(foxtrot_psi::protocols()).chain(foxtrot_triples::protocols())
 }
@@ -79,7 +78,6 @@ impl Table {
         fields.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>().into()
     }
 
-    /// A head and a row for each protocol.
     fn rows(&self) -> Vec<Vec<String>> {
         let rows = self.records().map(|it| {
             let first = [
@@ -148,7 +146,6 @@ impl Table {
         writeln!(out, "\n{}", notes::of(self.kind))
     }
 
-    /// All that is known of one protocol.
     fn print_one(&self, it: &Protocol, out: &mut impl Write) -> io::Result<()> {
         let common = [
             ("kind", self.title.to_owned()),
@@ -203,7 +200,6 @@ fn print_aligned(out: &mut impl Write, rows: Vec<Vec<String>>) -> io::Result<()>
     Ok(())
 }
 
-/// Prints a head and rows in Markdown.
 fn markdown_table(out: &mut impl Write, rows: Vec<Vec<String>>) -> io::Result<()> {
     for (i, row) in rows.iter().enumerate() {
         writeln!(out, "| {} |", row.join(" | "))?;
@@ -231,7 +227,6 @@ fn print_json(out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", Value::from_iter(all))
 }
 
-/// Prints the families.
 fn print(out: &mut impl Write) -> io::Result<()> {
     let mut rows: Vec<_> = TABLES.iter().map(Table::families).collect();
     rows[1..].iter_mut().for_each(|rows| rows.insert(0, Default::default()));
@@ -254,7 +249,6 @@ fn print_all(out: &mut impl Write) -> io::Result<()> {
     )
 }
 
-/// Prints all protocols of that name or family.
 fn print_named(name: &str, out: &mut impl Write) -> Result<(), Failure> {
     let mut found = false;
     for table in &TABLES {

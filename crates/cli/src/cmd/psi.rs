@@ -18,19 +18,20 @@ use foxtrot::{
 };
 use foxtrot_net::{Reason, hello::Role, jobs::SET};
 use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
-use zeroize::Zeroizing;
 
 use crate::{
-    args::{Agreeing, Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Trying, file},
+    args::{
+        Agreeing, Common, Meeting, OrKeys, PsiCommand, Resume, RowsOut, SetOptions, Trying, file,
+    },
     confirm::confirm,
     failure::Failure,
     local::both,
     method,
     output::Output,
-    policy,
+    policy::{self, Under},
     reach::Way,
     record::{Entry, Recorder},
-    table::{Item, Set},
+    table::Set,
     workers::Workers,
 };
 use agreement::{Agreed, Columns, Terms};
@@ -43,7 +44,6 @@ use shelf::Stock;
 /// The field of a record for our own normalisers, whose dates may have another format than the peer's.
 const OUR_NORMALIZE: &str = "our_normalize";
 
-/// Options for the second file, in place of those for one.
 const OF_B: [(&str, &str); 6] = [
     ("--or-key ", "--or-key-b "),
     ("--or-normalize ", "--or-normalize-b "),
@@ -111,9 +111,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             }
             let Meeting { most, agreeing, rests, resume, transport, common, .. } = meeting;
             let policy = read_policy(agreeing)?;
-            let way = Way::under(transport, policy.as_deref(), Role::Sender)?;
-            let way = way.resuming(resume.base.as_deref());
-            let way = serve::limits(standing)?.into_iter().fold(way, Way::per_day);
+            let way = Way::prepare(transport, Under::of(&policy, Role::Sender))?;
+            let way = serve::limit(resuming(way, resume), standing)?;
             let (output, method) = (Output::new(common), method::psi(common, rests.assumption)?);
             let stock = {
                 let (options, bounds) = (options.with(or_keys)?, [most.keys, most.least]);
@@ -121,7 +120,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                     let sets = read_all(path, &options, output)?;
                     let terms = Terms::new(method, &sets, bounds, policy.clone());
                     let (terms, fields) = sharing_fields(&sets, terms)?;
-                    let items = sets.into_iter().map(Set::into_items).collect();
+                    let items = sets.into_iter().map(|set| set.items).collect();
                     let stock = Stock { terms, items, fields, numbers: Numbers::default() };
                     let hello = stock.terms.hello(Role::Sender, &stock.sizes());
                     policy::check(policy.as_deref(), &hello)?;
@@ -174,10 +173,9 @@ fn local(
     same_terms([a, b], [&terms, &senders_terms])?;
     let workers = Workers::new(common.threads)?;
     let senders = workers.for_another();
-    let [n, m] = [&ours, &theirs].map(|sets| sets.iter().map(|set| set.items().len()).collect());
+    let [n, m] = [&ours, &theirs].map(|sets| sets.iter().map(|set| set.items.len()).collect());
     let (n, m): (Vec<_>, Vec<_>) = (n, m);
-    let items: Vec<&[Item]> = ours.iter().map(Set::items).collect();
-    let theirs: Vec<_> = theirs.into_iter().map(Set::into_items).collect();
+    let theirs: Vec<_> = theirs.into_iter().map(|set| set.items).collect();
     let (sending, (found, receiving, agreed)) = both(
         common.timeout,
         [senders_terms.hello(Role::Sender, &m), terms.hello(Role::Receiver, &n)],
@@ -191,7 +189,7 @@ fn local(
             let agreed = Agreed::on(&terms, &link, &n)?;
             agreed.tell(output, None, &workers, out.count);
             let party = Party { agreed: &agreed, workers: &workers, output };
-            let (found, cost) = party.receive(link, &items)?;
+            let (found, cost) = party.receive(link, &ours)?;
             Ok((found, cost, agreed))
         },
     )?;
@@ -210,7 +208,6 @@ fn same_terms([a, b]: [&Path; 2], terms: [&Terms; 2]) -> Result<(), Failure> {
     Err(Failure::usage(why).hint("use the same number of key columns and the same normalisers"))
 }
 
-/// Our side of a run with one peer.
 struct Ours<'a> {
     role: Role,
     set: &'a Path,
@@ -229,8 +226,7 @@ impl Ours<'_> {
     ) -> Result<(), Failure> {
         let Meeting { most, agreeing, rests, resume, sharding, transport, common } = self.meeting;
         let (role, policy) = (self.role, read_policy(agreeing)?);
-        let way = Way::under(transport, policy.as_deref(), role)?;
-        let mut way = way.resuming(resume.base.as_deref());
+        let mut way = resuming(Way::prepare(transport, Under::of(&policy, role))?, resume);
         let worker = Worker::of(sharding, role)?;
         let mut options = self.options.with(self.or_keys)?;
         if let Some(worker) = &worker {
@@ -245,7 +241,10 @@ impl Ours<'_> {
         let (mut terms, fields) = computing(&sets, terms)?;
         if let Some(worker) = &worker {
             terms = worker.terms(terms)?;
-            way = way.of_shard(transport.route.as_deref(), &worker.route()?);
+            if let Some(route) = &transport.route {
+                let route = format!("{route}{}", worker.route()?);
+                way = way.with(|config| config.route(&route));
+            }
         }
         let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
         recorder.keep("psi", &role.to_string(), |entry| {
@@ -270,7 +269,7 @@ impl Ours<'_> {
     ) -> Result<(), Failure> {
         let (role, Meeting { agreeing, common, .. }) = (self.role, self.meeting);
         let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-        let n: Vec<_> = sets.iter().map(|set| set.items().len()).collect();
+        let n: Vec<_> = sets.iter().map(|set| set.items.len()).collect();
         let link = terms.meet(way, terms.hello(role, &n), common, entry)?;
         let agreed = Agreed::on(terms, &link, &n)?;
         entry.agreed(agreed.json());
@@ -284,18 +283,16 @@ impl Ours<'_> {
         let party = Party { agreed: &agreed, workers: &workers, output };
         let (found, cost, sets) = match role {
             Role::Receiver => {
-                let items: Vec<&[Item]> = sets.iter().map(Set::items).collect();
-                let (found, cost) = party.receive(link, &items)?;
+                let (found, cost) = party.receive(link, &sets)?;
                 (found, cost, Some(sets))
             }
             Role::Sender => {
                 let (items, sets) = match agreed.terms.function {
                     // Rows that match are written when the run is over.
                     Function::Both => {
-                        let copy = |set: &Set| Zeroizing::new(set.items().to_vec());
-                        (sets.iter().map(copy).collect(), Some(sets))
+                        (sets.iter().map(|set| set.items.clone()).collect(), Some(sets))
                     }
-                    _ => (sets.into_iter().map(Set::into_items).collect(), None),
+                    _ => (sets.into_iter().map(|set| set.items).collect(), None),
                 };
                 let (items, cost) = party.send(link, || Ok(items), fields)?;
                 (Found { items, fields: Vec::new() }, cost, sets)
@@ -313,7 +310,6 @@ impl Ours<'_> {
     }
 }
 
-/// The function that the options of one side ask for.
 fn function(has_columns: bool, both: bool) -> Function {
     match (has_columns, both) {
         (true, _) => Function::Join,
@@ -325,6 +321,11 @@ fn function(has_columns: bool, both: bool) -> Function {
 fn read_policy(agreeing: &Agreeing) -> Result<Option<Arc<Policy>>, Failure> {
     let policy = agreeing.policy.as_deref().map(policy::read).transpose()?;
     Ok(policy.map(Arc::new))
+}
+
+/// Keeps base OTs for later sessions with the peer, if that is wanted.
+fn resuming<'a>(way: Way<'a>, resume: &Resume) -> Way<'a> {
+    way.with(|config| resume.base.iter().fold(config, |config, folder| config.resume_base(folder)))
 }
 
 /// Finds out that the result has no place before anything is read, and anybody met.
@@ -350,10 +351,9 @@ fn read_all(path: &Path, options: &[SetOptions], output: Output) -> Result<Vec<S
     }
 }
 
-/// Reads a set, and says what was found.
 fn read(path: &Path, options: &SetOptions, output: Output) -> Result<Set, Failure> {
     let set = Set::read(path, options)?;
-    let keys = set.items().len();
+    let keys = set.items.len();
     output.note(&format!("read {}: {}", path.display(), set.findings.words(keys)));
     set.warnings().iter().for_each(|warning| output.note(warning));
     if keys > MAX_ITEMS {

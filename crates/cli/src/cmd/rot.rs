@@ -34,7 +34,7 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
 fn one_party(role: Role, options: &RotParty) -> Result<(), Failure> {
     let RotParty { out, transport, common } = options;
     let party = party(out, common)?;
-    let way = Way::prepare(transport)?;
+    let way = Way::prepare(transport, None)?;
     let files = Files::begin(role, &out.output, party.n, out.format)?;
     Recorder::of_one(transport, None).keep("rot", &role.to_string(), |entry| {
         let link = way.reach(common, party.hello(role), party.output)?;
@@ -52,7 +52,6 @@ fn one_party(role: Role, options: &RotParty) -> Result<(), Failure> {
     })
 }
 
-/// The files that the command makes.
 pub(crate) fn outputs(command: &RotCommand) -> Result<Vec<PathBuf>, Failure> {
     let (RotCommand::Local { out, .. }
     | RotCommand::Send(RotParty { out, .. })
@@ -105,7 +104,6 @@ fn names(drafts: &[Draft]) -> Vec<String> {
     drafts.iter().map(|draft| draft.path().display().to_string()).collect()
 }
 
-/// The prefixes of sender and receiver.
 fn of_both(prefix: &Path) -> [PathBuf; 2] {
     ["sender", "receiver"].map(|party| suffixed(prefix, party))
 }

@@ -16,7 +16,6 @@ const SOURCES: usize = 16;
 
 /// Decides which events are told, and counts the others.
 pub(super) struct Refusals {
-    /// The name of the events, in the plural.
     what: &'static str,
     since: Instant,
     sources: BTreeMap<String, usize>,
@@ -45,7 +44,6 @@ impl Refusals {
         true
     }
 
-    /// Returns the time of the next summary.
     pub(super) fn due(&self) -> Option<Instant> {
         (!self.sources.is_empty()).then(|| self.since + WINDOW)
     }

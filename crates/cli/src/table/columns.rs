@@ -4,12 +4,12 @@ use std::path::Path;
 
 use crate::{args::Column, failure::Failure};
 
-/// The columns of a table, and those of the key.
 #[derive(Debug)]
 pub(super) struct Columns {
     /// The names in the header; without a header `#1`, `#2` and so on.
-    names: Vec<String>,
-    keys: Vec<usize>,
+    pub(super) names: Vec<String>,
+    /// The positions of the key columns.
+    pub(super) keys: Vec<usize>,
 }
 
 impl Columns {
@@ -43,17 +43,6 @@ impl Columns {
         Ok(columns)
     }
 
-    /// All columns' names.
-    pub(super) fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// The positions of the key columns.
-    pub(super) fn keys(&self) -> &[usize] {
-        &self.keys
-    }
-
-    /// The names of the key columns.
     pub(super) fn key_names(&self) -> impl Iterator<Item = &str> {
         self.keys.iter().map(|&key| self.names[key].as_str())
     }
@@ -88,7 +77,6 @@ impl Columns {
         }
     }
 
-    /// Lists the columns to choose from.
     fn choice(&self) -> String {
         if let [name] = self.names.as_slice()
             && let Some(delimiter) = [',', ';', '\t', '|'].into_iter().find(|&c| name.contains(c))

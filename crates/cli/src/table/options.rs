@@ -80,12 +80,10 @@ impl SetOptions {
         Ok([self.clone()].into_iter().chain(others).collect())
     }
 
-    /// Returns these options with a number of keys to be shown.
     pub(crate) fn showing(&self, show: usize) -> Self {
         Self { show, ..self.clone() }
     }
 
-    /// Returns the format of the file.
     fn format_of(&self, path: &Path) -> Result<Format, Failure> {
         match (self.format, extension(path).as_str()) {
             (Some(format), _) => Ok(format),
@@ -122,7 +120,6 @@ impl SetOptions {
         self.normalize.iter().map(|it| format!("{it:#}")).collect()
     }
 
-    /// Returns the normaliser of each key column.
     pub(super) fn normalisers(&self, columns: usize) -> Result<Vec<Normaliser>, Failure> {
         match self.normalize.as_slice() {
             [] => Ok(vec![Normaliser::default(); columns]),

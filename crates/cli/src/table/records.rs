@@ -21,20 +21,20 @@ pub(super) const MAX_ROW: usize = 1 << 24;
 /// Reads records, with memory for the longest of them.
 pub(super) struct Records<'a, R> {
     path: &'a Path,
-    grammar: Grammar,
+    /// The file may have set the delimiter.
+    pub(super) grammar: Grammar,
     from: R,
     buffer: Vec<u8>,
     /// The part of the buffer that has not been handed out.
     ready: std::ops::Range<usize>,
-    /// True if the file has no more bytes.
     ended: bool,
     offset: u64,
     line: u64,
     fields: Vec<Field>,
-    passed_over: Vec<u8>,
+    /// The line above the header that names the delimiter, or nothing.
+    pub(super) passed_over: Vec<u8>,
 }
 
-/// A row of text.
 pub(super) struct Record<'a> {
     /// Offset of the record's first byte in the file.
     pub(super) offset: u64,
@@ -95,16 +95,6 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(records)
     }
 
-    /// Returns the grammar of the records, which the file may have set.
-    pub(super) fn grammar(&self) -> Grammar {
-        self.grammar
-    }
-
-    /// The line above the header that names the delimiter, or nothing.
-    pub(super) fn passed_over(&self) -> &[u8] {
-        &self.passed_over
-    }
-
     /// The next record; nothing at the end.
     pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, Failure> {
         let len = loop {
@@ -135,7 +125,6 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(Some(Record { offset, line, text, fields: &self.fields }))
     }
 
-    /// Reads more.
     fn fill(&mut self) -> Result<(), Failure> {
         self.buffer.copy_within(self.ready.clone(), 0);
         self.ready = 0..self.ready.len();
@@ -167,7 +156,6 @@ impl<'a, R: Read> Records<'a, R> {
 }
 
 impl Record<'_> {
-    /// Returns the number of fields.
     pub(super) fn width(&self) -> usize {
         self.fields.len()
     }
@@ -176,7 +164,6 @@ impl Record<'_> {
         self.fields.get(i).map_or(Cow::Borrowed(""), |field| field.of(self.text))
     }
 
-    /// Returns true for an empty line.
     pub(super) fn is_blank(&self) -> bool {
         matches!(self.text, "\n" | "\r\n")
     }

@@ -46,15 +46,12 @@ const EACH_WITH_LPN: [[u64; 2]; 3] = [[350, 250], [450, 300], [1200, 900]];
 /// million keys each.
 const SHARED: f64 = 0.5;
 
-/// The terms of one side, or of both.
 #[derive(Clone)]
 pub(super) struct Terms {
     pub(super) method: Method,
     /// The keys by which rows are compared, one pass each.
     pub(super) keys: Vec<Key>,
-    /// The most keys that the peer may have.
     pub(super) most: usize,
-    /// The fewest keys that the peer may have.
     pub(super) least: usize,
     pub(super) function: Function,
     /// Columns of the sender: those that it shares, those that the receiver asks for, or those that it gets.
@@ -66,19 +63,16 @@ pub(super) struct Terms {
     pub(super) shard: Option<jobs::Shard>,
 }
 
-/// Columns of the sender that go to the receiver.
 #[derive(Clone)]
 pub(super) struct Columns {
     pub(super) names: Vec<String>,
     pub(super) padding: Padding,
 }
 
-/// A key by which rows are compared.
 #[derive(Clone)]
 pub(super) struct Key {
     /// Normalisers of its parts before they are compared.
     normalize: String,
-    /// The names of our columns, if they have names.
     columns: Option<Vec<String>>,
 }
 
@@ -90,7 +84,6 @@ struct Pass {
     peer_columns: Option<String>,
 }
 
-/// The terms that both sides want.
 pub(super) struct Agreed {
     /// Our terms, with the columns and the set that both sides agreed on.
     pub(super) terms: Terms,
@@ -143,7 +136,6 @@ impl Terms {
         Ok(link)
     }
 
-    /// The hello of a side with these numbers of keys.
     pub(super) fn hello(&self, role: Role, sizes: &[usize]) -> Hello {
         let normalised = self.normalised();
         let (first, others) = normalised.split_first().unwrap_or((&"", &[]));
@@ -174,7 +166,6 @@ impl Terms {
 }
 
 impl Agreed {
-    /// Agrees with the peer of this link.
     pub(super) fn on(terms: &Terms, link: &Link, ours: &[usize]) -> Result<Self, Failure> {
         let Agreement { role, peer_details, .. } = &*link.agreed;
         Self::with(terms, *role, peer_details, ours).map_err(|e| link.refuse(e))
@@ -218,22 +209,18 @@ impl Agreed {
         output.detail(&self.details());
     }
 
-    /// The parameters of each pass.
     pub(super) fn passes(&self) -> impl Iterator<Item = &Parameters> {
         self.passes.iter().map(|pass| &pass.parameters)
     }
 
-    /// Bytes of memory that the sender may take.
     pub(super) fn memory_of_sender(&self) -> u64 {
         self.passes().map(jobs::memory_of_psi_sender).max().unwrap_or(0)
     }
 
-    /// The receiver's keys in all passes.
     pub(super) fn receivers_keys(&self) -> usize {
         self.passes().map(|it| it.receiver_items()).sum()
     }
 
-    /// The sender's keys in all passes.
     pub(super) fn senders_keys(&self) -> usize {
         self.passes().map(|it| it.sender_items()).sum()
     }
@@ -298,7 +285,6 @@ impl Agreed {
         lines
     }
 
-    /// Says who learns what.
     fn learns(&self, role: Option<Role>, receivers: &str) -> String {
         let with = match &self.terms.columns {
             Some(columns) => format!(", with columns {}", printable(&columns.names.join(", "))),
@@ -396,7 +382,6 @@ impl Agreed {
         format!("key columns: {}", all.join("; "))
     }
 
-    /// Bytes of both parties.
     fn payload(&self) -> u64 {
         self.passes().map(|it| it.bytes(self.terms.method.base) as u64).sum()
     }
@@ -454,12 +439,10 @@ impl Agreed {
 }
 
 impl Columns {
-    /// All columns of these fields.
     pub(super) fn of(fields: &Fields) -> Self {
         Self { names: fields.names().to_vec(), padding: fields.padding() }
     }
 
-    /// Bytes of the payload of a row.
     fn payload(&self) -> usize {
         self.names.len() * self.padding.slot()
     }

@@ -29,7 +29,7 @@ use zeroize::Zeroizing;
 
 use super::{
     OF_B, OUR_NORMALIZE, agreement::Terms, party::show, read, read_policy, same_terms,
-    serve::limits, shelf::Stock,
+    serve::limit, shelf::Stock,
 };
 use crate::{
     args::{Column, Common, Counting, Counts, SetOptions, Summing, Trying},
@@ -39,6 +39,7 @@ use crate::{
     local::both,
     method,
     output::Output,
+    policy::Under,
     reach::Way,
     record::{Entry, Recorder},
     report::{Report, counted, object},
@@ -46,17 +47,14 @@ use crate::{
     workers::Workers,
 };
 
-/// The terms of one side.
 #[derive(Clone, Copy)]
 struct Side {
     function: Function,
     role: Role,
     min_count: u64,
-    /// The largest number that there may be, for a sum.
     largest: Option<u64>,
 }
 
-/// The way in which a set is read.
 struct Reader {
     side: Side,
     options: SetOptions,
@@ -64,7 +62,6 @@ struct Reader {
     value: Option<Column>,
     duplicates: Duplicates,
     method: Method,
-    /// The most and the fewest keys that the peer may have.
     bounds: [usize; 2],
     policy: Option<Arc<Policy>>,
     output: Output,
@@ -132,11 +129,9 @@ pub(super) fn local(
 #[derive(Default)]
 pub(super) struct Numbers {
     of_items: Zeroizing<Vec<u64>>,
-    /// The name of their column.
     column: Option<String>,
 }
 
-/// The number of each item, from a column.
 fn numbers(
     set: &Set,
     column: &Column,
@@ -144,8 +139,8 @@ fn numbers(
     duplicates: Duplicates,
 ) -> Result<Numbers, Failure> {
     let of_row: Vec<_> = set.items_of_rows().collect();
-    let mut numbers = Zeroizing::new(vec![0; set.items().len()]);
-    let mut seen = vec![false; set.items().len()];
+    let mut numbers = Zeroizing::new(vec![0; set.items.len()]);
+    let mut seen = vec![false; set.items.len()];
     let names = set.fields(std::slice::from_ref(column), |row, fields| {
         let Some(item) = of_row[row] else { return Ok(()) };
         let number = jobs::decimal(fields[0].trim().as_bytes()).filter(|it| *it <= largest);
@@ -171,7 +166,7 @@ fn numbers(
 impl Reader {
     fn read(&self, path: &Path) -> Result<Stock, Failure> {
         let set = read(path, &self.options, self.output)?;
-        let keys = set.items().len();
+        let keys = set.items.len();
         if keys > MAX_ITEMS {
             let why = format!("there are {keys} keys; {} takes {MAX_ITEMS}", self.side.function);
             return Err(Failure::usage(why));
@@ -183,7 +178,7 @@ impl Reader {
         let sets = std::slice::from_ref(&set);
         let terms = Terms::new(self.method, sets, self.bounds, self.policy.clone());
         let terms = Terms { function: self.side.function, ..terms };
-        Ok(Stock { items: vec![set.into_items()], fields: None, numbers, terms })
+        Ok(Stock { items: vec![set.items], fields: None, numbers, terms })
     }
 }
 
@@ -196,7 +191,7 @@ impl Side {
     ) -> Result<(), Failure> {
         let Counting { set, options: set_options, most, agreeing, transport, common, .. } = options;
         let policy = read_policy(agreeing)?;
-        let way = Way::under(transport, policy.as_deref(), self.role)?;
+        let way = Way::prepare(transport, Under::of(&policy, self.role))?;
         let reader = Reader {
             side: self,
             options: set_options.clone(),
@@ -209,8 +204,7 @@ impl Side {
         };
         let normalize = set_options.normalisers_in_full();
         if options.serve {
-            let way = limits(&options.standing)?.into_iter().fold(way, Way::per_day);
-            return serve::answer_all(options, reader, way, normalize);
+            return serve::answer_all(options, reader, limit(way, &options.standing)?, normalize);
         }
         let stock = Arc::new(reader.read(set)?);
         let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
@@ -247,13 +241,11 @@ impl Side {
         agreed.deliver(ran, common, "")
     }
 
-    /// Agrees with a peer that told these details.
     fn agree(self, stock: Arc<Stock>, details: &Table) -> Result<Agreed, Failure> {
         let theirs = stock.terms.peers_keys(details)?;
         self.with(stock, theirs)
     }
 
-    /// The agreement with a peer that has `theirs` keys.
     fn with(self, stock: Arc<Stock>, theirs: usize) -> Result<Agreed, Failure> {
         let ours = stock.items[0].len();
         let (receivers, senders) = match self.role {
@@ -266,7 +258,6 @@ impl Side {
     }
 }
 
-/// The agreement with a peer, and the set that is compared.
 struct Agreed {
     side: Side,
     stock: Arc<Stock>,
@@ -341,7 +332,6 @@ impl Agreed {
         }
     }
 
-    /// Terms, privacy and policy; a line each.
     fn words(&self) -> Vec<String> {
         let (Side { function, role, min_count, .. }, terms) = (self.side, &self.stock.terms);
         let [ours, theirs] = self.sizes();

@@ -16,7 +16,6 @@ use crate::{
     table::{Set, Shown},
 };
 
-/// Says how the file is read.
 pub(super) fn print(path: &Path, options: &SetOptions, json: bool) -> Result<(), Failure> {
     let set = Set::read(path, options)?;
     let mut out = io::stdout().lock();
@@ -26,7 +25,6 @@ pub(super) fn print(path: &Path, options: &SetOptions, json: bool) -> Result<(),
     Ok(())
 }
 
-/// A line for each key that is to be shown.
 fn shown(set: &Set) -> impl Iterator<Item = String> {
     set.shown.iter().map(|Shown { place, before, after }| {
         let quoted = |parts: &[String]| {
@@ -52,7 +50,7 @@ fn print_table(set: &Set, out: &mut impl Write) -> io::Result<()> {
         table.extend([("columns", columns(&all)), ("key", listed(&keys))]);
     }
     table.push(("normalisers", set.terms()));
-    table.extend(set.findings.table(set.items().len()));
+    table.extend(set.findings.table(set.items.len()));
     for (name, value) in table {
         // Names of columns may be anything.
         writeln!(out, "{:13}{}", format!("{name}:"), crate::table::printable(&value))?;
@@ -69,7 +67,7 @@ fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
         "key": set.key_columns(),
         "normalisers": set.terms(),
     }));
-    fields.extend(set.findings.json(set.items().len()));
+    fields.extend(set.findings.json(set.items.len()));
     if !set.shown.is_empty() {
         let shown = set.shown.iter().map(|Shown { place, before, after }| {
             let after = (!after.iter().any(String::is_empty)).then_some(after);
@@ -80,7 +78,6 @@ fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", Value::Object(fields))
 }
 
-/// Writes the rows that are duplicates or have no key.
 pub(super) fn write_left_out(
     path: &Path,
     options: &SetOptions,
@@ -90,6 +87,6 @@ pub(super) fn write_left_out(
     let rows = set.rows(|item, first| item.is_none() || !first);
     let file = file(to).map(|path| (path, set.written_len(&rows)));
     write_rows(file, |out| set.write(&rows, None, out))?;
-    say(&format!("read {}", set.findings.words(set.items().len())));
+    say(&format!("read {}", set.findings.words(set.items.len())));
     Ok(())
 }

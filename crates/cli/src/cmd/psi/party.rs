@@ -22,19 +22,17 @@ use crate::{
     failure::Failure,
     link::{Cost, Link},
     output::Output,
-    table::Item,
+    table::{Item, Set},
     workers::Workers,
 };
 
 /// The items that both sides have.
 pub(super) struct Found {
-    /// Common items by each key.
     pub(super) items: Vec<Vec<usize>>,
     /// The sender's fields, by our items; nothing without columns.
     pub(super) fields: Vec<Vec<String>>,
 }
 
-/// The messages of a pass.
 enum Received {
     Alone(method::Received),
     Joined(Joined, Vec<u8>),
@@ -96,19 +94,19 @@ impl Party<'_> {
     }
 
     /// The items that the peer also has, in each pass, and what it has beside them.
-    pub(super) fn receive(&self, link: Link, sets: &[&[Item]]) -> Result<(Found, Cost), Failure> {
+    pub(super) fn receive(&self, link: Link, sets: &[Set]) -> Result<(Found, Cost), Failure> {
         let join = self.agreed.join().map_err(|e| link.abandon(e))?;
         let received =
             |mut job: Job<'_>| {
                 let base = self.base(&mut job)?;
                 let mut all = Vec::new();
-                for ((pass, items), counter) in self.agreed.passes().zip(sets).zip(0..) {
+                for ((pass, set), counter) in self.agreed.passes().zip(sets).zip(0..) {
                     self.tell_setup(pass, counter, &base);
                     let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter, &base));
                     let receiver =
                         job.play(|io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
                     self.tell_buckets(pass);
-                    let (bar, items) = (&self.bar(pass), items.to_vec());
+                    let (bar, items) = (&self.bar(pass), set.items.to_vec());
                     let mut progress = |progress| show(bar, progress);
                     all.push(match join {
                         None => Received::Alone(job.play(|io| async move {
@@ -133,10 +131,10 @@ impl Party<'_> {
         link.run_and(self.workers, received, |all| self.open(all, sets))
     }
 
-    fn open(&self, all: Vec<Received>, sets: &[&[Item]]) -> Result<Found, Failure> {
+    fn open(&self, all: Vec<Received>, sets: &[Set]) -> Result<Found, Failure> {
         let columns = self.agreed.terms.columns.as_ref();
         let mut found = Found { items: Vec::new(), fields: Vec::new() };
-        for (received, items) in all.into_iter().zip(sets) {
+        for (received, set) in all.into_iter().zip(sets) {
             found.items.push(match received {
                 Received::Alone(received) => {
                     received.intersect().map_err(foxtrot_net::Error::from)?
@@ -144,7 +142,7 @@ impl Party<'_> {
                 Received::Joined(joined, mut store) => {
                     let mut are_read = true;
                     if columns.is_some() {
-                        found.fields = vec![Vec::new(); items.len()];
+                        found.fields = vec![Vec::new(); set.items.len()];
                     }
                     let take = |item: usize, payload: &[u8]| match columns
                         .and_then(|it| fields::read(payload, it.padding))

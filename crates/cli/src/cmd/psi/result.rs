@@ -17,7 +17,6 @@ use crate::{
     table::{More, Set, printable},
 };
 
-/// The header of the column that tells by which key a row matches.
 const MATCHED_BY: &str = "matched_by";
 
 /// Fails if the result could not be written as it is wanted.
@@ -34,7 +33,7 @@ fn matches(sets: &[Set], found: &[Vec<usize>]) -> Vec<Option<usize>> {
     let rows = sets.first().map_or(0, |set| set.items_of_rows().count());
     let mut by = vec![None; rows];
     for (number, (set, found)) in sets.iter().zip(found).enumerate() {
-        let mut is_common = vec![false; set.items().len()];
+        let mut is_common = vec![false; set.items.len()];
         found.iter().for_each(|&item| is_common[item] = true);
         for (by, item) in by.iter_mut().zip(set.items_of_rows()) {
             if by.is_none() && item.is_some_and(|item| is_common[item]) {

@@ -31,13 +31,11 @@ use crate::{
     workers::Workers,
 };
 
-/// A server of sets for all peers that come.
 pub(super) struct Server {
     pub(super) shelf: Arc<Shelf>,
     pub(super) workers: Workers,
     pub(super) output: Output,
     pub(super) recorder: Recorder,
-    /// Our normalisers in full, for the record.
     pub(super) normalize: Vec<String>,
 }
 
@@ -55,7 +53,6 @@ impl Stock {
 }
 
 impl Service for Server {
-    /// The agreement with a peer, and the set that it asked for.
     type Agreed = (Agreed, Arc<Stock>);
     type Done = (Agreed, Report);
 
@@ -128,7 +125,6 @@ impl Server {
         lines.for_each(|line| self.output.detail(&line));
     }
 
-    /// Answers all peers that come.
     pub(super) fn answer_all(
         self,
         way: Way<'_>,
@@ -167,20 +163,19 @@ pub(super) fn open(
     Ok(shelf)
 }
 
-/// The files of a server, with their names.
 pub(super) fn files(set: Option<&PathBuf>, named: &[NamedSet]) -> Vec<(Option<String>, PathBuf)> {
     let named = named.iter().map(|it| (Some(it.name.to_string()), it.path.clone()));
     set.map(|path| (None, path.clone())).into_iter().chain(named).collect()
 }
 
-/// The limits per day, if there are any.
-pub(super) fn limits(standing: &Standing) -> Result<Option<Arc<Daily>>, Failure> {
-    let Some(path) = &standing.limits else { return Ok(None) };
+/// Limits how many runs a peer may have in a day, and with how many keys, if that is wanted.
+pub(super) fn limit<'a>(way: Way<'a>, standing: &Standing) -> Result<Way<'a>, Failure> {
+    let Some(path) = &standing.limits else { return Ok(way) };
     let (runs, keys) = (standing.max_runs_per_day, standing.max_keys_per_day);
     let daily = Daily::open(MostPerDay { runs, keys }, path);
     let daily = daily.map_err(|why| {
         Failure::run(format!("cannot use the limits {why}"))
             .hint("--limits needs a new file, or one that --limits has made")
     })?;
-    Ok(Some(Arc::new(daily)))
+    Ok(way.with(|config| config.per_day(Arc::new(daily))))
 }

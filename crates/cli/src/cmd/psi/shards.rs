@@ -4,7 +4,7 @@ use std::{fs, path::Path, thread, time::Duration};
 
 use foxtrot::{
     job::Role,
-    psi::shards::{Shard, Ticket},
+    psi::shards::{Shard, Ticket, fill_up_to},
 };
 use foxtrot_net::{
     gateway::{Event, Gateway, Limits},
@@ -23,7 +23,6 @@ use crate::{
     workers::Workers,
 };
 
-/// The shard of this machine.
 pub(super) struct Worker {
     ticket: Ticket,
     shard: Shard,
@@ -53,24 +52,22 @@ impl Worker {
         Ok(Some(Self { ticket, shard, role }))
     }
 
-    /// Reads only rows of the shard.
     pub(super) fn reading(&self, options: SetOptions) -> SetOptions {
         SetOptions { shard: Some((self.ticket.division().clone(), self.shard.number)), ..options }
     }
 
     /// Fills up the shard to the size that both sides agreed on.
     pub(super) fn fill(&self, set: &mut Set) -> Result<(), Failure> {
-        let (keys, load) = (set.items().len(), self.ticket.load(self.role));
+        let (keys, load) = (set.items.len(), self.ticket.load(self.role));
         if keys > load {
             let why = format!("shard {} has {keys} keys, more than {load}", self.shard.number);
             return Err(
                 Failure::run(why).hint("has the file changed since the ticket was written?")
             );
         }
-        Ok(set.fill_up_to(load)?)
+        Ok(fill_up_to(&mut set.items, load)?)
     }
 
-    /// The terms of the shard's session.
     pub(super) fn terms(&self, terms: Terms) -> Result<Terms, Failure> {
         let theirs = self.ticket.load(self.role.other());
         let shard = Some(self.ticket.terms(self.shard)?);
@@ -92,7 +89,7 @@ pub(super) fn agree(
     (role, shards, path): (Role, u32, &Path),
     (common, entry): (&Common, &mut Entry),
 ) -> Result<(), Failure> {
-    let (output, workers, ours) = (Output::new(common), Workers::new(1)?, [set.items().len()]);
+    let (output, workers, ours) = (Output::new(common), Workers::new(1)?, [set.items.len()]);
     let hello = jobs::shards(terms.hello(role, &ours), shards);
     let link = terms.meet(way, hello, common, entry)?;
     let agreed = Agreed::on(terms, &link, &ours)?;

@@ -20,16 +20,12 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// A set as it was read, with the terms under which it is compared.
 pub(super) struct Stock {
-    /// The items by each key.
     pub(super) items: Vec<Zeroizing<Vec<Item>>>,
-    /// The columns that are shared.
     pub(super) fields: Option<Fields>,
-    /// The numbers that a sum adds up.
     pub(super) numbers: Numbers,
     pub(super) terms: Terms,
 }
 
-/// The sets of a server.
 pub(super) struct Shelf {
     books: Vec<Book>,
 }
@@ -43,7 +39,6 @@ struct Book {
 }
 
 impl Stock {
-    /// The number of keys in each pass.
     pub(super) fn sizes(&self) -> Vec<usize> {
         self.items.iter().map(|items| items.len()).collect()
     }
@@ -92,7 +87,6 @@ impl Shelf {
         })
     }
 
-    /// All sets, as they are now.
     pub(super) fn all(&self) -> impl Iterator<Item = Arc<Stock>> {
         self.books.iter().map(Book::stock)
     }

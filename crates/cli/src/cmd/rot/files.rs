@@ -15,20 +15,14 @@ use crate::{
     keys::Party,
 };
 
-/// The files of a party.
 pub(super) enum Files {
-    /// Both keys of every transfer.
     Sender { keys: Draft },
-    /// Chosen keys, and choices.
     Receiver { keys: Draft, choices: Draft },
 }
 
-/// Suffix of the files of keys, of both parties.
 const KEYS: &str = "keys";
-/// The receiver's file of choices.
 const CHOICES: &str = "choices";
 
-/// The names of a party's files.
 pub(super) fn names(role: Role, prefix: &Path) -> Vec<PathBuf> {
     match role {
         Role::Sender => vec![suffixed(prefix, KEYS)],
@@ -37,7 +31,6 @@ pub(super) fn names(role: Role, prefix: &Path) -> Vec<PathBuf> {
 }
 
 impl Files {
-    /// Begins the files of n transfers.
     pub(super) fn begin(
         role: Role,
         prefix: &Path,

@@ -26,7 +26,6 @@ use crate::{
 /// Bits that a run hides statistically; with fewer the user is warned.
 const FEW: u32 = 30;
 
-/// The terms of one party.
 pub(super) struct Terms {
     /// The triples to make. `run` is `new`, as in the hello, until the session gives the run its number.
     record: Record,
@@ -34,10 +33,8 @@ pub(super) struct Terms {
     earlier: Option<u64>,
 }
 
-/// The terms that both parties want.
 pub(super) struct Agreed {
     pub(super) record: Record,
-    /// The batches to be made.
     pub(super) batches: Range<u64>,
 }
 
@@ -105,7 +102,6 @@ impl Agreed {
         Ok(Self { record, batches: terms.earlier.unwrap_or(0).min(theirs)..all })
     }
 
-    /// Says it to the user.
     pub(super) fn tell(&self, terms: &Terms, output: Output, threads: usize) {
         self.words(terms, threads).iter().for_each(|line| output.note(line));
     }
@@ -146,7 +142,6 @@ impl Agreed {
         )
     }
 
-    /// About how long a party computes.
     fn computing(&self, threads: usize) -> Duration {
         let Record { kind, .. } = self.record;
         let made = kind.made(self.made()) as f64;
@@ -154,7 +149,6 @@ impl Agreed {
         costs::once(kind) + Duration::from_secs_f64(made * each)
     }
 
-    /// Triples that this session makes.
     pub(super) fn made(&self) -> u64 {
         let Range { start, end } = self.batches;
         if start == end { 0 } else { self.record.count - start * self.record.kind.usable() as u64 }

@@ -17,7 +17,6 @@ use crate::{
     files::{SYNC, Unsynced, make_folder},
 };
 
-/// The place of a run's files.
 pub(super) struct Folder {
     place: PathBuf,
     partial: PathBuf,
@@ -28,7 +27,6 @@ pub(super) struct Folder {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     Nothing,
-    /// The files of an interrupted run.
     Partial,
     /// All triples: the peer may not know that it has its own.
     All,
@@ -39,7 +37,6 @@ pub(super) struct Output {
     record: Record,
     path: PathBuf,
     file: File,
-    /// Whole batches in it.
     batches: u64,
     buffer: Zeroizing<Vec<u8>>,
     unsynced: Unsynced,
@@ -162,7 +159,6 @@ impl Folder {
         if self.found == Found::Nothing { record.write(&self.partial) } else { Ok(()) }
     }
 
-    /// Removes the folders that have nothing in them.
     fn discard_folders(&self, path: &Path) {
         let _ = path.parent().map(fs::remove_dir);
         let _ = fs::remove_dir(&self.partial);
@@ -202,7 +198,6 @@ impl Output {
         forgotten.and_then(|()| self.sync_data()).map_err(|e| Failure::writing(&self.path, &e))
     }
 
-    /// All batches are there.
     pub(super) fn sync(&mut self) -> Result<(), Failure> {
         self.sync_data().map_err(|e| self.failed(&e))
     }

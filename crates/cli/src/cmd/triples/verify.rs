@@ -13,7 +13,6 @@ use zeroize::Zeroizing;
 use super::record::Record;
 use crate::failure::Failure;
 
-/// Triples that are compared at a time.
 const CHUNK: usize = 1 << 14;
 
 /// A party's file, open behind its header.

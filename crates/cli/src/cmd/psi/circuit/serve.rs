@@ -27,7 +27,6 @@ use crate::{
     workers::Workers,
 };
 
-/// A server that counts.
 struct Counter {
     side: Side,
     server: Server,
@@ -66,7 +65,6 @@ impl Service for Counter {
     }
 }
 
-/// Answers all peers that come.
 pub(super) fn answer_all(
     options: &Counting,
     reader: Reader,
