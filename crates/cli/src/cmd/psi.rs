@@ -18,6 +18,7 @@ use foxtrot::{
 };
 use foxtrot_net::{Reason, hello::Role, jobs::SET};
 use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
+use zeroize::Zeroizing;
 
 use crate::{
     args::{
@@ -35,7 +36,6 @@ use crate::{
     workers::Workers,
 };
 use agreement::{Agreed, Columns, Terms};
-use circuit::Numbers;
 use party::{Found, Party};
 use serve::Server;
 use shards::Worker;
@@ -115,16 +115,14 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let way = serve::limit(resuming(way, resume), standing)?;
             let (output, method) = (Output::new(common), method::psi(common, rests.assumption)?);
             let stock = {
-                let (options, bounds) = (options.with(or_keys)?, [most.keys, most.least]);
+                let options = options.with(or_keys)?;
+                let terms = Terms::new(Role::Sender, method, [most.keys, most.least], policy);
                 move |path: &Path| {
                     let sets = read_all(path, &options, output)?;
-                    let terms = Terms::new(method, &sets, bounds, policy.clone());
-                    let (terms, fields) = sharing_fields(&sets, terms)?;
+                    let (terms, fields) = sharing_fields(&sets, terms.of(&sets))?;
+                    policy::check(terms.policy.as_deref(), &terms.hello())?;
                     let items = sets.into_iter().map(|set| set.items).collect();
-                    let stock = Stock { terms, items, fields, numbers: Numbers::default() };
-                    let hello = stock.terms.hello(Role::Sender, &stock.sizes());
-                    policy::check(policy.as_deref(), &hello)?;
-                    Ok(stock)
+                    Ok(Stock { terms, items, fields, numbers: Zeroizing::default() })
                 }
             };
             let files = serve::files(set.as_ref(), named);
@@ -136,8 +134,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             server.answer_all(way, sessions, common)
         }
         PsiCommand::Gateway(args) => shards::gateway(args),
-        PsiCommand::Count(counting) => circuit::count(counting),
-        PsiCommand::Sum { counting, summing } => circuit::sum(counting, summing),
+        PsiCommand::Count(counting) => circuit::run(counting, None),
+        PsiCommand::Sum { counting, summing } => circuit::run(counting, Some(summing)),
         PsiCommand::Inspect { set, options, show, left_out, output, json } => {
             if *left_out {
                 inspect::write_left_out(set, options, output)
@@ -166,27 +164,26 @@ fn local(
     let fields = fields.map_err(|e| e.rename_options(&[("--share ", "--with ")]))?;
     let columns = fields.as_ref().map(Columns::of);
     let (function, method) = (function(columns.is_some(), false), method::psi(common, assumption)?);
-    let [terms, senders_terms] = [&ours, &theirs].map(|sets| {
-        let terms = Terms::new(method, sets, [MAX_ITEMS, 0], None);
+    let terms = |role, sets| {
+        let terms = Terms::new(role, method, [MAX_ITEMS, 0], None).of(sets);
         Terms { function, columns: columns.clone(), ..terms }
-    });
+    };
+    let (terms, senders_terms) = (terms(Role::Receiver, &ours), terms(Role::Sender, &theirs));
     same_terms([a, b], [&terms, &senders_terms])?;
     let workers = Workers::new(common.threads)?;
     let senders = workers.for_another();
-    let [n, m] = [&ours, &theirs].map(|sets| sets.iter().map(|set| set.items.len()).collect());
-    let (n, m): (Vec<_>, Vec<_>) = (n, m);
     let theirs: Vec<_> = theirs.into_iter().map(|set| set.items).collect();
     let (sending, (found, receiving, agreed)) = both(
         common.timeout,
-        [senders_terms.hello(Role::Sender, &m), terms.hello(Role::Receiver, &n)],
+        [senders_terms.hello(), terms.hello()],
         |link| {
-            let agreed = Agreed::on(&senders_terms, &link, &m)?;
+            let agreed = Agreed::on(&senders_terms, &link)?;
             let output = Output::in_background();
             let party = Party { agreed: &agreed, workers: &senders, output };
             Ok(party.send(link, || Ok(theirs), fields.as_ref())?.1)
         },
         |link| {
-            let agreed = Agreed::on(&terms, &link, &n)?;
+            let agreed = Agreed::on(&terms, &link)?;
             agreed.tell(output, None, &workers, out.count);
             let party = Party { agreed: &agreed, workers: &workers, output };
             let (found, cost) = party.receive(link, &ours)?;
@@ -237,7 +234,7 @@ impl Ours<'_> {
             sets.iter_mut().try_for_each(|set| worker.fill(set))?;
         }
         let method = method::psi(common, rests.assumption)?;
-        let terms = Terms::new(method, &sets, [most.keys, most.least], policy);
+        let terms = Terms::new(role, method, [most.keys, most.least], policy).of(&sets);
         let (mut terms, fields) = computing(&sets, terms)?;
         if let Some(worker) = &worker {
             terms = worker.terms(terms)?;
@@ -251,8 +248,7 @@ impl Ours<'_> {
             entry.set(OUR_NORMALIZE, self.options.normalisers_in_full());
             match (sharding.shards, sharding.shard, &sharding.ticket) {
                 (Some(shards), None, Some(ticket)) => {
-                    let all = (role, shards, ticket.as_path());
-                    shards::agree(&sets[0], &terms, way, all, (common, entry))
+                    shards::agree(&terms, way, (shards, ticket), (common, entry))
                 }
                 _ => self.meet(sets, fields.as_ref(), &terms, way, entry),
             }
@@ -269,9 +265,8 @@ impl Ours<'_> {
     ) -> Result<(), Failure> {
         let (role, Meeting { agreeing, common, .. }) = (self.role, self.meeting);
         let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-        let n: Vec<_> = sets.iter().map(|set| set.items.len()).collect();
-        let link = terms.meet(way, terms.hello(role, &n), common, entry)?;
-        let agreed = Agreed::on(terms, &link, &n)?;
+        let link = terms.meet(way, terms.hello(), common, entry)?;
+        let agreed = Agreed::on(terms, &link)?;
         entry.agreed(agreed.json());
         if role == Role::Sender && link.agreed.peer_details.contains_key(SET) {
             let why = "the peer asks for a set by name; this side has one without a name";

@@ -11,8 +11,11 @@ use foxtrot::{
 };
 use foxtrot_net::{
     Reason,
-    hello::{Agreement, Hello, Role, Table, numbered},
-    jobs::{self, COLUMNS, DUPLICATES, FUNCTION, KEY_COLUMNS, OR_NORMALIZE, SET, WIDTH},
+    hello::{Hello, Role, Table, numbered},
+    jobs::{
+        self, COLUMNS, DUPLICATES, FUNCTION, KEY_COLUMNS, LARGEST, MIN_COUNT, OR_NORMALIZE, SET,
+        VALUE, WIDTH,
+    },
     printable,
 };
 use foxtrot_psi::{
@@ -46,11 +49,14 @@ const EACH_WITH_LPN: [[u64; 2]; 3] = [[350, 250], [450, 300], [1200, 900]];
 /// million keys each.
 const SHARED: f64 = 0.5;
 
+/// The terms of one side; in an agreement those of both.
 #[derive(Clone)]
 pub(super) struct Terms {
+    pub(super) role: Role,
     pub(super) method: Method,
     /// The keys by which rows are compared, one pass each.
     pub(super) keys: Vec<Key>,
+    /// The most and the fewest keys that the peer may have.
     pub(super) most: usize,
     pub(super) least: usize,
     pub(super) function: Function,
@@ -61,6 +67,12 @@ pub(super) struct Terms {
     pub(super) asked: Option<String>,
     /// The shard, of an intersection on many machines.
     pub(super) shard: Option<jobs::Shard>,
+    /// The fewest common keys that a count or a sum tells.
+    pub(super) min_count: u64,
+    /// The largest number of a sum.
+    pub(super) largest: Option<u64>,
+    /// The name of the column that is added up, if it is ours.
+    pub(super) value: Option<String>,
 }
 
 #[derive(Clone)]
@@ -74,6 +86,8 @@ pub(super) struct Key {
     /// Normalisers of its parts before they are compared.
     normalize: String,
     columns: Option<Vec<String>>,
+    /// The number of our keys.
+    pub(super) size: usize,
 }
 
 /// A pass over all rows by one key.
@@ -91,27 +105,51 @@ pub(super) struct Agreed {
 }
 
 impl Terms {
-    /// The terms of a file by these protocols, which was read once for each key; the peer has so many keys at most and
-    /// at least.
+    /// The terms of an intersection of sets that are still to be read; the peer has so many keys at most and at least.
     pub(super) fn new(
+        role: Role,
         method: Method,
-        sets: &[Set],
         [most, least]: [usize; 2],
         policy: Option<Arc<Policy>>,
     ) -> Self {
+        Self {
+            role,
+            method,
+            keys: Vec::new(),
+            most,
+            least,
+            function: Function::Intersection,
+            columns: None,
+            policy,
+            asked: None,
+            shard: None,
+            min_count: 0,
+            largest: None,
+            value: None,
+        }
+    }
+
+    /// These terms for a file, which was read once for each key.
+    pub(super) fn of(&self, sets: &[Set]) -> Self {
         let key = |set: &Set| {
             let columns = set.key_columns();
             let columns = columns.map(|names| names.into_iter().map(str::to_owned).collect());
-            Key { normalize: set.terms(), columns }
+            Key { normalize: set.terms(), columns, size: set.items.len() }
         };
-        let keys = sets.iter().map(key).collect();
-        let (function, columns, asked, shard) = (Function::Intersection, None, None, None);
-        Self { method, keys, most, least, function, columns, policy, asked, shard }
+        Self { keys: sets.iter().map(key).collect(), ..self.clone() }
     }
 
-    /// The number of the peer's keys, if this side accepts it.
-    pub(super) fn peers_keys(&self, details: &Table) -> Result<usize, Failure> {
-        Ok(jobs::peers_keys(details, 0, self.least..=self.most)?)
+    /// The number of the peer's keys in a pass, if this side accepts it.
+    pub(super) fn peers_keys(&self, details: &Table, pass: usize) -> Result<usize, Failure> {
+        Ok(jobs::peers_keys(details, pass, self.least..=self.most)?)
+    }
+
+    /// Puts what is ours and the peer's in the order of receiver and sender, or back.
+    pub(super) fn by_role<T>(&self, ours: T, peers: T) -> [T; 2] {
+        match self.role {
+            Role::Receiver => [ours, peers],
+            Role::Sender => [peers, ours],
+        }
     }
 
     /// The normalisers of each key, which both sides compare.
@@ -136,12 +174,12 @@ impl Terms {
         Ok(link)
     }
 
-    pub(super) fn hello(&self, role: Role, sizes: &[usize]) -> Hello {
-        let normalised = self.normalised();
+    pub(super) fn hello(&self) -> Hello {
+        let (normalised, sizes) = (self.normalised(), self.keys.iter().map(|key| key.size));
         let (first, others) = normalised.split_first().unwrap_or((&"", &[]));
-        let size = sizes.first().copied().unwrap_or(0);
-        let hello = jobs::psi(role, &self.method, first, size, self.most);
-        let hello = sizes.iter().skip(1).fold(hello, |hello, &size| hello.also_keys(size as u64));
+        let size = sizes.clone().next().unwrap_or(0);
+        let hello = jobs::psi(self.role, &self.method, first, size, self.most);
+        let hello = sizes.skip(1).fold(hello, |hello, size| hello.also_keys(size as u64));
         let hello = hello.at_least(self.least as u64);
         let hello = self.shard.iter().fold(hello, jobs::of_shard);
         let hello = self.asked.iter().fold(hello, |hello, name| hello.detail(SET, name));
@@ -149,6 +187,12 @@ impl Terms {
             Function::Intersection => hello,
             function => hello.term(FUNCTION, function),
         };
+        let hello = match self.function {
+            Function::Count | Function::Sum => hello.term(MIN_COUNT, self.min_count),
+            _ => hello,
+        };
+        let hello = self.largest.iter().fold(hello, |hello, it| hello.term(LARGEST, it));
+        let hello = self.value.iter().fold(hello, |hello, name| hello.detail(VALUE, name));
         let hello = self.columns.iter().fold(hello, |hello, Columns { names, padding }| {
             hello
                 .term(WIDTH, padding.width)
@@ -166,33 +210,25 @@ impl Terms {
 }
 
 impl Agreed {
-    pub(super) fn on(terms: &Terms, link: &Link, ours: &[usize]) -> Result<Self, Failure> {
-        let Agreement { role, peer_details, .. } = &*link.agreed;
-        Self::with(terms, *role, peer_details, ours).map_err(|e| link.refuse(e))
+    pub(super) fn on(terms: &Terms, link: &Link) -> Result<Self, Failure> {
+        Self::with(terms, &link.agreed.peer_details).map_err(|e| link.refuse(e))
     }
 
     /// Agrees with a peer that told these details. Whether our set is too large for it was found out before it
     /// learnt the size.
-    pub(super) fn with(
-        terms: &Terms,
-        role: Role,
-        peer_details: &Table,
-        ours: &[usize],
-    ) -> Result<Self, Failure> {
-        let pass = |(number, (key, &ours)): (usize, (&Key, &usize))| {
-            let theirs = jobs::peers_keys(peer_details, number, terms.least..=terms.most)?;
-            let (receivers, senders) = match role {
-                Role::Receiver => (ours, theirs),
-                Role::Sender => (theirs, ours),
-            };
+    pub(super) fn with(terms: &Terms, peer_details: &Table) -> Result<Self, Failure> {
+        let pass = |(number, key): (usize, &Key)| {
+            let theirs = terms.peers_keys(peer_details, number)?;
+            let [receivers, senders] = terms.by_role(key.size, theirs);
             let parameters = terms.method.parameters(receivers, senders)?;
             let peer_columns = peer_details.get(&numbered(KEY_COLUMNS, number));
             let peer_columns = peer_columns.map(|columns| printable(columns));
             Ok::<_, Failure>(Pass { parameters, key: key.clone(), peer_columns })
         };
-        let passes = terms.keys.iter().zip(ours).enumerate().map(pass).collect::<Result<_, _>>()?;
-        let columns = terms.columns.as_ref().map(|it| it.agree(role, peer_details)).transpose()?;
-        let asked = match role {
+        let passes = terms.keys.iter().enumerate().map(pass).collect::<Result<_, _>>()?;
+        let columns = terms.columns.as_ref();
+        let columns = columns.map(|it| it.agree(terms.role, peer_details)).transpose()?;
+        let asked = match terms.role {
             Role::Receiver => terms.asked.clone(),
             Role::Sender => peer_details.get(SET).map(|name| printable(name)),
         };

@@ -58,11 +58,11 @@ impl Service for Server {
 
     fn agree(&self, details: &Table) -> Result<(Self::Agreed, Answer), Failure> {
         let stock = self.shelf.asked(details)?;
-        let agreed = Agreed::with(&stock.terms, Role::Sender, details, &stock.sizes())?;
+        let agreed = Agreed::with(&stock.terms, details)?;
         let answer = Answer {
             memory: agreed.memory_of_sender(),
             keys: Some(agreed.receivers_keys() as u64),
-            hello: Some(stock.terms.hello(Role::Sender, &stock.sizes())),
+            hello: Some(stock.terms.hello()),
         };
         Ok(((agreed, stock), answer))
     }
@@ -72,7 +72,7 @@ impl Service for Server {
             let keys = stock.terms.least.max(1);
             let detail = |number| (numbered(KEYS, number), keys.to_string());
             let details: Table = (0..stock.items.len()).map(detail).collect();
-            let agreed = Agreed::with(&stock.terms, Role::Sender, &details, &stock.sizes());
+            let agreed = Agreed::with(&stock.terms, &details);
             agreed.map_or(0, |agreed| agreed.memory_of_sender())
         };
         self.shelf.all().map(least).min().unwrap_or(0)
@@ -133,7 +133,7 @@ impl Server {
     ) -> Result<(), Failure> {
         let output = self.output;
         let first = self.first()?;
-        let hello = first.terms.hello(Role::Sender, &first.sizes()).without_keys();
+        let hello = first.terms.hello().without_keys();
         output::stamp();
         way.host(common, hello)?.all_peers(most, self, |number, peer, (agreed, report)| {
             let keys = agreed.receivers_keys();

@@ -83,20 +83,19 @@ impl Worker {
 
 /// Agrees with the peer on all shards, and writes the ticket.
 pub(super) fn agree(
-    set: &Set,
     terms: &Terms,
     way: Way<'_>,
-    (role, shards, path): (Role, u32, &Path),
+    (shards, path): (u32, &Path),
     (common, entry): (&Common, &mut Entry),
 ) -> Result<(), Failure> {
-    let (output, workers, ours) = (Output::new(common), Workers::new(1)?, [set.items.len()]);
-    let hello = jobs::shards(terms.hello(role, &ours), shards);
-    let link = terms.meet(way, hello, common, entry)?;
-    let agreed = Agreed::on(terms, &link, &ours)?;
+    let (output, workers) = (Output::new(common), Workers::new(1)?);
+    let link = terms.meet(way, jobs::shards(terms.hello(), shards), common, entry)?;
+    let agreed = Agreed::on(terms, &link)?;
     entry.agreed(agreed.json());
-    let theirs = terms.peers_keys(&link.agreed.peer_details)?;
+    let (role, ours) = (terms.role, terms.keys[0].size);
+    let theirs = terms.peers_keys(&link.agreed.peer_details, 0)?;
     let (ticket, _) =
-        link.run(&workers, |job| Ok(Ticket::toss(job, role, [ours[0], theirs], shards)?))?;
+        link.run(&workers, |job| Ok(Ticket::toss(job, role, [ours, theirs], shards)?))?;
     write_secret(Existing::Replaced, path, ticket.to_string().as_bytes())?;
     output.note(&format!(
         "agreed on {shards} shards: {} keys here in each, {} at the peer; written to {}",
@@ -107,7 +106,7 @@ pub(super) fn agree(
     if common.json {
         println!(
             "{}",
-            json!({ "shards": shards, "keys": ours[0], "peer_keys": theirs,
+            json!({ "shards": shards, "keys": ours, "peer_keys": theirs,
                 "keys_of_a_shard": ticket.load(role), "files": [path.display().to_string()] })
         );
     }

@@ -12,7 +12,7 @@ use foxtrot::psi::fields::Fields;
 use foxtrot_net::{Reason, hello::Table, jobs::SET};
 use zeroize::Zeroizing;
 
-use super::{agreement::Terms, circuit::Numbers};
+use super::agreement::Terms;
 use crate::{failure::Failure, files::Stamp, output::say, table::Item};
 
 /// Time between two looks whether a file has changed.
@@ -22,7 +22,8 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(super) struct Stock {
     pub(super) items: Vec<Zeroizing<Vec<Item>>>,
     pub(super) fields: Option<Fields>,
-    pub(super) numbers: Numbers,
+    /// The number beside each item, for a sum.
+    pub(super) numbers: Zeroizing<Vec<u64>>,
     pub(super) terms: Terms,
 }
 
@@ -36,12 +37,6 @@ struct Book {
     stock: Mutex<Arc<Stock>>,
     /// The file as it was before it was read.
     read: Mutex<Option<Stamp>>,
-}
-
-impl Stock {
-    pub(super) fn sizes(&self) -> Vec<usize> {
-        self.items.iter().map(|items| items.len()).collect()
-    }
 }
 
 impl Shelf {
@@ -130,7 +125,7 @@ impl Book {
         let path = self.path.display();
         match read(&self.path) {
             Ok(new) if new.terms.normalised() == self.stock().terms.normalised() => {
-                say(&format!("reloaded {path}: {} keys", new.sizes()[0]));
+                say(&format!("reloaded {path}: {} keys", new.terms.keys[0].size));
                 *lock(&self.stock) = Arc::new(new);
             }
             Ok(_) => say(&format!(

@@ -12,7 +12,7 @@ use super::{
         serve::{Server, open},
         shelf::Stock,
     },
-    Agreed, Reader, Side,
+    Agreed, Reader,
 };
 use crate::{
     args::Counting,
@@ -27,34 +27,31 @@ use crate::{
     workers::Workers,
 };
 
-struct Counter {
-    side: Side,
-    server: Server,
-}
+struct Counter(Server);
 
 impl Service for Counter {
     type Agreed = Agreed;
     type Done = (Agreed, (Outcome, Report));
 
     fn agree(&self, details: &Table) -> Result<(Agreed, Answer), Failure> {
-        let agreed = self.side.agree(self.server.shelf.asked(details)?, details)?;
+        let agreed = Agreed::with(self.0.shelf.asked(details)?, details)?;
         let [_, theirs] = agreed.sizes();
-        let (memory, hello) = (memory_of_count(&agreed.parameters), self.side.hello(&agreed.stock));
-        Ok((agreed, Answer { memory, keys: Some(theirs as u64), hello: Some(hello) }))
+        let memory = memory_of_count(&agreed.parameters);
+        let hello = Some(agreed.stock.terms.hello());
+        Ok((agreed, Answer { memory, keys: Some(theirs as u64), hello }))
     }
 
     fn least_memory(&self) -> u64 {
         let least = |stock: Arc<Stock>| {
             let theirs = stock.terms.least.max(1);
-            let agreed = self.side.with(stock, theirs);
-            agreed.map_or(0, |agreed| memory_of_count(&agreed.parameters))
+            Agreed::new(stock, theirs).map_or(0, |agreed| memory_of_count(&agreed.parameters))
         };
-        self.server.shelf.all().map(least).min().unwrap_or(0)
+        self.0.shelf.all().map(least).min().unwrap_or(0)
     }
 
     fn answer(&self, link: Link, agreed: Agreed) -> Result<Self::Done, Failure> {
-        let server = &self.server;
-        let ran = server.recorder.keep("psi", &self.side.role.to_string(), |entry| {
+        let (server, role) = (&self.0, agreed.stock.terms.role.to_string());
+        let ran = server.recorder.keep("psi", &role, |entry| {
             entry.set(OUR_NORMALIZE, server.normalize.clone());
             entry.met(&link);
             entry.agreed(agreed.json());
@@ -72,10 +69,10 @@ pub(super) fn answer_all(
     normalize: Vec<String>,
 ) -> Result<(), Failure> {
     let Counting { set, standing, sessions, agreeing, transport, common, .. } = options;
-    let (side, output) = (reader.side, reader.output);
+    let output = reader.output;
     let stock = move |path: &_| {
         let stock = reader.read(path)?;
-        policy::check(stock.terms.policy.as_deref(), &side.hello(&stock))?;
+        policy::check(stock.terms.policy.as_deref(), &stock.terms.hello())?;
         Ok(stock)
     };
     let shelf = open(vec![(None, set.clone())], standing.reload, stock)?;
@@ -90,9 +87,8 @@ pub(super) fn answer_all(
         );
     }
     output::stamp();
-    let hello = side.hello(&first).without_keys();
-    let service = Counter { side, server };
-    way.host(common, hello)?.all_peers(sessions, service, |number, peer, (agreed, ran)| {
+    let hello = first.terms.hello().without_keys();
+    way.host(common, hello)?.all_peers(sessions, Counter(server), |number, peer, (agreed, ran)| {
         let [_, theirs] = agreed.sizes();
         agreed.deliver(ran, common, &format!("session {number} with {peer}, {theirs} keys: "))
     })
