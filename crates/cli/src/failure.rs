@@ -237,21 +237,17 @@ impl From<foxtrot::Error> for Failure {
     }
 }
 
-impl From<foxtrot_ot::Error> for Failure {
-    fn from(error: foxtrot_ot::Error) -> Self {
-        Error::from(error).into()
-    }
-}
+/// An error that a session's can be.
+trait Part: Into<Error> {}
 
-impl From<HelloError> for Failure {
-    fn from(error: HelloError) -> Self {
-        Error::from(error).into()
-    }
-}
+impl Part for foxtrot_ot::Error {}
+impl Part for foxtrot_psi::paxos::Error {}
+impl Part for HelloError {}
 
-impl From<foxtrot_psi::paxos::Error> for Failure {
-    fn from(error: foxtrot_psi::paxos::Error) -> Self {
-        Error::from(error).into()
+impl<E: Part> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let error: Error = error.into();
+        error.into()
     }
 }
 

@@ -37,19 +37,6 @@ pub(crate) struct Host<'a> {
     pub(crate) output: Output,
 }
 
-/// A server's work for each peer.
-pub(crate) trait Service: Send + Sync + 'static {
-    type Agreed;
-    type Done: Send + 'static;
-
-    /// Finds out whether the peer's details suit, and what follows if they do.
-    fn agree(&self, details: &Table) -> Result<(Self::Agreed, Answer), Failure>;
-
-    fn least_memory(&self) -> u64;
-
-    fn answer(&self, link: Link, agreed: Self::Agreed) -> Result<Self::Done, Failure>;
-}
-
 /// Why a connection became no session; nothing for a browser that only looked what this side wants.
 struct Refused(Option<Failure>);
 
@@ -118,18 +105,21 @@ impl Host<'_> {
         })
     }
 
-    /// Answers all peers that come, side by side, and hands over what comes of each session with
-    /// its number and peer. Ends only when the system does not let it listen, or `done` fails: also
-    /// when nobody reads what it prints.
-    pub(crate) fn all_peers<S: Service>(
+    /// Answers all peers that come, side by side. `agree` finds out whether a peer's details suit and what follows if they
+    /// do, `answer` runs the session, of which the smallest takes `least_memory` bytes, and `done` gets what comes of it with
+    /// its number and peer. Ends only when the system does not let it listen, or `done` fails: also when nobody reads what it
+    /// prints.
+    pub(crate) fn all_peers<A, D: Send + 'static>(
         self,
         most: &MostSessions,
-        service: S,
-        done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
+        least_memory: u64,
+        agree: impl Fn(&Table) -> Result<(A, Answer), Failure> + Send + Sync + 'static,
+        answer: impl Fn(Link, A) -> Result<D, Failure> + Send + Sync + 'static,
+        done: impl Fn(usize, &str, D) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let Self { address, security, hello, output } = self;
         // Whether it can serve at all is known before it says that it listens.
-        let (silent, most) = limits(most, service.least_memory())?;
+        let (silent, most) = limits(most, least_memory)?;
         let config = security.config.clone();
         let config = config.limits(Limits { silent, ..Limits::default() }).max_memory(most.memory);
         let config = config.sessions(most.sessions).sessions_per_peer(most.of_one_peer);
@@ -137,11 +127,10 @@ impl Host<'_> {
         output.detail(&bounds::words(most));
         let mut server = listener.serve_each(move |mut peer| {
             let (agreed, ours) = peer.negotiate_by(hello.clone(), |details| {
-                let agreed = service.agree(details);
-                let (ours, answer) = agreed.map_err(|e| (e.reason(), Refused(Some(e))))?;
+                let (ours, answer) = agree(details).map_err(|e| (e.reason(), Refused(Some(e))))?;
                 Ok((ours, Answer { memory: WAITING + answer.memory, ..answer }))
             })?;
-            Ok::<_, Refused>(service.answer(Link { peer, agreed }, ours))
+            Ok::<_, Refused>(answer(Link { peer, agreed }, ours))
         })?;
         let (mut log, mut sessions) = (Log::new(output), 0);
         loop {

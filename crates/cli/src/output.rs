@@ -1,6 +1,7 @@
 //! Messages on standard error while a run goes on.
 
 use std::{
+    fmt::Display,
     io::{self, IsTerminal, Write},
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
@@ -39,21 +40,28 @@ pub(crate) fn report(failure: Failure) -> ExitCode {
     status
 }
 
+/// Prints a line of a result.
+pub(crate) fn print(line: impl Display) -> Result<(), Failure> {
+    writeln!(io::stdout().lock(), "{line}").map_err(|e| Failure::stdout(&e))
+}
+
 /// The amount of messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Output {
     quiet: bool,
     verbose: bool,
+    /// True if one JSON object about the run goes to standard output.
+    pub(crate) json: bool,
 }
 
 impl Output {
     pub(crate) fn new(common: &Common) -> Self {
-        Self { quiet: common.quiet, verbose: common.verbose }
+        Self { quiet: common.quiet, verbose: common.verbose, json: common.json }
     }
 
     /// Returns the output of one of several runs at the same time.
     pub(crate) fn in_background() -> Self {
-        Self { quiet: true, verbose: false }
+        Self { quiet: true, verbose: false, json: false }
     }
 
     /// Prints a message for the person who runs the command.
@@ -79,7 +87,7 @@ impl Output {
     }
 
     /// Prints the listening address, in any case: scripts wait for it.
-    pub(crate) fn listening_on(self, address: impl std::fmt::Display) {
+    pub(crate) fn listening_on(self, address: impl Display) {
         let _ = writeln!(io::stderr(), "foxtrot: listening on {address}");
     }
 

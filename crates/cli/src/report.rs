@@ -1,14 +1,15 @@
 //! The figures of a run: the JSON object of `--json` (schema 1), and a line in words.
 
-use std::{
-    io::{self, Write},
-    time::Duration,
-};
+use std::time::Duration;
 
 use foxtrot_ot::Backend;
 use serde_json::{Map, Value, json};
 
-use crate::{args::Common, failure::Failure, link::Cost};
+use crate::{
+    failure::Failure,
+    link::Cost,
+    output::{Output, print},
+};
 
 /// Limits above which a run is announced before it begins: more bytes, or more time.
 const MUCH: u64 = 100_000_000;
@@ -102,21 +103,16 @@ impl Report {
     }
 
     /// Prints the report with more fields as one object, if `--json` asks for it.
-    pub(crate) fn print(&self, common: &Common, more: Map<String, Value>) -> Result<(), Failure> {
-        if !common.json {
+    pub(crate) fn print(&self, output: Output, more: Map<String, Value>) -> Result<(), Failure> {
+        if !output.json {
             return Ok(());
         }
         let mut object = self.json();
         object.extend(more);
-        writeln!(io::stdout().lock(), "{}", Value::Object(object)).map_err(|e| Failure::stdout(&e))
+        print(Value::Object(object))
     }
 
-    /// Bytes and time in words, and the rate.
-    pub(crate) fn words(&self) -> String {
-        self.words_of("OT")
-    }
-
-    /// Describes the run, with this name for its outputs.
+    /// Bytes and time in words, and the rate of outputs with this name.
     pub(crate) fn words_of(&self, what: &str) -> String {
         /// The rate of fewer says nothing.
         const MANY: usize = 1000;

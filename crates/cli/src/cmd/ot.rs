@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use foxtrot::job::Answer;
 use foxtrot_net::{
-    hello::{Hello, Role, Table},
+    hello::{Hello, Role},
     jobs::{hexadecimal, memory_of_ot_sender, message_length, peers_length},
 };
 use foxtrot_ot::Misbehaved;
@@ -15,7 +15,6 @@ use crate::{
     args::{Common, MessagesOut, MostSessions, OneOf, OtCommand, file},
     failure::Failure,
     files::{Existing, write_secret},
-    host::Service,
     keys::Party,
     lines::{Messages, read_choices, read_messages, write_lines},
     link::{Cost, Link},
@@ -52,7 +51,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             let party = party(common, all.len(), one_of, *hex)?;
             if *serve {
                 let recorder = Recorder::of_many(transport, None);
-                return answer_all(Server { messages: all, party, recorder }, way, most, common);
+                return answer_all((all, party), recorder, way, most, common);
             }
             Recorder::of_one(transport, None).keep("ot", "sender", |entry| {
                 let link = way.reach(common, sender_hello(&party, &all), party.output)?;
@@ -65,8 +64,8 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                     2 => format!("{} pairs of messages", party.n),
                     n => format!("{} times {n} messages", party.n),
                 };
-                party.output.note(&format!("sent {what}: {}", report.words()));
-                report.print(common, Map::new())
+                party.output.note(&format!("sent {what}: {}", report.words_of("OT")));
+                report.print(party.output, Map::new())
             })
         }
         OtCommand::Receive { choices, one_of, out, transport, common } => {
@@ -81,7 +80,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                 let report = party.report(cost.of(Role::Receiver));
                 entry.ran(&report, &cost);
                 entry.set("results", messages.len());
-                deliver(&messages, &party, out, common, &report)
+                deliver(&messages, &party, out, &report)
             })
         }
     }
@@ -103,53 +102,34 @@ fn local(
         |link| receive(link, party, choices),
     )?;
     let report = party.report([Some(&sent), Some(&cost)]);
-    deliver(&received, party, out, common, &report)
-}
-
-struct Server {
-    messages: Messages,
-    party: Party,
-    recorder: Recorder,
-}
-
-impl Service for Server {
-    type Agreed = ();
-    type Done = Report;
-
-    fn agree(&self, _: &Table) -> Result<((), Answer), Failure> {
-        Ok(((), Answer { memory: self.least_memory(), ..Answer::default() }))
-    }
-
-    fn least_memory(&self) -> u64 {
-        let Self { messages, party, .. } = self;
-        let transfers = [party.n, party.choices()];
-        let threads = party.workers.threads();
-        memory_of_ot_sender(&party.method, transfers, longest(messages), threads)
-    }
-
-    fn answer(&self, link: Link, (): ()) -> Result<Report, Failure> {
-        self.recorder.keep("ot", "sender", |entry| {
-            entry.met(&link);
-            let party = self.party.for_another();
-            let cost = send(link, &party, &self.messages)?;
-            let report = party.report(cost.of(Role::Sender));
-            entry.ran(&report, &cost);
-            Ok(report)
-        })
-    }
+    deliver(&received, party, out, &report)
 }
 
 fn answer_all(
-    server: Server,
+    (messages, party): (Messages, Party),
+    recorder: Recorder,
     way: Way<'_>,
     most: &MostSessions,
     common: &Common,
 ) -> Result<(), Failure> {
-    let (hello, output) = (sender_hello(&server.party, &server.messages), server.party.output);
+    let (hello, output) = (sender_hello(&party, &messages), party.output);
+    let (transfers, threads) = ([party.n, party.choices()], party.workers.threads());
+    let memory = memory_of_ot_sender(&party.method, transfers, longest(&messages), threads);
+    let answer = move |link: Link, ()| {
+        recorder.keep("ot", "sender", |entry| {
+            entry.met(&link);
+            let party = party.for_another();
+            let cost = send(link, &party, &messages)?;
+            let report = party.report(cost.of(Role::Sender));
+            entry.ran(&report, &cost);
+            Ok(report)
+        })
+    };
+    let agree = move |_: &_| Ok(((), Answer { memory, ..Answer::default() }));
     output::stamp();
-    way.host(common, hello)?.all_peers(most, server, |number, peer, report: Report| {
-        output.note(&format!("session {number} with {peer}: {}", report.words()));
-        report.print(common, Map::new())
+    way.host(common, hello)?.all_peers(most, memory, agree, answer, |number, peer, report| {
+        output.note(&format!("session {number} with {peer}: {}", report.words_of("OT")));
+        report.print(output, Map::new())
     })
 }
 
@@ -213,7 +193,6 @@ fn deliver(
     messages: &Messages,
     party: &Party,
     out: &MessagesOut,
-    common: &Common,
     report: &Report,
 ) -> Result<(), Failure> {
     if !out.hex {
@@ -223,7 +202,7 @@ fn deliver(
         let mut lines = Zeroizing::new(Vec::new());
         write_lines(messages, out.hex, &mut *lines).map_err(|e| Failure::writing(path, &e))?;
         write_secret(Existing::Replaced, path, &lines)?;
-    } else if !common.json {
+    } else if !party.output.json {
         let mut stdout = io::stdout().lock();
         let written = if stdout.is_terminal() && !out.hex {
             write_lines(&harmless(messages), false, &mut stdout)
@@ -237,13 +216,13 @@ fn deliver(
         "received {} of {} messages: {}{parties}",
         messages.len(),
         party.choices() * messages.len(),
-        report.words()
+        report.words_of("OT")
     ));
     let result = match file(&out.output) {
         Some(path) => json!({ "files": [path.display().to_string()] }),
         None => in_json(messages, out.hex),
     };
-    report.print(common, object(result))
+    report.print(party.output, object(result))
 }
 
 /// Checks text for line breaks: a message with one would pass for two. No input file has one: the

@@ -191,7 +191,7 @@ fn local(
         },
     )?;
     let report = agreed.report(workers.threads(), [Some(&sending), Some(&receiving)]);
-    result::deliver(ours, &found, (&agreed, &report), out, common)
+    result::deliver(ours, &found, (&agreed, &report), out, output)
 }
 
 /// Fails if keys of two files are not normalised alike.
@@ -297,11 +297,11 @@ impl Ours<'_> {
         entry.ran(&report, &cost);
         if let Some(sets) = sets {
             entry.set("results", found.items.iter().map(Vec::len).sum::<usize>());
-            return result::deliver(sets, &found, (&agreed, &report), self.out, common);
+            return result::deliver(sets, &found, (&agreed, &report), self.out, output);
         }
         output.note(&format!("done: {}", report.figures()));
         agreed.hint().iter().for_each(|hint| output.note(hint));
-        report.print(common, agreed.json())
+        report.print(output, agreed.json())
     }
 }
 

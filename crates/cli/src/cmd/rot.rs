@@ -16,7 +16,6 @@ use crate::{
     link::Link,
     local::both,
     method::{self, choose},
-    output::Output,
     reach::Way,
     record::Recorder,
     report::{Report, counted, object},
@@ -48,7 +47,7 @@ fn one_party(role: Role, options: &RotParty) -> Result<(), Failure> {
         let report = party.report(cost.of(role));
         entry.ran(&report, &cost);
         entry.set("results", party.n);
-        tell(names, common, &report)
+        tell(names, &party, &report)
     })
 }
 
@@ -87,17 +86,13 @@ fn put(job: Job<'_>, drafts: Vec<Draft>, existing: Existing) -> Result<Vec<Strin
     });
     match ended {
         Ok(()) => Ok(names),
-        Err(e) if are_there && role == Role::Receiver => Err(unknown(&names, e)),
+        // The sender has not said that its own files are there.
+        Err(e) if are_there && role == Role::Receiver => Err(e.hint(format!(
+            "{} are complete; the sender has the matching files if its run ended well, and none otherwise",
+            names.join(", ")
+        ))),
         Err(e) => Err(e),
     }
-}
-
-/// The receiver's files are there, and the sender has not said that its own are.
-fn unknown(names: &[String], failure: Failure) -> Failure {
-    let names = names.join(", ");
-    failure.hint(format!(
-        "{names} are complete; the sender has the matching files if its run ended well, and none otherwise"
-    ))
 }
 
 fn names(drafts: &[Draft]) -> Vec<String> {
@@ -133,7 +128,7 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     drafts.extend(received);
     let names = names(&drafts);
     put_in_place(Existing::with_force(out.force), drafts)?;
-    tell(names, common, &report)
+    tell(names, &party, &report)
 }
 
 fn party(out: &KeysOut, common: &Common) -> Result<Party, Failure> {
@@ -147,8 +142,7 @@ fn tell_agreed(party: &Party) {
     party.output.note(&format!("agreed: {transfers}, {}", method::words(&party.method)));
 }
 
-fn tell(names: Vec<String>, common: &Common, report: &Report) -> Result<(), Failure> {
-    let output = Output::new(common);
-    output.note(&format!("wrote {}: {}", names.join(", "), report.words()));
-    report.print(common, object(json!({ "files": names })))
+fn tell(names: Vec<String>, party: &Party, report: &Report) -> Result<(), Failure> {
+    party.output.note(&format!("wrote {}: {}", names.join(", "), report.words_of("OT")));
+    report.print(party.output, object(json!({ "files": names })))
 }

@@ -93,7 +93,7 @@ fn generate(
         let report = agreed.report(workers.threads(), cost.of(terms.role()));
         entry.ran(&report, &cost);
         entry.set("results", agreed.record.count);
-        deliver(folder, &agreed, slice::from_ref(&agreed.record), common, &report)?;
+        deliver(folder, &agreed, slice::from_ref(&agreed.record), output, &report)?;
         if agreed.batches.start > 0 {
             output.note(&agreed.of_earlier());
         }
@@ -125,7 +125,7 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
         },
     )?;
     let report = agreed.report(workers.threads(), [Some(&at_zero), Some(&at_one)]);
-    deliver(folder, &agreed, &[first, agreed.record.clone()], common, &report)
+    deliver(folder, &agreed, &[first, agreed.record.clone()], output, &report)
 }
 
 /// A party's part: its file is complete, and so is the peer's. Once there is a file, an interrupted user is told
@@ -190,11 +190,10 @@ fn deliver(
     folder: Folder,
     agreed: &Agreed,
     records: &[Record],
-    common: &Common,
+    output: Output,
     report: &Report,
 ) -> Result<(), Failure> {
     let files = folder.finish(records)?;
-    let figures = report.words_of("triples");
-    Output::new(common).note(&format!("wrote {}: {figures}", files.join(", ")));
-    report.print(common, agreed.json(&files))
+    output.note(&format!("wrote {}: {}", files.join(", "), report.words_of("triples")));
+    report.print(output, agreed.json(&files))
 }

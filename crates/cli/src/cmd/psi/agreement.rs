@@ -18,6 +18,7 @@ use foxtrot_net::{
     },
     printable,
 };
+use foxtrot_ot::protocol::Protocol;
 use foxtrot_psi::{
     join,
     method::{Assumption, Method, Parameters},
@@ -172,6 +173,23 @@ impl Terms {
         let link = way.reach(common, hello, Output::new(common))?;
         entry.met(&link);
         Ok(link)
+    }
+
+    /// The figures of a run of this protocol.
+    pub(super) fn report(
+        &self,
+        name: &str,
+        protocol: &Protocol,
+        n_and_threads: (usize, usize),
+        costs: [Option<&Cost>; 2],
+    ) -> Report {
+        let Method { base, adversary, .. } = self.method;
+        let about = [
+            format!("psi/{name}"),
+            method::params_over(Some(protocol), base.info()),
+            method::security_over(Some(protocol), base.info(), adversary),
+        ];
+        Report::of_parties(about, n_and_threads, costs)
     }
 
     pub(super) fn hello(&self) -> Hello {
@@ -440,13 +458,7 @@ impl Agreed {
         let n = self.receivers_keys();
         // Passes may differ in their protocols, by their sizes; the first stands for all.
         let info = self.passes[0].parameters.info();
-        let Method { base, adversary, .. } = self.terms.method;
-        let about = [
-            format!("psi/{}", info.name),
-            method::params_over(Some(info), base.info()),
-            method::security_over(Some(info), base.info(), adversary),
-        ];
-        Report::of_parties(about, (n, threads), costs)
+        self.terms.report(info.name, info, (n, threads), costs)
     }
 
     /// Returns the fields that the report does not have.

@@ -2,12 +2,7 @@
 
 mod serve;
 
-use std::{
-    io::{self, Write},
-    path::Path,
-    slice,
-    sync::Arc,
-};
+use std::{path::Path, slice, sync::Arc};
 
 use foxtrot::{
     job::Table,
@@ -36,7 +31,7 @@ use crate::{
     link::{Cost, Link},
     local::both,
     method,
-    output::Output,
+    output::{Output, print},
     policy::Under,
     reach::Way,
     record::{Entry, Recorder},
@@ -91,7 +86,7 @@ pub(super) fn run(options: &Counting, summing: Option<&Summing>) -> Result<(), F
         agreed.words().iter().for_each(|line| output.note(line));
         confirm(agreeing.yes, output, common.timeout).map_err(|e| link.abandon(e))?;
         let ran = agreed.run(link, entry, &workers, output)?;
-        agreed.deliver(ran, common, "")
+        agreed.deliver(ran, output, "")
     })
 }
 
@@ -134,7 +129,7 @@ pub(super) fn local(
         },
     )?;
     let report = receiver.report(workers.threads(), [Some(&sending), Some(&receiving)]);
-    receiver.deliver((outcome, report), common, "")
+    receiver.deliver((outcome, report), output, "")
 }
 
 /// The number of each item from a column, and the name of the column.
@@ -238,16 +233,14 @@ impl Agreed {
             let bar = &output.progress_in_percent(parameters.steps());
             let mut progress = |progress| show(bar, progress);
             let (items, numbers) = (stock.items[0].to_vec(), &stock.numbers);
-            let outcome = match stock.terms.role {
-                Role::Sender => job.play(|io| async move {
-                    send(&io, &mut cx, plan, items, numbers, &mut progress).await
-                })?,
-                Role::Receiver => job
-                    .play(
-                        |io| async move { receive(&io, &mut cx, plan, items, &mut progress).await },
-                    )
-                    .map(Some)?,
-            };
+            let outcome = job.play(|io| async move {
+                match stock.terms.role {
+                    Role::Sender => send(&io, &mut cx, plan, items, numbers, &mut progress).await,
+                    Role::Receiver => {
+                        receive(&io, &mut cx, plan, items, &mut progress).await.map(Some)
+                    }
+                }
+            })?;
             bar.finish_and_clear();
             job.finish()?;
             Ok(outcome)
@@ -256,14 +249,8 @@ impl Agreed {
     }
 
     fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
-        let terms = &self.stock.terms;
-        let base = terms.method.base.info();
-        let about = [
-            format!("psi/{}", terms.function),
-            method::params_over(Some(&PROTOCOL), base),
-            method::security_over(Some(&PROTOCOL), base, terms.method.adversary),
-        ];
-        Report::of_parties(about, (self.parameters.receiver_items(), threads), costs)
+        let (terms, n) = (&self.stock.terms, self.parameters.receiver_items());
+        terms.report(terms.function.name(), &PROTOCOL, (n, threads), costs)
     }
 
     /// The numbers of our keys and of the peer's.
@@ -319,7 +306,7 @@ impl Agreed {
     fn deliver(
         &self,
         (outcome, report): (Outcome, Report),
-        common: &Common,
+        output: Output,
         session: &str,
     ) -> Result<(), Failure> {
         let (text, count, sum) = match outcome {
@@ -329,16 +316,16 @@ impl Agreed {
                 (format!("{count} {sum}"), Some(count), Some(sum))
             }
         };
-        if common.json {
+        if output.json {
             let withheld = outcome == Outcome::Withheld;
             let mut more = self.json();
             more.extend(object(json!({ "withheld": withheld, "count": count, "sum": sum })));
-            report.print(common, more)?;
+            report.print(output, more)?;
         } else {
-            writeln!(io::stdout().lock(), "{text}").map_err(|e| Failure::stdout(&e))?;
+            print(text)?;
         }
         let figures = report.figures();
-        Output::new(common).note(&match count {
+        output.note(&match count {
             Some(count) => {
                 let count = usize::try_from(count).unwrap_or(usize::MAX);
                 format!("{session}found {} ({figures})", counted(count, "key in common"))

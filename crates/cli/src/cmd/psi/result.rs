@@ -1,18 +1,15 @@
 //! The receiver's result: rows of its file, or their number.
 
-use std::{
-    borrow::Cow,
-    io::{self, Write},
-};
+use std::borrow::Cow;
 
 use serde_json::json;
 
 use super::{agreement::Agreed, party::Found};
 use crate::{
-    args::{Common, RowsOut, file},
+    args::{RowsOut, file},
     failure::Failure,
     files::write_rows,
-    output::Output,
+    output::{Output, print},
     report::{Report, counted, object},
     table::{More, Set, printable},
 };
@@ -51,7 +48,7 @@ pub(super) fn deliver(
     found: &Found,
     (agreed, report): (&Agreed, &Report),
     out: &RowsOut,
-    common: &Common,
+    output: Output,
 ) -> Result<(), Failure> {
     let Found { items: found, fields: theirs } = found;
     let by = matches(&sets, found);
@@ -76,11 +73,11 @@ pub(super) fn deliver(
     let set = &mut sets[0];
     let rows = set.rows_at(&wanted);
     let to = file(&out.output);
-    match (to, common.json) {
+    match (to, output.json) {
         (None, true) => {}
         (None, false) if out.count => {
             let count = if found.len() > 1 { rows_found } else { found.iter().map(Vec::len).sum() };
-            writeln!(io::stdout().lock(), "{count}").map_err(|e| Failure::stdout(&e))?;
+            print(count)?;
         }
         _ => {
             let quoted = |len: usize| 2 * len + 3;
@@ -102,17 +99,17 @@ pub(super) fn deliver(
         words += &format!(" ({})", printable(&each.collect::<Vec<_>>().join(", ")));
     }
     let rows = if out.invert { rows + " without a match" } else { rows };
-    Output::new(common).note(&format!("found {words}, {rows}{wrote} ({})", report.figures()));
-    Output::new(common).detail(&format!("flows of the run: {}", report.rounds));
+    output.note(&format!("found {words}, {rows}{wrote} ({})", report.figures()));
+    output.detail(&format!("flows of the run: {}", report.rounds));
     let sizes = [agreed.receivers_keys(), agreed.senders_keys()];
     if keys == 0 && !sizes.contains(&0) {
         let columns = agreed.columns_in_words();
-        Output::new(common).note(&format!(
+        output.note(&format!(
             "warning: no key in common ({columns}); compare the output of `foxtrot psi inspect --show 5` on both \
              sides: columns, formats of dates, upper case, spaces"
         ));
     }
-    agreed.hint().iter().for_each(|hint| Output::new(common).note(hint));
+    agreed.hint().iter().for_each(|hint| output.note(hint));
     let mut result = agreed.json();
     result.extend(object(json!({ "keys_found": keys, "rows_found": rows_found })));
     if found.len() > 1 {
@@ -125,5 +122,5 @@ pub(super) fn deliver(
     if let Some(path) = to {
         result.insert("files".into(), json!([path.display().to_string()]));
     }
-    report.print(common, result)
+    report.print(output, result)
 }

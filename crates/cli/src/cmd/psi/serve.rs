@@ -21,7 +21,6 @@ use super::{
 use crate::{
     args::{Common, MostSessions, NamedSet, Standing},
     failure::Failure,
-    host::Service,
     link::Link,
     output::{self, Output},
     reach::Way,
@@ -52,61 +51,6 @@ impl Stock {
     }
 }
 
-impl Service for Server {
-    type Agreed = (Agreed, Arc<Stock>);
-    type Done = (Agreed, Report);
-
-    fn agree(&self, details: &Table) -> Result<(Self::Agreed, Answer), Failure> {
-        let stock = self.shelf.asked(details)?;
-        let agreed = Agreed::with(&stock.terms, details)?;
-        let answer = Answer {
-            memory: agreed.memory_of_sender(),
-            keys: Some(agreed.receivers_keys() as u64),
-            hello: Some(stock.terms.hello()),
-        };
-        Ok(((agreed, stock), answer))
-    }
-
-    fn least_memory(&self) -> u64 {
-        let least = |stock: Arc<Stock>| {
-            let keys = stock.terms.least.max(1);
-            let detail = |number| (numbered(KEYS, number), keys.to_string());
-            let details: Table = (0..stock.items.len()).map(detail).collect();
-            let agreed = Agreed::with(&stock.terms, &details);
-            agreed.map_or(0, |agreed| agreed.memory_of_sender())
-        };
-        self.shelf.all().map(least).min().unwrap_or(0)
-    }
-
-    fn answer(
-        &self,
-        link: Link,
-        (agreed, stock): Self::Agreed,
-    ) -> Result<(Agreed, Report), Failure> {
-        self.recorder.keep("psi", "sender", |entry| {
-            entry.set(OUR_NORMALIZE, self.normalize.clone());
-            entry.met(&link);
-            entry.agreed(agreed.json());
-            let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
-            let output = Output::in_background();
-            let party = Party { agreed: &agreed, workers: &workers, output };
-            let (_, cost) = party.send(
-                link,
-                || {
-                    let mut lines = agreed.words(Some(Role::Sender), workers.threads());
-                    lines.push(agreed.details());
-                    self.tell(&peer, &lines);
-                    stock.copy()
-                },
-                stock.fields.as_ref(),
-            )?;
-            let report = agreed.report(workers.threads(), cost.of(Role::Sender));
-            entry.ran(&report, &cost);
-            Ok((agreed, report))
-        })
-    }
-}
-
 impl Server {
     /// Returns the first set, and says which policy holds.
     pub(super) fn first(&self) -> Result<Arc<Stock>, Failure> {
@@ -133,13 +77,58 @@ impl Server {
     ) -> Result<(), Failure> {
         let output = self.output;
         let first = self.first()?;
-        let hello = first.terms.hello().without_keys();
+        let least = |stock: Arc<Stock>| {
+            let keys = stock.terms.least.max(1);
+            let detail = |number| (numbered(KEYS, number), keys.to_string());
+            let details: Table = (0..stock.items.len()).map(detail).collect();
+            Agreed::with(&stock.terms, &details).map_or(0, |agreed| agreed.memory_of_sender())
+        };
+        let least_memory = self.shelf.all().map(least).min().unwrap_or(0);
+        let shelf = Arc::clone(&self.shelf);
+        let agree = move |details: &Table| {
+            let stock = shelf.asked(details)?;
+            let agreed = Agreed::with(&stock.terms, details)?;
+            let answer = Answer {
+                memory: agreed.memory_of_sender(),
+                keys: Some(agreed.receivers_keys() as u64),
+                hello: Some(stock.terms.hello()),
+            };
+            Ok(((agreed, stock), answer))
+        };
+        let answer =
+            move |link: Link, (agreed, stock): (_, Arc<_>)| self.answer(link, agreed, &stock);
         output::stamp();
-        way.host(common, hello)?.all_peers(most, self, |number, peer, (agreed, report)| {
-            let keys = agreed.receivers_keys();
-            let figures = report.figures();
+        let host = way.host(common, first.terms.hello().without_keys())?;
+        host.all_peers(most, least_memory, agree, answer, |number, peer, (agreed, report)| {
+            let (keys, figures) = (agreed.receivers_keys(), report.figures());
             output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));
-            report.print(common, agreed.json())
+            report.print(output, agreed.json())
+        })
+    }
+
+    fn answer(
+        &self,
+        link: Link,
+        agreed: Agreed,
+        stock: &Stock,
+    ) -> Result<(Agreed, Report), Failure> {
+        self.recorder.keep("psi", "sender", |entry| {
+            entry.set(OUR_NORMALIZE, self.normalize.clone());
+            entry.met(&link);
+            entry.agreed(agreed.json());
+            let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
+            let output = Output::in_background();
+            let party = Party { agreed: &agreed, workers: &workers, output };
+            let items = || {
+                let mut lines = agreed.words(Some(Role::Sender), workers.threads());
+                lines.push(agreed.details());
+                self.tell(&peer, &lines);
+                stock.copy()
+            };
+            let (_, cost) = party.send(link, items, stock.fields.as_ref())?;
+            let report = agreed.report(workers.threads(), cost.of(Role::Sender));
+            entry.ran(&report, &cost);
+            Ok((agreed, report))
         })
     }
 }

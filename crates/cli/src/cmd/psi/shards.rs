@@ -17,7 +17,7 @@ use crate::{
     args::{Common, GatewayArgs, SetOptions, Sharding},
     failure::Failure,
     files::{Existing, write_secret},
-    output::{Output, say},
+    output::{Output, print, say},
     reach::Way,
     record::Entry,
     workers::Workers,
@@ -103,14 +103,11 @@ pub(super) fn agree(
         ticket.load(role.other()),
         path.display()
     ));
-    if common.json {
-        println!(
-            "{}",
-            json!({ "shards": shards, "keys": ours, "peer_keys": theirs,
-                "keys_of_a_shard": ticket.load(role), "files": [path.display().to_string()] })
-        );
+    if !output.json {
+        return Ok(());
     }
-    Ok(())
+    print(json!({ "shards": shards, "keys": ours, "peer_keys": theirs,
+        "keys_of_a_shard": ticket.load(role), "files": [path.display().to_string()] }))
 }
 
 /// `foxtrot psi gateway`: joins connections until it is interrupted.

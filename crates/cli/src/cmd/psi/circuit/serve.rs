@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use foxtrot::job::{Answer, Table};
 use foxtrot_net::jobs::memory_of_count;
-use foxtrot_psi::circuit::Outcome;
 
 use super::{
     super::{
@@ -17,50 +16,13 @@ use super::{
 use crate::{
     args::Counting,
     failure::Failure,
-    host::Service,
     link::Link,
     output::{self, Output},
     policy,
     reach::Way,
     record::Recorder,
-    report::Report,
     workers::Workers,
 };
-
-struct Counter(Server);
-
-impl Service for Counter {
-    type Agreed = Agreed;
-    type Done = (Agreed, (Outcome, Report));
-
-    fn agree(&self, details: &Table) -> Result<(Agreed, Answer), Failure> {
-        let agreed = Agreed::with(self.0.shelf.asked(details)?, details)?;
-        let [_, theirs] = agreed.sizes();
-        let memory = memory_of_count(&agreed.parameters);
-        let hello = Some(agreed.stock.terms.hello());
-        Ok((agreed, Answer { memory, keys: Some(theirs as u64), hello }))
-    }
-
-    fn least_memory(&self) -> u64 {
-        let least = |stock: Arc<Stock>| {
-            let theirs = stock.terms.least.max(1);
-            Agreed::new(stock, theirs).map_or(0, |agreed| memory_of_count(&agreed.parameters))
-        };
-        self.0.shelf.all().map(least).min().unwrap_or(0)
-    }
-
-    fn answer(&self, link: Link, agreed: Agreed) -> Result<Self::Done, Failure> {
-        let (server, role) = (&self.0, agreed.stock.terms.role.to_string());
-        let ran = server.recorder.keep("psi", &role, |entry| {
-            entry.set(OUR_NORMALIZE, server.normalize.clone());
-            entry.met(&link);
-            entry.agreed(agreed.json());
-            server.tell(&link.peer.to_string(), &agreed.words());
-            agreed.run(link, entry, &server.workers.for_another(), Output::in_background())
-        })?;
-        Ok((agreed, ran))
-    }
-}
 
 pub(super) fn answer_all(
     options: &Counting,
@@ -86,10 +48,34 @@ pub(super) fn answer_all(
              is here; --max-runs-per-day N --limits FILE bounds how often it asks",
         );
     }
-    output::stamp();
-    let hello = first.terms.hello().without_keys();
-    way.host(common, hello)?.all_peers(sessions, Counter(server), |number, peer, (agreed, ran)| {
+    let least = |stock: Arc<Stock>| {
+        let theirs = stock.terms.least.max(1);
+        Agreed::new(stock, theirs).map_or(0, |agreed| memory_of_count(&agreed.parameters))
+    };
+    let least_memory = server.shelf.all().map(least).min().unwrap_or(0);
+    let shelf = Arc::clone(&server.shelf);
+    let agree = move |details: &Table| {
+        let agreed = Agreed::with(shelf.asked(details)?, details)?;
         let [_, theirs] = agreed.sizes();
-        agreed.deliver(ran, common, &format!("session {number} with {peer}, {theirs} keys: "))
+        let memory = memory_of_count(&agreed.parameters);
+        let hello = Some(agreed.stock.terms.hello());
+        Ok((agreed, Answer { memory, keys: Some(theirs as u64), hello }))
+    };
+    let answer = move |link: Link, agreed: Agreed| {
+        let role = agreed.stock.terms.role.to_string();
+        let ran = server.recorder.keep("psi", &role, |entry| {
+            entry.set(OUR_NORMALIZE, server.normalize.clone());
+            entry.met(&link);
+            entry.agreed(agreed.json());
+            server.tell(&link.peer.to_string(), &agreed.words());
+            agreed.run(link, entry, &server.workers.for_another(), Output::in_background())
+        })?;
+        Ok((agreed, ran))
+    };
+    output::stamp();
+    let host = way.host(common, first.terms.hello().without_keys())?;
+    host.all_peers(sessions, least_memory, agree, answer, |number, peer, (agreed, ran)| {
+        let [_, theirs] = agreed.sizes();
+        agreed.deliver(ran, output, &format!("session {number} with {peer}, {theirs} keys: "))
     })
 }
