@@ -68,48 +68,34 @@ impl Party {
         Report::of_parties(about, (self.n, self.workers.threads()), costs)
     }
 
-    pub(crate) fn send(
+    /// Makes random keys batch by batch: bytes of choices, if this side is the receiver, and of keys. Every batch but the last
+    /// has whole bytes of choices.
+    pub(crate) fn make(
         &self,
         job: &Job<'_>,
-        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Failure> + Send,
+        mut sink: impl FnMut(&[u8], &[u8]) -> Result<(), Failure> + Send,
     ) -> Result<(), Failure> {
         self.tell_start();
-        let (progress, shape) = (&self.output.progress(self.n, "transfers"), Shape::random(self.n));
-        let (mut cx, direction) = (job.context()?, job.direction());
+        let (n, progress) = (self.n, &self.output.progress(self.n, "transfers"));
+        let (mut cx, direction, role) = (job.context()?, job.direction(), job.agreement().role);
         let failed = &Sink::new();
         job.play_into(failed, |io| async move {
-            let mut sink = |keys: &[[Block; 2]]| {
-                failed.keep(sink(keys))?;
-                progress.inc(keys.len() as u64);
-                Ok(())
-            };
-            let mut set_up = || self.tell_set_up();
-            self.method.send(&io, &mut cx, direction, shape, &mut set_up, &mut sink).await
-        })?;
-        self.output.detail("all keys made");
-        Ok(())
-    }
-
-    /// The receiver's choices and keys. Every batch but the last has a whole number of bytes of
-    /// choices.
-    pub(crate) fn receive(
-        &self,
-        job: &Job<'_>,
-        mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Failure> + Send,
-    ) -> Result<(), Failure> {
-        self.tell_start();
-        let (progress, choice) =
-            (&self.output.progress(self.n, "transfers"), &Choice::Random(self.n));
-        let (mut cx, direction) = (job.context()?, job.direction());
-        let failed = &Sink::new();
-        job.play_into(failed, |io| async move {
-            let mut sink = |choices: &Bits, keys: &[Block]| {
+            let mut take = |choices: &[u8], keys: &[u8], n: usize| {
                 failed.keep(sink(choices, keys))?;
-                progress.inc(keys.len() as u64);
+                progress.inc(n as u64);
                 Ok(())
             };
-            let mut set_up = || self.tell_set_up();
-            self.method.receive(&io, &mut cx, direction, choice, &mut set_up, &mut sink).await
+            let (method, set_up) = (&self.method, &mut || self.tell_set_up());
+            if role == Role::Sender {
+                let sink = &mut |keys: &[[Block; 2]]| {
+                    take(&[], keys.as_flattened().as_flattened(), keys.len())
+                };
+                return method.send(&io, &mut cx, direction, Shape::random(n), set_up, sink).await;
+            }
+            let sink = &mut |choices: &Bits, keys: &[Block]| {
+                take(choices.as_bytes(), keys.as_flattened(), keys.len())
+            };
+            method.receive(&io, &mut cx, direction, &Choice::Random(n), set_up, sink).await
         })?;
         self.output.detail("all keys made");
         Ok(())

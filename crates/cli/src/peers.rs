@@ -17,13 +17,8 @@ use crate::{
 
 pub(crate) struct Known {
     path: PathBuf,
-    lines: Vec<Line>,
-}
-
-/// A line of the file; one without a peer is empty or a comment.
-struct Line {
-    text: String,
-    peer: Option<(Name, Fingerprint)>,
+    /// Lines of the file; one without a peer is empty or a comment.
+    lines: Vec<(String, Option<(Name, Fingerprint)>)>,
 }
 
 pub(crate) fn file_beside(key: &Path) -> PathBuf {
@@ -41,19 +36,19 @@ impl Known {
         };
         check_access(&path)?;
         let mut known = Self::none(key)?;
-        for text in text.lines() {
-            let line = Line::parse(text).and_then(|line| match &line.peer {
+        for (number, text) in (1..).zip(text.lines()) {
+            let peer = parse(text).and_then(|peer| match &peer {
                 Some((name, _)) if known.key(name).is_some() => {
                     Err(format!("{name} has two lines"))
                 }
                 Some((_, key)) if known.name(key).is_some() => Err(format!("{key} has two lines")),
-                _ => Ok(line),
+                _ => Ok(peer),
             });
-            let number = known.lines.len() + 1;
-            known.lines.push(line.map_err(|why| {
+            let peer = peer.map_err(|why| {
                 Failure::usage(format!("{}, line {number}: {why}", known.path.display()))
                     .hint("a line has a name, a space and a fingerprint")
-            })?);
+            })?;
+            known.lines.push((text.to_owned(), peer));
         }
         Ok(known)
     }
@@ -64,7 +59,7 @@ impl Known {
     }
 
     pub(crate) fn peers(&self) -> impl Iterator<Item = &(Name, Fingerprint)> {
-        self.lines.iter().filter_map(|line| line.peer.as_ref())
+        self.lines.iter().filter_map(|(_, peer)| peer.as_ref())
     }
 
     pub(crate) fn key(&self, name: &Name) -> Option<Fingerprint> {
@@ -94,8 +89,8 @@ impl Known {
             let why = format!("{name} already names another key, {other}");
             return Err(Failure::usage(why).hint("--force replaces it"));
         }
-        self.lines.retain(|line| line.peer.as_ref().is_none_or(|(other, _)| *other != name));
-        self.lines.push(Line { text: format!("{name} {key}"), peer: Some((name, key)) });
+        self.lines.retain(|(_, peer)| peer.as_ref().is_none_or(|(other, _)| *other != name));
+        self.lines.push((format!("{name} {key}"), Some((name, key))));
         self.write()
     }
 
@@ -103,13 +98,13 @@ impl Known {
         if self.key(name).is_none() {
             return Err(self.unknown(name));
         }
-        self.lines.retain(|line| line.peer.as_ref().is_none_or(|(other, _)| other != name));
+        self.lines.retain(|(_, peer)| peer.as_ref().is_none_or(|(other, _)| other != name));
         self.write()
     }
 
     fn write(&self) -> Result<(), Failure> {
         self.path.parent().map_or(Ok(()), make_folder)?;
-        let lines: Vec<_> = self.lines.iter().map(|line| line.text.clone() + "\n").collect();
+        let lines: Vec<_> = self.lines.iter().map(|(text, _)| text.clone() + "\n").collect();
         write_secret(Existing::Replaced, &self.path, lines.concat().as_bytes())
     }
 
@@ -120,16 +115,13 @@ impl Known {
     }
 }
 
-impl Line {
-    fn parse(text: &str) -> Result<Self, String> {
-        let words: Vec<_> = text.split_ascii_whitespace().collect();
-        let peer = match words.as_slice() {
-            [] => None,
-            [first, ..] if first.starts_with('#') => None,
-            [name, key] => Some((name.parse()?, key.parse().map_err(|e: KeyError| e.to_string())?)),
-            _ => return Err("not a name and a fingerprint".into()),
-        };
-        Ok(Self { text: text.to_owned(), peer })
+fn parse(line: &str) -> Result<Option<(Name, Fingerprint)>, String> {
+    let words: Vec<_> = line.split_ascii_whitespace().collect();
+    match words.as_slice() {
+        [] => Ok(None),
+        [first, ..] if first.starts_with('#') => Ok(None),
+        [name, key] => Ok(Some((name.parse()?, key.parse().map_err(|e: KeyError| e.to_string())?))),
+        _ => Err("not a name and a fingerprint".into()),
     }
 }
 

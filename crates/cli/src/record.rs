@@ -2,6 +2,7 @@
 //! `docs/record.md` has its fields.
 
 use std::{
+    fmt::Display,
     fs::{self, File},
     io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
@@ -71,10 +72,10 @@ impl Recorder {
     pub(crate) fn keep<T>(
         &self,
         job: &str,
-        role: &str,
+        role: impl Display,
         run: impl FnOnce(&mut Entry) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut entry = Entry::begin(job, role);
+        let mut entry = Entry::begin(job, &role.to_string());
         let of_audit = self.audit.iter().map(|path| (path.clone(), entry.clone()));
         open_runs().extend(of_audit);
         let result = run(&mut entry);

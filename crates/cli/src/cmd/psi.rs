@@ -244,7 +244,7 @@ impl Ours<'_> {
             }
         }
         let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
-        recorder.keep("psi", &role.to_string(), |entry| {
+        recorder.keep("psi", role, |entry| {
             entry.set(OUR_NORMALIZE, self.options.normalisers_in_full());
             match (sharding.shards, sharding.shard, &sharding.ticket) {
                 (Some(shards), None, Some(ticket)) => {

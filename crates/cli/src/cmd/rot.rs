@@ -35,7 +35,7 @@ fn one_party(role: Role, options: &RotParty) -> Result<(), Failure> {
     let party = party(out, common)?;
     let way = Way::prepare(transport, None)?;
     let files = Files::begin(role, &out.output, party.n, out.format)?;
-    Recorder::of_one(transport, None).keep("rot", &role.to_string(), |entry| {
+    Recorder::of_one(transport, None).keep("rot", role, |entry| {
         let link = way.reach(common, party.hello(role), party.output)?;
         tell_agreed(&party);
         entry.met(&link);

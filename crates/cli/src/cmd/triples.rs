@@ -82,7 +82,7 @@ fn generate(
     let terms = Terms::new(party, out, common, folder.earlier(party)?)?;
     let output = Output::new(common);
     let way = Way::prepare(transport, None)?;
-    Recorder::of_one(transport, None).keep("triples", &format!("party {party}"), |entry| {
+    Recorder::of_one(transport, None).keep("triples", format!("party {party}"), |entry| {
         let link = way.reach(common, terms.hello(), output);
         let link = link.map_err(|e| e.rename_options(&ROLES))?;
         entry.met(&link);

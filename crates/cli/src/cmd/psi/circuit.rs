@@ -76,7 +76,7 @@ pub(super) fn run(options: &Counting, summing: Option<&Summing>) -> Result<(), F
     }
     let stock = Arc::new(reader.read(set)?);
     let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
-    recorder.keep("psi", &role.to_string(), |entry| {
+    recorder.keep("psi", role, |entry| {
         entry.set(OUR_NORMALIZE, normalize);
         let (output, workers) = (reader.output, Workers::new(common.threads)?);
         let link = stock.terms.meet(way, stock.terms.hello(), common, entry)?;

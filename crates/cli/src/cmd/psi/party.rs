@@ -6,7 +6,7 @@ use foxtrot::{
     job::{Base, Job},
     psi::fields::{self, Fields},
 };
-use foxtrot_ot::base::BaseOt;
+use foxtrot_ot::Context;
 use foxtrot_psi::{
     join::Joined,
     method::{
@@ -63,16 +63,14 @@ impl Party<'_> {
             let (mut wanted, mut all) = (Some(items), Vec::new().into_iter());
             let mut found = Vec::new();
             for (pass, counter) in self.agreed.passes().zip(0..) {
-                self.tell_setup(pass, counter, &base);
-                let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter, &base));
+                let (mut cx, plan) = self.begin(&job, pass, counter, &base)?;
                 let sender =
                     job.play(|io| async move { Sender::set_up(&io, &mut cx, plan).await })?;
-                self.tell_buckets(pass);
+                let bar = &self.working(pass);
                 if let Some(items) = wanted.take() {
                     all = items()?.into_iter();
                 }
-                let (bar, mut items) = (&self.bar(pass), all.next().unwrap_or_default());
-                let items = mem::take(&mut *items);
+                let items = mem::take(&mut *all.next().unwrap_or_default());
                 let (mut progress, places) = (|progress| show(bar, progress), &places);
                 let mut payload = |item: usize, to: &mut [u8]| {
                     fields.iter().for_each(|fields| fields.write(item, places, to));
@@ -101,12 +99,10 @@ impl Party<'_> {
                 let base = self.base(&mut job)?;
                 let mut all = Vec::new();
                 for ((pass, set), counter) in self.agreed.passes().zip(sets).zip(0..) {
-                    self.tell_setup(pass, counter, &base);
-                    let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter, &base));
+                    let (mut cx, plan) = self.begin(&job, pass, counter, &base)?;
                     let receiver =
                         job.play(|io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
-                    self.tell_buckets(pass);
-                    let (bar, items) = (&self.bar(pass), set.items.to_vec());
+                    let (bar, items) = (&self.working(pass), set.items.to_vec());
                     let mut progress = |progress| show(bar, progress);
                     all.push(match join {
                         None => Received::Alone(job.play(|io| async move {
@@ -123,8 +119,8 @@ impl Party<'_> {
                     });
                     bar.finish_and_clear();
                 }
-                // The sender gets to know that all has come, and the connection ends, before the sets are compared: how
-                // long that takes depends on them.
+                // The sender gets to know that all has come, and the connection ends, before the sets are compared: how long that
+                // takes depends on them.
                 job.finish_keeping(base)?;
                 Ok(all)
             };
@@ -162,44 +158,38 @@ impl Party<'_> {
         Ok(found)
     }
 
-    fn plan<'a>(
-        &'a self,
-        job: &Job<'_>,
-        pass: &Parameters,
-        counter: u64,
-        base: &'a Base,
-    ) -> Plan<'a> {
-        let (parameters, direction) = (*pass, job.direction());
-        Plan { parameters, base: self.base_of(counter, base), direction, counter }
-    }
-
-    fn bar(&self, pass: &Parameters) -> ProgressBar {
-        self.output.progress_in_percent(pass.steps())
-    }
-
     /// The base OTs of the first pass: new ones, or those of the last session.
     fn base(&self, job: &mut Job<'_>) -> Result<Base, Failure> {
         let n = self.agreed.passes().next().map_or(0, Parameters::base_ots);
         Ok(job.base(self.agreed.terms.method.base, n)?)
     }
 
-    fn base_of<'a>(&self, counter: u64, base: &'a Base) -> &'a dyn BaseOt {
-        if counter == 0 { base.ot() } else { self.agreed.terms.method.base }
-    }
-
-    fn tell_setup(&self, pass: &Parameters, counter: u64, base: &Base) {
-        let (n, name) = (pass.base_ots(), self.agreed.terms.method.base.info().name);
+    /// What a pass takes, of which only the first is over the base OTs of the last session.
+    fn begin<'a>(
+        &'a self,
+        job: &'a Job<'_>,
+        pass: &Parameters,
+        counter: u64,
+        base: &'a Base,
+    ) -> Result<(Context<'a>, Plan<'a>), Failure> {
+        let usual = self.agreed.terms.method.base;
+        let (n, name) = (pass.base_ots(), usual.info().name);
         self.output.detail(&match counter == 0 && base.is_resumed() {
             true => format!("taking up {n} base OTs {name} of an earlier session"),
             false => format!("running {n} base OTs {name}"),
         });
+        let (parameters, direction) = (*pass, job.direction());
+        let base = if counter == 0 { base.ot() } else { usual };
+        Ok((job.context()?, Plan { parameters, base, direction, counter }))
     }
 
-    fn tell_buckets(&self, pass: &Parameters) {
+    /// Says that the base OTs are done, and shows what follows.
+    fn working(&self, pass: &Parameters) -> ProgressBar {
         let (buckets, slots, threads) = (pass.buckets(), pass.slots(), self.workers.threads());
         self.output.detail(&format!(
             "base OTs done; buckets: {buckets}, slots of each: {slots}, threads: {threads}"
         ));
+        self.output.progress_in_percent(pass.steps())
     }
 }
 

@@ -36,7 +36,7 @@ struct Book {
     path: PathBuf,
     stock: Mutex<Arc<Stock>>,
     /// The file as it was before it was read.
-    read: Mutex<Option<Stamp>>,
+    read: Option<Stamp>,
 }
 
 impl Shelf {
@@ -62,7 +62,7 @@ impl Shelf {
                     "keys of {one} and {other} have different numbers of columns"
                 )));
             }
-            books.push(Book { name, path, stock: Mutex::new(stock), read: Mutex::new(stamp) });
+            books.push(Book { name, path, stock: Mutex::new(stock), read: stamp });
         }
         Ok(Self { books })
     }
@@ -92,14 +92,16 @@ impl Shelf {
         read: impl Fn(&Path) -> Result<Stock, Failure> + Send + 'static,
     ) -> Result<(), Failure> {
         let watch = move || {
-            let mut before: Vec<_> = self.books.iter().map(|book| stamp(&book.path)).collect();
+            let seen = self.books.iter().map(|book| (stamp(&book.path), book.read));
+            let mut seen: Vec<_> = seen.collect();
             loop {
                 thread::sleep(LOOK);
-                for (book, before) in self.books.iter().zip(&mut before) {
+                for (book, (before, last_read)) in self.books.iter().zip(&mut seen) {
                     let now = stamp(&book.path);
                     // A file that is still being written changes from look to look.
-                    if now.is_some() && now == *before && *lock(&book.read) != now {
-                        book.renew(now, &read);
+                    if now.is_some() && now == *before && *last_read != now {
+                        *last_read = now;
+                        book.renew(&read);
                     }
                     *before = now;
                 }
@@ -115,18 +117,21 @@ impl Book {
         self.name.as_deref() == name
     }
 
+    fn lock(&self) -> MutexGuard<'_, Arc<Stock>> {
+        self.stock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn stock(&self) -> Arc<Stock> {
-        Arc::clone(&lock(&self.stock))
+        Arc::clone(&self.lock())
     }
 
     /// Takes the file's new content, unless it cannot be read or is another kind of set.
-    fn renew(&self, stamp: Option<Stamp>, read: &impl Fn(&Path) -> Result<Stock, Failure>) {
-        *lock(&self.read) = stamp;
+    fn renew(&self, read: &impl Fn(&Path) -> Result<Stock, Failure>) {
         let path = self.path.display();
         match read(&self.path) {
             Ok(new) if new.terms.normalised() == self.stock().terms.normalised() => {
                 say(&format!("reloaded {path}: {} keys", new.terms.keys[0].size));
-                *lock(&self.stock) = Arc::new(new);
+                *self.lock() = Arc::new(new);
             }
             Ok(_) => say(&format!(
                 "cannot reload {path}: its keys have other columns; the old set stays"
@@ -138,8 +143,4 @@ impl Book {
 
 fn stamp(path: &Path) -> Option<Stamp> {
     fs::metadata(path).ok().map(|found| Stamp::of(&found))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

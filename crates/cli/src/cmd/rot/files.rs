@@ -15,9 +15,10 @@ use crate::{
     keys::Party,
 };
 
-pub(super) enum Files {
-    Sender { keys: Draft },
-    Receiver { keys: Draft, choices: Draft },
+/// The files of a party: its keys and, of the receiver, its choices.
+pub(super) struct Files {
+    keys: Draft,
+    choices: Option<Draft>,
 }
 
 const KEYS: &str = "keys";
@@ -39,30 +40,22 @@ impl Files {
     ) -> Result<Self, Failure> {
         let n = n as u64;
         Ok(match role {
-            Role::Sender => Self::Sender { keys: begin(prefix, KEYS, &[n, 2, 16], format)? },
-            Role::Receiver => Self::Receiver {
+            Role::Sender => Self { keys: begin(prefix, KEYS, &[n, 2, 16], format)?, choices: None },
+            Role::Receiver => Self {
                 keys: begin(prefix, KEYS, &[n, 16], format)?,
-                choices: begin(prefix, CHOICES, &[n.div_ceil(8)], format)?,
+                choices: Some(begin(prefix, CHOICES, &[n.div_ceil(8)], format)?),
             },
         })
     }
 
     /// Runs the party's protocol. Returns the files, complete and on the disk.
     pub(super) fn make(self, party: &Party, job: &Job<'_>) -> Result<Vec<Draft>, Failure> {
-        let drafts = match self {
-            Self::Sender { mut keys } => {
-                party.send(job, |pairs| keys.append(pairs.as_flattened().as_flattened()))?;
-                vec![keys]
-            }
-            Self::Receiver { mut keys, mut choices } => {
-                // Choices of whole bytes, but for the last.
-                party.receive(job, |bits, chosen| {
-                    choices.append(bits.as_bytes())?;
-                    keys.append(chosen.as_flattened())
-                })?;
-                vec![keys, choices]
-            }
-        };
+        let Self { mut keys, mut choices } = self;
+        party.make(job, |some_choices, some_keys| {
+            choices.iter_mut().try_for_each(|file| file.append(some_choices))?;
+            keys.append(some_keys)
+        })?;
+        let drafts: Vec<_> = [keys].into_iter().chain(choices).collect();
         drafts.iter().try_for_each(Draft::sync)?;
         Ok(drafts)
     }

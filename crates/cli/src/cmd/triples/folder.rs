@@ -54,29 +54,26 @@ impl Folder {
         let partial = place.with_file_name(partial_name);
         let (there, begun) = (is_there(&place)?, is_there(&partial)?);
         let (at, begun_at) = (place.display(), partial.display());
+        let refused = |why: String, hint: &str| Err(Failure::usage(why).hint(hint));
         let found = match (resume, begun, there) {
             (false, false, false) => Found::Nothing,
             (_, true, _) if (0..=1).all(|party| !Record::is_there(&partial, party)) => {
                 let why = format!("{begun_at} exists without triples to continue");
-                return Err(
-                    Failure::usage(why).hint("remove the directory and start again on both sides")
-                );
+                return refused(why, "remove the directory and start again on both sides");
             }
             (false, true, _) => {
                 let why = format!("an interrupted run left {begun_at}");
-                return Err(
-                    Failure::usage(why).hint("continue with --resume, or remove the directory")
-                );
+                return refused(why, "continue with --resume, or remove the directory");
             }
             (true, true, false) => Found::Partial,
             (true, false, true) => Found::All,
             (true, false, false) => {
                 let why = format!("{begun_at} not found; there is no run to continue");
-                return Err(Failure::usage(why).hint("start a new run without --resume"));
+                return refused(why, "start a new run without --resume");
             }
             (_, _, true) => {
                 let why = format!("directory {at} exists");
-                return Err(Failure::usage(why).hint("-o needs the name of a new directory"));
+                return refused(why, "-o needs the name of a new directory");
             }
         };
         Ok(Self { place, partial, found })

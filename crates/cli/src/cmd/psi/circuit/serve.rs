@@ -62,8 +62,7 @@ pub(super) fn answer_all(
         Ok((agreed, Answer { memory, keys: Some(theirs as u64), hello }))
     };
     let answer = move |link: Link, agreed: Agreed| {
-        let role = agreed.stock.terms.role.to_string();
-        let ran = server.recorder.keep("psi", &role, |entry| {
+        let ran = server.recorder.keep("psi", agreed.stock.terms.role, |entry| {
             entry.set(OUR_NORMALIZE, server.normalize.clone());
             entry.met(&link);
             entry.agreed(agreed.json());
