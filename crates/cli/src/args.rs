@@ -348,8 +348,10 @@ pub(crate) struct Meeting {
     pub(crate) agreeing: Agreeing,
     #[command(flatten)]
     pub(crate) rests: RestsOn,
-    #[command(flatten)]
-    pub(crate) resume: Resume,
+    /// Keep base OTs in this directory for the next session with the same peer, which has to do the same. Saves
+    /// about 0.4 MB in later sessions. The sender's secret then stays on disk between sessions
+    #[arg(help_heading = heading::SECURITY, long, value_name = "DIR", conflicts_with_all = ["insecure", "websocket"])]
+    pub(crate) resume_base: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) sharding: Sharding,
     #[command(flatten)]
@@ -428,15 +430,6 @@ pub(crate) struct RestsOn {
 /// A parser of the names of assumptions.
 fn assumption() -> impl TypedValueParser<Value = Assumption> {
     named(Assumption::ALL.map(|it| (it, PossibleValue::new(it.name()))))
-}
-
-/// Base OTs that are kept between sessions.
-#[derive(ClapArgs)]
-pub(crate) struct Resume {
-    /// Keep base OTs in this directory for the next session with the same peer, which has to do the same. Saves
-    /// about 0.4 MB in later sessions. The sender's secret then stays on disk between sessions
-    #[arg(help_heading = heading::SECURITY, id = "resume_base", long = "resume-base", value_name = "DIR", conflicts_with_all = ["insecure", "websocket"])]
-    pub(crate) base: Option<PathBuf>,
 }
 
 /// The largest and the smallest set that the peer may have.

@@ -17,7 +17,6 @@ const VERSION: u64 = 1;
 
 const BEGINNING: &str = "{\"audit\":";
 
-/// Fields of a record that an audit line has.
 const FIELDS: [&str; 18] = [
     "version",
     "started",

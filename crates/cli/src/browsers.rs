@@ -36,7 +36,6 @@ pub(crate) struct Invitation {
 }
 
 impl Invitation {
-    /// Says what a person opens, or enters into a page.
     pub(crate) fn words(&self, address: std::net::SocketAddr) -> String {
         let token = self.token.as_ref().map(|token| token.as_str());
         match (self.page, token) {
@@ -50,7 +49,6 @@ impl Invitation {
     }
 }
 
-/// The configuration of a listener for browsers.
 pub(crate) fn config(browsers: &Browsers) -> Result<(Config, Invitation), Failure> {
     let Browsers { page, allow_origin, tokens } = browsers;
     if !page && allow_origin.is_empty() {
@@ -89,7 +87,7 @@ fn read(path: &Path) -> Result<Vec<Token>, Failure> {
     identity::check_mode(path)?;
     let mut all = Vec::<Token>::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let at = |why: &str| Failure::usage(format!("{}, line {number}: {why}", path.display()));
+        let at = |why: &str| Failure::at_line(path, number, why);
         let mut words = line.split_ascii_whitespace();
         let (name, token) = match (words.next(), words.next(), words.next()) {
             (Some(token), None, _) => (None, token),

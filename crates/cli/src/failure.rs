@@ -9,7 +9,6 @@ use foxtrot_net::{
 };
 use foxtrot_psi::method::Assumption;
 
-/// The exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 pub(crate) const STATUSES: [(u8, &str); 5] = [
@@ -110,6 +109,11 @@ impl Failure {
     #[must_use]
     pub fn reading(path: &Path, error: &io::Error) -> Self {
         Self::usage(format!("cannot read {}: {}", path.display(), words(error)))
+    }
+
+    /// A line of a local file is not as it has to be.
+    pub(crate) fn at_line(path: &Path, line: u64, why: &str) -> Self {
+        Self::usage(format!("{}, line {line}: {why}", path.display()))
     }
 
     /// An output file could not be written.

@@ -29,7 +29,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Bytes that a connection takes before it is admitted: of memory less than 64 KiB, but of address space two stacks.
 const WAITING: u64 = 3 << 19;
 
-/// The settings for every peer that connects.
 pub(crate) struct Host<'a> {
     pub(crate) address: &'a str,
     pub(crate) security: Security,
@@ -124,7 +123,11 @@ impl Host<'_> {
         let config = config.limits(Limits { silent, ..Limits::default() }).max_memory(most.memory);
         let config = config.sessions(most.sessions).sessions_per_peer(most.of_one_peer);
         let listener = listen(&security, &config, address, output)?;
-        output.detail(&bounds::words(most));
+        let Most { sessions, of_one_peer, memory } = most;
+        output.detail(&format!(
+            "at most {sessions} sessions at once, {of_one_peer} of one peer, in {} of memory",
+            bytes(memory)
+        ));
         let mut server = listener.serve_each(move |mut peer| {
             let (agreed, ours) = peer.negotiate_by(hello.clone(), |details| {
                 let (ours, answer) = agree(details).map_err(|e| (e.reason(), Refused(Some(e))))?;

@@ -10,7 +10,6 @@ use crate::{failure::INTERRUPTED, files, output::say, record};
 
 static HINT: Mutex<Option<&str>> = Mutex::new(None);
 
-/// More to do at an interrupt.
 static THEN: Mutex<Option<fn()>> = Mutex::new(None);
 
 /// Does more at an interrupt from now on: it ends processes that this one has started.

@@ -60,7 +60,6 @@ impl Party {
         self.messages.map_or(2, |(choices, _)| choices)
     }
 
-    /// The figures of a run in which the sender, the receiver or both were here.
     pub(crate) fn report(&self, costs: [Option<&Cost>; 2]) -> Report {
         let (method, job) = (&self.method, if self.messages.is_some() { "ot" } else { "rot" });
         let name = format!("{job}/{}", method.name());

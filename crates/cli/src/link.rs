@@ -13,7 +13,6 @@ use foxtrot::{
 
 use crate::{clock, failure::Failure, workers::Workers};
 
-/// A peer with which both sides have agreed on a job.
 pub(crate) struct Link {
     pub(crate) peer: Peer,
     pub(crate) agreed: Agreed,
@@ -30,7 +29,6 @@ pub(crate) struct Cost {
 }
 
 impl Link {
-    /// Exchanges hellos.
     pub(crate) fn greet(mut peer: Peer, hello: Hello) -> Result<Self, Error> {
         let (agreed, ()) = peer.negotiate::<_, Error>(hello, |_| Ok(((), 0)))?;
         Ok(Self { peer, agreed })

@@ -40,7 +40,6 @@ pub(crate) fn report(failure: Failure) -> ExitCode {
     status
 }
 
-/// Prints a line of a result.
 pub(crate) fn print(line: impl Display) -> Result<(), Failure> {
     writeln!(io::stdout().lock(), "{line}").map_err(|e| Failure::stdout(&e))
 }

@@ -45,7 +45,7 @@ impl Known {
                 _ => Ok(peer),
             });
             let peer = peer.map_err(|why| {
-                Failure::usage(format!("{}, line {number}: {why}", known.path.display()))
+                Failure::at_line(&known.path, number, &why)
                     .hint("a line has a name, a space and a fingerprint")
             })?;
             known.lines.push((text.to_owned(), peer));

@@ -114,7 +114,6 @@ mod tty {
     /// The time after which a read without a byte returns, in tenths of a second.
     const TENTHS: u8 = 1;
 
-    /// The end of reads.
     pub(super) type Closer = Box<dyn Fn(Shutdown) + Send + Sync>;
 
     /// Opens the line: no echo, no translation, eight bits, no parity.

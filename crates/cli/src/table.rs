@@ -95,12 +95,10 @@ impl Set {
         }
     }
 
-    /// The names of the columns, if it is a table.
     pub(crate) fn columns(&self) -> Option<&[String]> {
         self.columns.as_ref().map(|columns| columns.names.as_slice())
     }
 
-    /// The names of the key columns, if it is a table.
     pub(crate) fn key_columns(&self) -> Option<Vec<&str>> {
         self.columns.as_ref().map(|columns| columns.key_names().collect())
     }
@@ -163,7 +161,6 @@ struct Builder {
 }
 
 impl Builder {
-    /// Begins a set of `most` rows at most.
     fn begin(keyer: Keyer, most: usize, options: &SetOptions) -> Result<Self, Failure> {
         let (shard, show) = (options.shard.clone(), options.show);
         let of_shard = |(division, _): &(Division, u32)| division.load(most) + AT_ONCE;

@@ -8,8 +8,8 @@ Exit status:
 
 ";
 
-/// The examples of each command.
-const EXAMPLES: &str = r"foxtrot:
+/// Examples of commands that have commands below them.
+const GROUPS: &str = r"foxtrot:
   foxtrot psi local a.csv b.csv --key email --normalize email
   foxtrot help psi receive
 
@@ -17,123 +17,80 @@ foxtrot psi:
   foxtrot psi inspect a.csv --key email --normalize email
   foxtrot psi local a.csv b.csv --key email --normalize email -o common.csv
 
-foxtrot psi local:
-  foxtrot psi local a.csv b.csv --key email --normalize email
-  foxtrot psi local a.csv b.csv --key email --key-b E-Mail --count
-  foxtrot psi local a.csv b.csv --key email --function sum --value amount
-
-foxtrot psi receive:
-  foxtrot psi receive a.csv --key email -o common.csv \
-    --listen 0.0.0.0:7000 --peer acme
-  foxtrot psi receive a.csv --key email --connect 127.0.0.1:7000 --insecure
-  foxtrot psi receive a.csv --key email --shards 16 --shard 3 \
-    --ticket a.ticket -o 3.csv --behind 10.0.0.5:7001 --route march --peer acme
-
-foxtrot psi send:
-  foxtrot psi send b.csv --key email --connect acme.example:7000 --peer acme
-  foxtrot psi send b.csv --key email --serve --max-peer 10000 \
-    --listen 0.0.0.0:7000 --peer acme
-
-foxtrot psi count:
-  foxtrot psi count a.csv --key email --listen 0.0.0.0:7000 --peer acme
-  foxtrot psi count b.csv --key email --min-count 100 \
-    --connect acme.example:7000 --peer acme
-  foxtrot psi count a.csv --key email --serve --max-runs-per-day 1 \
-    --limits limits.json --listen 0.0.0.0:7000 --peer acme
-
-foxtrot psi sum:
-  foxtrot psi sum a.csv --key email --value amount --duplicates last \
-    --listen 0.0.0.0:7000 --peer acme
-  foxtrot psi sum b.csv --key email --connect acme.example:7000 --peer acme
-
-foxtrot psi gateway:
-  foxtrot psi gateway --listen 0.0.0.0:7000 --inside 10.0.0.5:7001
-
-foxtrot psi inspect:
-  foxtrot psi inspect a.csv --key phone --normalize phone:+49 --show 5
-  foxtrot psi inspect a.csv --key email --left-out -o skipped.csv
-
 foxtrot ot:
   foxtrot ot local messages.txt choices.txt
   foxtrot ot receive choices.txt --connect acme.example:7000 --peer acme
-
-foxtrot ot local:
-  foxtrot ot local messages.txt choices.txt
-  foxtrot ot local messages.txt choices.txt --one-of 4
-
-foxtrot ot send:
-  foxtrot ot send messages.txt --listen 0.0.0.0:7000 --peer acme
-  foxtrot ot send messages.txt --serve --max-sessions 8 \
-    --listen 0.0.0.0:7000 --peer acme
-
-foxtrot ot receive:
-  foxtrot ot receive choices.txt -o received.txt \
-    --connect acme.example:7000 --peer acme
 
 foxtrot rot:
   foxtrot rot local -n 1000000 -o keys
   foxtrot rot send -n 1000000 -o keys --listen 0.0.0.0:7000 --peer acme
 
-foxtrot rot local:
-  foxtrot rot local -n 1000000 -o keys
-  foxtrot rot local -n 1000000 -o keys --format npy --threads 4
-
-foxtrot rot send:
-  foxtrot rot send -n 1000000 -o keys --listen 0.0.0.0:7000 --peer acme
-
-foxtrot rot receive:
-  foxtrot rot receive -n 1000000 -o keys \
-    --connect acme.example:7000 --peer acme
-
 foxtrot triples:
   foxtrot triples local -n 100000 --bits 64 -o triples
   foxtrot triples verify triples
-
-foxtrot triples local:
-  foxtrot triples local -n 100000 --bits 64 -o triples
-  foxtrot triples local -n 1000 --bits 32 --method auto --format npy -o triples
-
-foxtrot triples generate:
-  foxtrot triples generate --party 0 -n 100000 --bits 64 -o p0 \
-    --listen 0.0.0.0:7000 --peer acme
-  foxtrot triples generate --party 1 -n 100000 --bits 64 -o p1 \
-    --connect acme.example:7000 --peer acme
-
-foxtrot triples verify:
-  foxtrot triples verify triples
-  foxtrot triples verify p0 p1
-
-foxtrot protocols:
-  foxtrot protocols
-  foxtrot protocols roted
-  foxtrot protocols --all
-
-foxtrot keygen:
-  foxtrot keygen
-  foxtrot keygen --show
 
 foxtrot peers:
   foxtrot peers add acme SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek
   foxtrot peers list
 
-foxtrot peers add:
-  foxtrot peers add acme SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek
-
-foxtrot peers list:
-  foxtrot peers list
-
-foxtrot peers remove:
-  foxtrot peers remove acme
-
 foxtrot generate:
   foxtrot generate man --all man1
-  foxtrot generate completions bash
+  foxtrot generate completions bash";
 
-foxtrot generate man:
+/// Examples of the other commands, each of the command that it calls.
+const EXAMPLES: &str = r"
+  foxtrot psi local a.csv b.csv --key email --normalize email
+  foxtrot psi local a.csv b.csv --key email --key-b E-Mail --count
+  foxtrot psi local a.csv b.csv --key email --function sum --value amount
+  foxtrot psi receive a.csv --key email -o common.csv \
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi receive a.csv --key email --connect 127.0.0.1:7000 --insecure
+  foxtrot psi receive a.csv --key email --shards 16 --shard 3 \
+    --ticket a.ticket -o 3.csv --behind 10.0.0.5:7001 --route march --peer acme
+  foxtrot psi send b.csv --key email --connect acme.example:7000 --peer acme
+  foxtrot psi send b.csv --key email --serve --max-peer 10000 \
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi count a.csv --key email --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi count b.csv --key email --min-count 100 \
+    --connect acme.example:7000 --peer acme
+  foxtrot psi count a.csv --key email --serve --max-runs-per-day 1 \
+    --limits limits.json --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi sum a.csv --key email --value amount --duplicates last \
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi sum b.csv --key email --connect acme.example:7000 --peer acme
+  foxtrot psi gateway --listen 0.0.0.0:7000 --inside 10.0.0.5:7001
+  foxtrot psi inspect a.csv --key phone --normalize phone:+49 --show 5
+  foxtrot psi inspect a.csv --key email --left-out -o skipped.csv
+  foxtrot ot local messages.txt choices.txt
+  foxtrot ot local messages.txt choices.txt --one-of 4
+  foxtrot ot send messages.txt --listen 0.0.0.0:7000 --peer acme
+  foxtrot ot send messages.txt --serve --max-sessions 8 \
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot ot receive choices.txt -o received.txt \
+    --connect acme.example:7000 --peer acme
+  foxtrot rot local -n 1000000 -o keys
+  foxtrot rot local -n 1000000 -o keys --format npy --threads 4
+  foxtrot rot send -n 1000000 -o keys --listen 0.0.0.0:7000 --peer acme
+  foxtrot rot receive -n 1000000 -o keys \
+    --connect acme.example:7000 --peer acme
+  foxtrot triples local -n 100000 --bits 64 -o triples
+  foxtrot triples local -n 1000 --bits 32 --method auto --format npy -o triples
+  foxtrot triples generate --party 0 -n 100000 --bits 64 -o p0 \
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot triples generate --party 1 -n 100000 --bits 64 -o p1 \
+    --connect acme.example:7000 --peer acme
+  foxtrot triples verify triples
+  foxtrot triples verify p0 p1
+  foxtrot protocols
+  foxtrot protocols roted
+  foxtrot protocols --all
+  foxtrot keygen
+  foxtrot keygen --show
+  foxtrot peers add acme SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek
+  foxtrot peers list
+  foxtrot peers remove acme
   foxtrot generate man ot send
   foxtrot generate man --all man1
-
-foxtrot generate completions:
   foxtrot generate completions bash";
 
 /// The examples of the program itself, below what its exit status means.
@@ -152,8 +109,14 @@ fn add_below(above: &str, command: Command) -> Command {
 }
 
 fn of(path: &str) -> String {
-    let of_command = |text: &'static str| text.strip_prefix(path)?.strip_prefix(":\n");
-    format!("Examples:\n{}", EXAMPLES.split("\n\n").find_map(of_command).unwrap_or_default())
+    let of_group = |text: &'static str| text.strip_prefix(path)?.strip_prefix(":\n");
+    let lines = GROUPS.split("\n\n").find_map(of_group).map(str::to_owned);
+    let lines = lines.unwrap_or_else(|| {
+        let is_of = |it: &&str| format!("foxtrot {it} ").starts_with(&format!("{path} "));
+        let ours = EXAMPLES.split("\n  foxtrot ").filter(is_of);
+        ours.map(|it| format!("  foxtrot {it}")).collect::<Vec<_>>().join("\n")
+    });
+    format!("Examples:\n{lines}")
 }
 
 #[cfg(test)]

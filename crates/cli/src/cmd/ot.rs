@@ -24,6 +24,7 @@ use crate::{
     reach::Way,
     record::Recorder,
     report::{Report, counted, object},
+    table::printable,
 };
 
 pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
@@ -188,7 +189,6 @@ fn receive(
     Ok((all.ok_or(refused)?, cost))
 }
 
-/// Writes the messages where they are wanted, and says what happened.
 fn deliver(
     messages: &Messages,
     party: &Party,
@@ -237,8 +237,7 @@ fn check_lines(messages: &Messages) -> Result<(), Failure> {
 
 /// Escapes the peer's messages for a terminal, which they could steer.
 fn harmless(messages: &Messages) -> Messages {
-    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
-    let escape = |text: &[u8]| String::from_utf8_lossy(text).chars().map(shown).collect::<String>();
+    let escape = |text: &[u8]| printable(&String::from_utf8_lossy(text));
     messages.iter().map(|message| Zeroizing::new(escape(message).into_bytes())).collect()
 }
 

@@ -199,7 +199,6 @@ fn aligned(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// A table of a head and rows.
 fn markdown_table(rows: &[Vec<String>]) -> String {
     let mut lines: Vec<_> = rows.iter().map(|row| format!("| {} |\n", row.join(" | "))).collect();
     lines.insert(1, format!("|{}\n", "---|".repeat(rows[0].len())));
@@ -232,7 +231,6 @@ fn families() -> String {
         + "\n`foxtrot protocols NAME` describes a family or a protocol, `--all` lists every protocol.\n"
 }
 
-/// All protocols of that name or family.
 fn named(name: &str) -> Result<String, Failure> {
     let mut text = String::new();
     for table in &TABLES {

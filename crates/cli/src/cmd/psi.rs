@@ -10,7 +10,10 @@ mod serve;
 mod shards;
 mod shelf;
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use foxtrot::{
     policy::Policy,
@@ -21,9 +24,7 @@ use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{
-        Agreeing, Common, Meeting, OrKeys, PsiCommand, Resume, RowsOut, SetOptions, Trying, file,
-    },
+    args::{Agreeing, Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Trying, file},
     confirm::confirm,
     failure::Failure,
     local::both,
@@ -109,10 +110,10 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 let ours = Ours { role: Role::Sender, set, options, or_keys, out, meeting };
                 return ours.run(sharing_fields);
             }
-            let Meeting { most, agreeing, rests, resume, transport, common, .. } = meeting;
+            let Meeting { most, agreeing, rests, resume_base, transport, common, .. } = meeting;
             let policy = read_policy(agreeing)?;
             let way = Way::prepare(transport, Under::of(&policy, Role::Sender))?;
-            let way = serve::limit(resuming(way, resume), standing)?;
+            let way = serve::limit(resuming(way, resume_base), standing)?;
             let (output, method) = (Output::new(common), method::psi(common, rests.assumption)?);
             let stock = {
                 let options = options.with(or_keys)?;
@@ -194,7 +195,6 @@ fn local(
     result::deliver(ours, &found, (&agreed, &report), out, output)
 }
 
-/// Fails if keys of two files are not normalised alike.
 fn same_terms([a, b]: [&Path; 2], terms: [&Terms; 2]) -> Result<(), Failure> {
     let [at_a, at_b] = terms.map(|terms| terms.normalised().join(" | "));
     if at_a == at_b {
@@ -221,9 +221,10 @@ impl Ours<'_> {
         &self,
         computing: impl FnOnce(&[Set], Terms) -> Result<(Terms, Option<Fields>), Failure>,
     ) -> Result<(), Failure> {
-        let Meeting { most, agreeing, rests, resume, sharding, transport, common } = self.meeting;
+        let Meeting { most, agreeing, rests, resume_base, sharding, transport, common } =
+            self.meeting;
         let (role, policy) = (self.role, read_policy(agreeing)?);
-        let mut way = resuming(Way::prepare(transport, Under::of(&policy, role))?, resume);
+        let mut way = resuming(Way::prepare(transport, Under::of(&policy, role))?, resume_base);
         let worker = Worker::of(sharding, role)?;
         let mut options = self.options.with(self.or_keys)?;
         if let Some(worker) = &worker {
@@ -319,8 +320,8 @@ fn read_policy(agreeing: &Agreeing) -> Result<Option<Arc<Policy>>, Failure> {
 }
 
 /// Keeps base OTs for later sessions with the peer, if that is wanted.
-fn resuming<'a>(way: Way<'a>, resume: &Resume) -> Way<'a> {
-    way.with(|config| resume.base.iter().fold(config, |config, folder| config.resume_base(folder)))
+fn resuming<'a>(way: Way<'a>, folder: &Option<PathBuf>) -> Way<'a> {
+    way.with(|config| folder.iter().fold(config, |config, folder| config.resume_base(folder)))
 }
 
 /// Finds out that the result has no place before anything is read, and anybody met.

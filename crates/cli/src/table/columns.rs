@@ -49,16 +49,15 @@ impl Columns {
 
     fn position(&self, path: &Path, header: bool, column: &Column) -> Result<usize, Failure> {
         let (file, count) = (path.display(), self.names.len());
+        let none = |why: String| Err(Failure::usage(why).hint(self.choice()));
         let name = match column {
             Column::Number(number) if *number < count => return Ok(*number),
             Column::Number(number) => {
-                let why = format!("column #{} not found in {file}", number + 1);
-                return Err(Failure::usage(why).hint(self.choice()));
+                return none(format!("column #{} not found in {file}", number + 1));
             }
             Column::Name(name) if header => name,
             Column::Name(name) => {
-                let why = format!("{file} has no header, so no column is named {name}");
-                return Err(Failure::usage(why).hint(self.choice()));
+                return none(format!("{file} has no header, so no column is named {name}"));
             }
         };
         let mut found = (0..count).filter(|&i| self.names[i] == *name);
@@ -70,10 +69,7 @@ impl Columns {
                 Err(Failure::usage(why)
                     .hint(format!("choose one: --key '#{first}' or --key '#{second}'")))
             }
-            (None, _) => {
-                let why = format!("column {} not found in {file}", visible(name));
-                Err(Failure::usage(why).hint(self.choice()))
-            }
+            (None, _) => none(format!("column {} not found in {file}", visible(name))),
         }
     }
 

@@ -15,7 +15,6 @@ pub(crate) struct Findings {
     pub(super) blank: usize,
 }
 
-/// Some lines of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Places {
     count: usize,

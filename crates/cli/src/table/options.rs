@@ -11,9 +11,6 @@ use crate::{
 
 use super::beginning::PARQUET;
 
-const AS_CSV: &str = "read it as CSV with --format csv";
-
-/// The plan for reading a text file.
 pub(super) struct Plan {
     pub(super) grammar: Grammar,
     /// The delimiter, if the user has named it.
@@ -103,14 +100,14 @@ impl SetOptions {
             let grammar = Grammar::Csv { delimiter: chosen.unwrap_or(usual) };
             return Ok(Plan { grammar, chosen, header: !self.no_header });
         }
-        let given = [(self.no_header, "--no-header"), (chosen.is_some(), "--delimiter")];
-        if let Some((_, option)) = given.iter().find(|(given, _)| *given) {
-            let why = format!("{option} needs CSV; {} is read as lines", path.display());
-            return Err(Failure::usage(why).hint(AS_CSV));
-        }
-        if !self.key.is_empty() {
-            let why = format!("--key needs a table; {} is read as lines", path.display());
-            return Err(Failure::usage(why).hint(AS_CSV));
+        let given = [
+            (self.no_header, "--no-header needs CSV"),
+            (chosen.is_some(), "--delimiter needs CSV"),
+            (!self.key.is_empty(), "--key needs a table"),
+        ];
+        if let Some((_, needs)) = given.iter().find(|(given, _)| *given) {
+            let why = format!("{needs}; {} is read as lines", path.display());
+            return Err(Failure::usage(why).hint("read it as CSV with --format csv"));
         }
         Ok(Plan { grammar: Grammar::Lines, chosen, header: false })
     }

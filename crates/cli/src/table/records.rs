@@ -81,9 +81,8 @@ impl<'a, R: Read> Records<'a, R> {
                 if chosen.is_some_and(|chosen| chosen != named) {
                     let why =
                         format!("the line sets {:?} as the field separator", char::from(named));
-                    return Err(
-                        at_line(path, 1, &why).hint("remove --delimiter, or this line of the file")
-                    );
+                    return Err(Failure::at_line(path, 1, &why)
+                        .hint("remove --delimiter, or this line of the file"));
                 }
                 *delimiter = named;
                 records.passed_over.extend_from_slice(&bytes[..line]);
@@ -95,7 +94,6 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(records)
     }
 
-    /// The next record; nothing at the end.
     pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, Failure> {
         let len = loop {
             let bytes = &self.buffer[self.ready.clone()];
@@ -107,9 +105,8 @@ impl<'a, R: Read> Records<'a, R> {
                 Ok(None) if bytes.len() <= MAX_ROW => self.fill()?,
                 Ok(_) => {
                     let why = format!("a row of more than {} MiB", MAX_ROW >> 20);
-                    return Err(
-                        at_line(self.path, self.line, &why).hint("a quote in it may not be closed")
-                    );
+                    return Err(Failure::at_line(self.path, self.line, &why)
+                        .hint("a quote in it may not be closed"));
                 }
                 Err(fault) => return Err(self.fault(fault.at, fault.why)),
             }
@@ -167,10 +164,6 @@ impl Record<'_> {
     pub(super) fn is_blank(&self) -> bool {
         matches!(self.text, "\n" | "\r\n")
     }
-}
-
-pub(super) fn at_line(path: &Path, line: u64, why: &str) -> Failure {
-    Failure::usage(format!("{}, line {line}: {why}", path.display()))
 }
 
 #[cfg(test)]

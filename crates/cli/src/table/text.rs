@@ -22,7 +22,7 @@ use super::{
     columns::Columns,
     findings::Findings,
     options::Plan,
-    records::{Record, Records, at_line},
+    records::{Record, Records},
     source::{CHUNK, Source},
 };
 
@@ -54,7 +54,7 @@ impl Set {
                         let names = names(&record, has_header);
                         if names.iter().all(|name| name.trim().is_empty()) {
                             let why = "the header has no names";
-                            return Err(at_line(&source.path, record.line, why)
+                            return Err(Failure::at_line(&source.path, record.line, why)
                                 .hint("if the file has no header, pass --no-header"));
                         }
                         let found = Columns::find(&source.path, names, has_header, &options.key)?;
@@ -72,7 +72,7 @@ impl Set {
             };
             if record.width() != width {
                 let why = format!("{} fields; the header has {width}", record.width());
-                return Err(at_line(&source.path, record.line, &why));
+                return Err(Failure::at_line(&source.path, record.line, &why));
             }
             if builder.is_full() {
                 // It has more line ends than at first.
@@ -82,7 +82,7 @@ impl Set {
             let len = u32::try_from(record.text.len()).unwrap_or(u32::MAX);
             let parts = keys.iter().map(|&key| record.field(key));
             if parts.clone().any(|part| part.contains('\0')) {
-                return Err(at_line(&source.path, record.line, NUL)
+                return Err(Failure::at_line(&source.path, record.line, NUL)
                     .hint("the file is damaged or not UTF-8 text"));
             }
             builder.add(record.line, (record.offset, len), parts);

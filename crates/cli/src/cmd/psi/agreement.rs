@@ -84,7 +84,6 @@ pub(super) struct Columns {
 
 #[derive(Clone)]
 pub(super) struct Key {
-    /// Normalisers of its parts before they are compared.
     normalize: String,
     columns: Option<Vec<String>>,
     /// The number of our keys.
@@ -334,7 +333,8 @@ impl Agreed {
             1 => "both sides together".into(),
             _ => format!("both sides together with {threads} threads each"),
         };
-        let (size, takes) = (self.payload(), self.computing(threads));
+        let size = self.payload(assumption).unwrap_or_default();
+        let takes = self.computing(threads);
         lines.extend(estimate((size, "of traffic"), (takes, &computed)));
         lines
     }
@@ -386,8 +386,7 @@ impl Agreed {
         let all = all.join(" and ");
         let Method { base, adversary, .. } = self.terms.method;
         let base = base.info().name;
-        let normalize: Vec<_> = self.passes.iter().map(|it| it.key.normalize.as_str()).collect();
-        let normalize = normalize.join(" | ");
+        let normalize = self.terms.normalised().join(" | ");
         let bound = match self.largest_set() {
             Some(_) => {
                 "; the bound on keys holds for up to 2^80 hashes, except with probability about 2^-40"
@@ -400,8 +399,8 @@ impl Agreed {
         )
     }
 
-    /// Bytes of both parties under another assumption, for the same sizes.
-    fn payload_under(&self, assumption: Assumption) -> Option<u64> {
+    /// Bytes of both parties under this assumption.
+    fn payload(&self, assumption: Assumption) -> Option<u64> {
         let method = Method { assumption, ..self.terms.method };
         let bytes = |it: &Parameters| {
             let parameters = method.parameters(it.receiver_items(), it.sender_items());
@@ -417,7 +416,8 @@ impl Agreed {
 
     /// The bytes with LPN, if they are a tenth less at least.
     pub(super) fn hint(&self) -> Option<String> {
-        let (is, would) = (self.payload(), self.payload_under(Assumption::Lpn)?);
+        let is = self.payload(self.terms.method.assumption)?;
+        let would = self.payload(Assumption::Lpn)?;
         (would <= is / 10 * 9).then(|| {
             let [is, would] = [is, would].map(bytes);
             format!("with --assumption lpn on both sides: {would} instead of {is}; LPN is a younger assumption")
@@ -434,10 +434,6 @@ impl Agreed {
         };
         let all: Vec<_> = self.passes.iter().map(words).collect();
         format!("key columns: {}", all.join("; "))
-    }
-
-    fn payload(&self) -> u64 {
-        self.passes().map(|it| it.bytes(self.terms.method.base) as u64).sum()
     }
 
     /// About how long both parties compute, one after the other, with so many threads each.
@@ -461,9 +457,8 @@ impl Agreed {
         self.terms.report(info.name, info, (n, threads), costs)
     }
 
-    /// Returns the fields that the report does not have.
     pub(super) fn json(&self) -> Map<String, Value> {
-        let [symmetric, lpn] = Assumption::ALL.map(|it| self.payload_under(it));
+        let [symmetric, lpn] = Assumption::ALL.map(|it| self.payload(it));
         let more = json!({
             "function": self.terms.function.name(),
             "columns": self.terms.columns.as_ref().map(|columns| &columns.names),

@@ -182,14 +182,12 @@ impl Reader {
     }
 }
 
-/// The agreement with a peer, and the set that is compared.
 struct Agreed {
     stock: Arc<Stock>,
     parameters: Parameters,
 }
 
 impl Agreed {
-    /// Agrees with a peer that told these details.
     fn with(stock: Arc<Stock>, details: &Table) -> Result<Self, Failure> {
         let theirs = stock.terms.peers_keys(details, 0)?;
         Self::new(stock, theirs)

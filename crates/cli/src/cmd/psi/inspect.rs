@@ -1,9 +1,6 @@
 //! `foxtrot psi inspect`: how a set is read.
 
-use std::{
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -11,16 +8,14 @@ use crate::{
     args::{SetOptions, file},
     failure::Failure,
     files::write_rows,
-    output::say,
+    output::{self, say},
     report::object,
-    table::{Set, Shown},
+    table::{Set, Shown, printable, visible},
 };
 
 pub(super) fn print(path: &Path, options: &SetOptions, json: bool) -> Result<(), Failure> {
     let set = Set::read(path, options)?;
-    let mut out = io::stdout().lock();
-    if json { print_json(&set, &mut out) } else { print_table(&set, &mut out) }
-        .map_err(|e| Failure::stdout(&e))?;
+    output::print(if json { in_json(&set) } else { table(&set) })?;
     set.warnings().iter().for_each(|warning| say(warning));
     Ok(())
 }
@@ -39,27 +34,26 @@ fn shown(set: &Set) -> impl Iterator<Item = String> {
     })
 }
 
-fn print_table(set: &Set, out: &mut impl Write) -> io::Result<()> {
-    let listed = |names: &[&str]| {
-        names.iter().map(|name| crate::table::visible(name)).collect::<Vec<_>>().join(", ")
-    };
-    let columns = |names: &[&str]| format!("{} ({})", names.len(), listed(names));
+fn table(set: &Set) -> String {
+    let listed =
+        |names: &[&str]| names.iter().map(|name| visible(name)).collect::<Vec<_>>().join(", ");
     let mut table = vec![("format", set.form())];
     if let (Some(all), Some(keys)) = (set.columns(), set.key_columns()) {
         let all: Vec<_> = all.iter().map(String::as_str).collect();
-        table.extend([("columns", columns(&all)), ("key", listed(&keys))]);
+        let columns = format!("{} ({})", all.len(), listed(&all));
+        table.extend([("columns", columns), ("key", listed(&keys))]);
     }
     table.push(("normalisers", set.terms()));
     table.extend(set.findings.table(set.items.len()));
-    for (name, value) in table {
-        // Names of columns may be anything.
-        writeln!(out, "{:13}{}", format!("{name}:"), crate::table::printable(&value))?;
-    }
-    shown(set).try_for_each(|line| writeln!(out, "{line}"))?;
-    out.flush()
+    // Names of columns may be anything.
+    let lines = table.iter().map(|(name, value)| {
+        let name = format!("{name}:");
+        format!("{name:13}{}", printable(value))
+    });
+    lines.chain(shown(set)).collect::<Vec<_>>().join("\n")
 }
 
-fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
+fn in_json(set: &Set) -> String {
     let mut fields = object(json!({
         "schema": 1,
         "format": set.form(),
@@ -75,7 +69,7 @@ fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
         });
         fields.insert("shown".into(), shown.collect());
     }
-    writeln!(out, "{}", Value::Object(fields))
+    Value::Object(fields).to_string()
 }
 
 pub(super) fn write_left_out(

@@ -26,7 +26,6 @@ use crate::{
     workers::Workers,
 };
 
-/// The items that both sides have.
 pub(super) struct Found {
     pub(super) items: Vec<Vec<usize>>,
     /// The sender's fields, by our items; nothing without columns.

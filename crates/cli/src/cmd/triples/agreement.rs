@@ -154,7 +154,6 @@ impl Agreed {
         if start == end { 0 } else { self.record.count - start * self.record.kind.usable() as u64 }
     }
 
-    /// The figures of a run in which party 0, party 1 or both were here.
     pub(super) fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
         let (kind, n) = (self.record.kind, usize::try_from(self.made()).unwrap_or(usize::MAX));
         let name = format!("triples/{}", kind.name());
@@ -162,7 +161,6 @@ impl Agreed {
         Report::of_parties(about, (n, threads), costs)
     }
 
-    /// Returns the fields that the report does not have.
     pub(super) fn json(&self, files: &[String]) -> Map<String, Value> {
         let Record { kind, count, run, .. } = &self.record;
         object(json!({
@@ -191,7 +189,6 @@ fn of_rlwe(set: &params::Set, count: u64) -> (String, Option<String>) {
     (promise, warning)
 }
 
-/// Refuses a run that hides next to nothing.
 fn check_hidden(kind: Kind, count: u64) -> Result<(), Failure> {
     let Kind::Rlwe(set) = kind else { return Ok(()) };
     let hidden = set.hidden(count);
@@ -205,7 +202,6 @@ fn check_hidden(kind: Kind, count: u64) -> Result<(), Failure> {
     Err(Failure::usage(why).hint(with_more(set, count)))
 }
 
-/// Says how much a larger σ would hide.
 fn with_more(set: &params::Set, count: u64) -> String {
     let stronger = |it: &&params::Set| {
         let alike = it.bits() == set.bits() && it.fix().is_some() == set.fix().is_some();

@@ -192,15 +192,12 @@ impl Output {
     /// Removes what is behind so many batches: it is not known which of the others are right.
     pub(super) fn forget(&mut self, batches: u64) -> Result<(), Failure> {
         let forgotten = self.file.set_len(self.record.len_of(batches));
-        forgotten.and_then(|()| self.sync_data()).map_err(|e| Failure::writing(&self.path, &e))
+        let synced = forgotten.and_then(|()| self.unsynced.sync(&self.file));
+        synced.map_err(|e| Failure::writing(&self.path, &e))
     }
 
     pub(super) fn sync(&mut self) -> Result<(), Failure> {
-        self.sync_data().map_err(|e| self.failed(&e))
-    }
-
-    fn sync_data(&mut self) -> std::io::Result<()> {
-        self.unsynced.sync(&self.file)
+        self.unsynced.sync(&self.file).map_err(|e| self.failed(&e))
     }
 
     fn failed(&self, error: &std::io::Error) -> Failure {
@@ -239,22 +236,11 @@ fn batches_in(record: &Record, file: &mut File) -> std::io::Result<u64> {
         Err(e) if e.kind() != ErrorKind::UnexpectedEof => return Err(e),
         _ => return Ok(0),
     }
-    let len = file.metadata()?.len();
-    let (mut whole, mut more) = (0, record.batches() + 1);
-    // The greatest number of batches that fits.
-    while whole + 1 < more {
-        let middle = whole + (more - whole) / 2;
-        if record.len_of(middle) <= len { whole = middle } else { more = middle }
-    }
+    let whole = record.batches_of(file.metadata()?.len());
     // What was not brought to the disk before the system went down may read as zeros.
     let end = record.len_of(whole);
     let unsynced = end.saturating_sub(SYNC + record.batch_len() as u64).max(record.len_of(0));
-    if let Some(hole) = hole(file, unsynced, end)? {
-        while record.len_of(whole) > hole {
-            whole -= 1;
-        }
-    }
-    Ok(whole)
+    Ok(hole(file, unsynced, end)?.map_or(whole, |hole| record.batches_of(hole)))
 }
 
 /// Finds the first sixteen bytes that are all zero in a part of the file: shares never have so many. Then the part

@@ -86,6 +86,14 @@ impl Record {
         self.header().len() as u64 + records * record_len(self.kind.bits()) as u64
     }
 
+    /// Whole batches of so many bytes.
+    pub(super) fn batches_of(&self, len: u64) -> u64 {
+        match self.batches() {
+            all if len >= self.len_of(all) => all,
+            _ => len.saturating_sub(self.len_of(0)) / self.batch_len() as u64,
+        }
+    }
+
     pub(super) fn batch_len(&self) -> usize {
         let bits = self.kind.bits();
         self.kind.usable() / triples_per_record(bits) * record_len(bits)
