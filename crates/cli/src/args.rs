@@ -1,7 +1,6 @@
 //! The command line, as `clap` reads it.
 
 mod agreeing;
-mod browsers;
 mod examples;
 mod keys;
 mod peer;
@@ -28,7 +27,6 @@ use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 
 use agreeing::duplicates;
 pub(crate) use agreeing::{Agreeing, Counts, Joining, Sharing, Trying};
-pub(crate) use browsers::Browsers;
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
 pub(crate) use serving::{MostSessions, NamedSet, Standing};
@@ -36,7 +34,7 @@ pub(crate) use set::{Column, Delimiter, KeyColumns, OrKeys, OtherOptions, SetFor
 pub(crate) use sharding::{GatewayArgs, Sharding};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 pub use values::threads;
-use values::{address, between, named, route, seconds};
+use values::{address, between, named, origin, route, seconds};
 
 /// Seconds of a day.
 const A_DAY: u64 = 86_400;
@@ -466,8 +464,17 @@ pub(crate) struct Transport {
     /// here: let a proxy with TLS stand before it, or use it on one machine
     #[arg(long, value_name = "ADDR", value_parser = address, conflicts_with_all = ["identity", "peer", "insecure"])]
     pub(crate) websocket: Option<String>,
-    #[command(flatten)]
-    pub(crate) browsers: Browsers,
+    /// Also serve the page that opens a file and runs `psi receive` in the browser
+    #[arg(long, requires = "websocket")]
+    pub(crate) page: bool,
+    /// Accept pages of this origin, for example https://psi.example.org. Repeat for several; with --page, pages of
+    /// ADDR are accepted
+    #[arg(long, value_name = "ORIGIN", requires = "websocket", value_parser = origin)]
+    pub(crate) allow_origin: Vec<String>,
+    /// File with the token that browsers need, readable by its owner only; or with lines NAME TOKEN, one for each
+    /// peer [default: a new token, which is printed]
+    #[arg(long, help_heading = heading::SECURITY, value_name = "FILE", requires = "websocket")]
+    pub(crate) tokens: Option<PathBuf>,
     /// Meet the peer behind the gateway whose inner address is this, HOST:PORT; the peer connects to its outer
     /// address. See `foxtrot psi gateway`
     #[arg(long, value_name = "ADDR", requires = "route", value_parser = address)]

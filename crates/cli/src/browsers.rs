@@ -10,7 +10,7 @@ use foxtrot_net::jobs::hexadecimal;
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Browsers, Name},
+    args::{Name, Transport},
     failure::Failure,
     identity,
 };
@@ -49,8 +49,8 @@ impl Invitation {
     }
 }
 
-pub(crate) fn config(browsers: &Browsers) -> Result<(Config, Invitation), Failure> {
-    let Browsers { page, allow_origin, tokens } = browsers;
+pub(crate) fn config(transport: &Transport) -> Result<(Config, Invitation), Failure> {
+    let Transport { page, allow_origin, tokens, .. } = transport;
     if !page && allow_origin.is_empty() {
         return Err(Failure::usage("--websocket accepts pages of no origin")
             .hint("pass --allow-origin https://HOST, or --page"));

@@ -25,14 +25,11 @@ const DEFAULT: &str = "softspoken";
 fn preferred(purpose: Purpose) -> [Functionality; 3] {
     // Keys that are random if either party cheats need a random Δ; for all else given choices are
     // enough, and cost a message less.
-    match purpose {
-        Purpose::Random => {
-            [Functionality::Random, Functionality::Endemic, Functionality::ChosenMessage]
-        }
-        Purpose::Messages => {
-            [Functionality::Endemic, Functionality::Random, Functionality::ChosenMessage]
-        }
-    }
+    let [first, second] = match purpose {
+        Purpose::Random => [Functionality::Random, Functionality::Endemic],
+        Purpose::Messages => [Functionality::Endemic, Functionality::Random],
+    };
+    [first, second, Functionality::ChosenMessage]
 }
 
 /// The method of `n` transfers of one of two, as the user wants it, or else as the job has it.

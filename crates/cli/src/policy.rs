@@ -29,10 +29,13 @@ impl<'a> Under<'a> {
 
 /// Fails, before the peer is met, if the policy forbids what this side is about to say.
 pub(crate) fn check(policy: Option<&Policy>, hello: &Hello) -> Result<(), Failure> {
-    policy.map_or(Ok(()), |policy| policy.check_hello(hello)).map_err(|why| forbidden(&why))
+    Ok(policy.map_or(Ok(()), |policy| policy.check_hello(hello))?)
 }
 
-/// The failure of a run of which this side knows alone that it is forbidden.
-pub(crate) fn forbidden(why: &Forbidden) -> Failure {
-    Failure::usage(why.to_string()).hint("agree on another policy with the peer, or change the run")
+/// A run of which this side knows alone that it is forbidden.
+impl From<Forbidden> for Failure {
+    fn from(why: Forbidden) -> Self {
+        Self::usage(why.to_string())
+            .hint("agree on another policy with the peer, or change the run")
+    }
 }

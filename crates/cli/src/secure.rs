@@ -11,7 +11,7 @@ use crate::{
     identity,
     output::say,
     peers::Known,
-    policy::{Under, forbidden},
+    policy::Under,
 };
 
 /// The protection of a connection, from its first byte on.
@@ -27,15 +27,13 @@ impl Security {
     pub(crate) fn new(transport: &Transport, under: Option<Under<'_>>) -> Result<Self, Failure> {
         let security = Self::with_keys(transport, under)?;
         let Some(Under { policy, role }) = under else { return Ok(security) };
-        let ours = policy.check_key(role, security.ours.as_ref());
-        ours.map_err(|why| forbidden(&why))?;
+        policy.check_key(role, security.ours.as_ref())?;
         Ok(Self { config: security.config.policy(policy), ..security })
     }
 
     fn with_keys(transport: &Transport, under: Option<Under<'_>>) -> Result<Self, Failure> {
         let allowed = |key: Option<&Fingerprint>| {
-            let checked = under.map(|it| it.policy.check_key(it.role.other(), key));
-            checked.unwrap_or(Ok(())).map_err(|why| forbidden(&why))
+            under.map_or(Ok(()), |it| it.policy.check_key(it.role.other(), key))
         };
         // A serial line has a key of its own.
         if transport.insecure || transport.serial.is_some() {
@@ -44,7 +42,7 @@ impl Security {
         }
         if transport.websocket.is_some() {
             allowed(None)?;
-            let (config, invitation) = browsers::config(&transport.browsers)?;
+            let (config, invitation) = browsers::config(transport)?;
             return Ok(Self { config, ours: None, invitation: Some(invitation) });
         }
         let key = transport.identity.as_deref();

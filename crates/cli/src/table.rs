@@ -99,8 +99,8 @@ impl Set {
         self.columns.as_ref().map(|columns| columns.names.as_slice())
     }
 
-    pub(crate) fn key_columns(&self) -> Option<Vec<&str>> {
-        self.columns.as_ref().map(|columns| columns.key_names().collect())
+    pub(crate) fn key_columns(&self) -> Option<Vec<String>> {
+        self.columns.as_ref().map(Columns::key_names)
     }
 
     /// Returns the normalisation of the parts of a key, in the form in which both sides compare it.

@@ -43,8 +43,8 @@ impl Columns {
         Ok(columns)
     }
 
-    pub(super) fn key_names(&self) -> impl Iterator<Item = &str> {
-        self.keys.iter().map(|&key| self.names[key].as_str())
+    pub(super) fn key_names(&self) -> Vec<String> {
+        self.keys.iter().map(|&key| self.names[key].clone()).collect()
     }
 
     fn position(&self, path: &Path, header: bool, column: &Column) -> Result<usize, Failure> {

@@ -131,7 +131,7 @@ impl Set {
             take(number, &all.ok_or_else(changed)?)?;
         }
         self.source.check_unchanged()?;
-        Ok(columns.key_names().map(str::to_owned).collect())
+        Ok(columns.key_names())
     }
 
     /// Returns the most bytes that [`write`](Self::write) gives without more columns.

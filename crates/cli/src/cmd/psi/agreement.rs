@@ -131,10 +131,10 @@ impl Terms {
 
     /// These terms for a file, which was read once for each key.
     pub(super) fn of(&self, sets: &[Set]) -> Self {
-        let key = |set: &Set| {
-            let columns = set.key_columns();
-            let columns = columns.map(|names| names.into_iter().map(str::to_owned).collect());
-            Key { normalize: set.terms(), columns, size: set.items.len() }
+        let key = |set: &Set| Key {
+            normalize: set.terms(),
+            columns: set.key_columns(),
+            size: set.items.len(),
         };
         Self { keys: sets.iter().map(key).collect(), ..self.clone() }
     }

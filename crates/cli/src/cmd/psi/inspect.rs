@@ -36,11 +36,10 @@ fn shown(set: &Set) -> impl Iterator<Item = String> {
 
 fn table(set: &Set) -> String {
     let listed =
-        |names: &[&str]| names.iter().map(|name| visible(name)).collect::<Vec<_>>().join(", ");
+        |names: &[String]| names.iter().map(|name| visible(name)).collect::<Vec<_>>().join(", ");
     let mut table = vec![("format", set.form())];
     if let (Some(all), Some(keys)) = (set.columns(), set.key_columns()) {
-        let all: Vec<_> = all.iter().map(String::as_str).collect();
-        let columns = format!("{} ({})", all.len(), listed(&all));
+        let columns = format!("{} ({})", all.len(), listed(all));
         table.extend([("columns", columns), ("key", listed(&keys))]);
     }
     table.push(("normalisers", set.terms()));

@@ -64,13 +64,9 @@ pub(super) fn check(first: &Path, second: &Path) -> Result<Record, Failure> {
         done += n;
     }
     if let Some(at) = first_wrong {
-        let place = |input: &Input| {
-            format!(
-                "byte {} of {}",
-                input.header + at / each as u64 * len as u64,
-                input.path.display()
-            )
-        };
+        let behind = at / each as u64 * len as u64;
+        let place =
+            |input: &Input| format!("byte {} of {}", input.header + behind, input.path.display());
         let (zero, one) = (place(&inputs[0]), place(&inputs[1]));
         let why =
             format!("wrong triples: {wrong} of {count}; the first is {at}, at {zero} and {one}");
