@@ -13,8 +13,7 @@ use crate::{
     files::log_options,
 };
 
-const VERSION: u64 = 1;
-
+/// The beginning of every line, before its version.
 const BEGINNING: &str = "{\"audit\":";
 
 const FIELDS: [&str; 18] = [
@@ -43,7 +42,7 @@ fn line(record: &Map<String, Value>) -> String {
         let value = record.get(field).cloned().unwrap_or_default();
         format!(",\"{field}\":{value}")
     });
-    format!("{BEGINNING}{VERSION}{}}}\n", fields.collect::<String>())
+    format!("{BEGINNING}1{}}}\n", fields.collect::<String>())
 }
 
 /// Fails unless the file can be made, or is a log that only its owner can read and write.

@@ -2,6 +2,7 @@
 
 use std::{fmt::Display, io, path::Path};
 
+use foxtrot::Blame;
 use foxtrot_net::{
     ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError,
     hello::JOB,
@@ -27,7 +28,7 @@ pub(crate) const SIDES: &str = "one side passes --listen, the other --connect wi
 pub struct Failure {
     kind: Kind,
     message: String,
-    hint: Option<String>,
+    pub(crate) hint: Option<String>,
     told: Option<Reason>,
 }
 
@@ -101,10 +102,6 @@ impl Failure {
         &self.message
     }
 
-    pub(crate) fn into_hint(self) -> Option<String> {
-        self.hint
-    }
-
     /// A local file could not be read.
     #[must_use]
     pub fn reading(path: &Path, error: &io::Error) -> Self {
@@ -160,108 +157,101 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        let message = error.to_string();
-        match error {
-            Error::Protocol(foxtrot_ot::Error::Usage(_)) => Self::usage(message),
-            Error::Frame(FrameError::WrongTriples { .. }) => Self::peer(message)
-                .hint("earlier batches are kept; --resume on both sides repeats the failed batch"),
-            Error::Frame(FrameError::Transcript) => Self::peer(message).hint(
-                "no output was written; the connection or the peer is faulty; without --insecure TLS protects \
-                 the data",
-            ),
-            Error::Protocol(_) | Error::Frame(_) => Self::peer(message)
-                .hint("the peer is faulty or cheats; no output was written"),
-            Error::Unlucky => Self::run(message).hint("run it again"),
-            Error::Channel(ChannelError::Io {
-                kind: io::ErrorKind::ConnectionRefused | io::ErrorKind::TimedOut,
-                ..
-            }) => Self::run(message).hint(format!(
-                "{SIDES}; check the address, the port and the firewall, or raise --wait"
-            )),
-            Error::Channel(ChannelError::GivenUp(reason)) => {
-                let gone = Self { kind: Kind::Gone, ..Self::run(message) };
-                let hint = match reason {
-                    Reason::Busy => "try again later",
-                    Reason::TooLarge => "ask the peer to raise --max-memory, or use a smaller set",
-                    Reason::TooManyKeys => "raise --max-peer to accept the set",
-                    Reason::TooFewKeys => "lower --min-size to accept the set",
-                    Reason::UsedUp => {
-                        "try again tomorrow (UTC), or ask the peer to raise its limits per day"
-                    }
-                    Reason::NoSuchSet => {
-                        "ask the peer which names of sets it has, and pass one with --set"
-                    }
-                    _ => return gone,
-                };
-                gone.hint(hint)
-            }
-            Error::Channel(ChannelError::ClosedReceiving | ChannelError::ClosedSending) => {
-                Self { kind: Kind::Gone, ..Self::run(message) }
-            }
-            Error::Hello(
-                HelloError::Malformed
-                | HelloError::MalformedDetails
-                | HelloError::Confirmation
-                | HelloError::Unsolved
-                | HelloError::Offer { .. }
-                | HelloError::TooManyPeerKeys { .. }
-                | HelloError::TooFewPeerKeys { .. },
-            ) => Self::peer(message),
-            Error::Hello(HelloError::TooManyKeys { .. }) => {
-                Self::run(message).hint("ask the peer to raise --max-peer, or use a smaller set")
-            }
-            Error::Hello(HelloError::TooFewKeys { .. }) => {
-                Self::run(message).hint("use a larger set, or ask the peer to lower --min-size")
-            }
-            Error::Tls(TlsError::NotExpected { .. }) => Self::run(message)
-                .hint("compare it with `foxtrot keygen --show` at the peer; if it is right, pass it with --peer"),
-            Error::Tls(TlsError::NotTls) | Error::Hello(HelloError::NotAHello) => {
-                Self::run(message).hint("pass --insecure on both sides or on neither")
-            }
-            Error::Hello(HelloError::SameRole(_)) => {
-                Self::run(message).hint("one side runs `send`, the other `receive`")
-            }
-            Error::Hello(HelloError::Terms(differences)) => {
-                Self { hint: hint_of(&differences), ..Self::run(message) }
-            }
-            _ => Self::run(message),
-        }
-    }
-}
-
 impl From<foxtrot::Error> for Failure {
     fn from(error: foxtrot::Error) -> Self {
-        match error {
-            foxtrot::Error::Session(e) => e.into(),
-            foxtrot::Error::Usage(e) => e.into(),
-            e => Self::run(e.to_string()),
-        }
+        use HelloError::{Fingerprint, Reflection};
+        use foxtrot::Error::{Session, Usage};
+        let kind = match &error {
+            Usage(_) | Session(Error::Protocol(foxtrot_ot::Error::Usage(_))) => Kind::Usage,
+            Session(Error::Channel(
+                ChannelError::GivenUp(_)
+                | ChannelError::ClosedReceiving
+                | ChannelError::ClosedSending,
+            )) => Kind::Gone,
+            // It may be another peer that was reached.
+            Session(Error::Hello(Fingerprint | Reflection)) => Kind::Run,
+            error if error.blame() == Blame::Peer => Kind::Peer,
+            _ => Kind::Run,
+        };
+        let message = error.to_string();
+        let hint = if let Session(error) = &error { hint_of(error) } else { None };
+        Self { kind, hint, ..Self::run(message) }
     }
 }
 
 /// An error that a session's can be.
 trait Part: Into<Error> {}
 
+impl Part for Error {}
 impl Part for foxtrot_ot::Error {}
 impl Part for foxtrot_psi::paxos::Error {}
 impl Part for HelloError {}
 
 impl<E: Part> From<E> for Failure {
     fn from(error: E) -> Self {
-        let error: Error = error.into();
-        error.into()
+        foxtrot::Error::Session(error.into()).into()
     }
 }
 
 impl From<foxtrot_ot::Usage> for Failure {
     fn from(error: foxtrot_ot::Usage) -> Self {
-        foxtrot_ot::Error::from(error).into()
+        foxtrot::Error::from(error).into()
     }
 }
 
-fn hint_of(differences: &[Difference]) -> Option<String> {
+fn hint_of(error: &Error) -> Option<String> {
+    let hint = match error {
+        Error::Protocol(foxtrot_ot::Error::Usage(_)) => return None,
+        Error::Frame(FrameError::WrongTriples { .. }) => {
+            "earlier batches are kept; --resume on both sides repeats the failed batch"
+        }
+        Error::Frame(FrameError::Transcript) => {
+            "no output was written; the connection or the peer is faulty; without --insecure TLS protects \
+             the data"
+        }
+        Error::Protocol(_) | Error::Frame(_) => {
+            "the peer is faulty or cheats; no output was written"
+        }
+        Error::Unlucky => "run it again",
+        Error::Channel(ChannelError::Io {
+            kind: io::ErrorKind::ConnectionRefused | io::ErrorKind::TimedOut,
+            ..
+        }) => {
+            let check = "check the address, the port and the firewall, or raise --wait";
+            return Some(format!("{SIDES}; {check}"));
+        }
+        Error::Channel(ChannelError::GivenUp(reason)) => match reason {
+            Reason::Busy => "try again later",
+            Reason::TooLarge => "ask the peer to raise --max-memory, or use a smaller set",
+            Reason::TooManyKeys => "raise --max-peer to accept the set",
+            Reason::TooFewKeys => "lower --min-size to accept the set",
+            Reason::UsedUp => {
+                "try again tomorrow (UTC), or ask the peer to raise its limits per day"
+            }
+            Reason::NoSuchSet => "ask the peer which names of sets it has, and pass one with --set",
+            _ => return None,
+        },
+        Error::Hello(HelloError::TooManyKeys { .. }) => {
+            "ask the peer to raise --max-peer, or use a smaller set"
+        }
+        Error::Hello(HelloError::TooFewKeys { .. }) => {
+            "use a larger set, or ask the peer to lower --min-size"
+        }
+        Error::Tls(TlsError::NotExpected { .. }) => {
+            "compare it with `foxtrot keygen --show` at the peer; if it is right, pass it with --peer"
+        }
+        Error::Tls(TlsError::NotTls) | Error::Hello(HelloError::NotAHello) => {
+            "pass --insecure on both sides or on neither"
+        }
+        Error::Hello(HelloError::SameRole(_)) => "one side runs `send`, the other `receive`",
+        Error::Hello(HelloError::Terms(differences)) => return hint_of_terms(differences),
+        _ => return None,
+    };
+    Some(hint.into())
+}
+
+/// The hint for the difference that tells most.
+fn hint_of_terms(differences: &[Difference]) -> Option<String> {
     // Other commands, keys and functions differ also in terms of their own.
     let rank = |it: &&Difference| match it.key.as_str() {
         JOB => 0,
@@ -334,7 +324,7 @@ mod tests {
     use super::*;
 
     fn hint(error: Error) -> String {
-        Failure::from(error).continued_by("--resume continues it").into_hint().unwrap()
+        Failure::from(error).continued_by("--resume continues it").hint.unwrap()
     }
 
     #[test]
@@ -342,7 +332,7 @@ mod tests {
         let hint = |kind| {
             let (action, reason) = ("connect to a:1".into(), "no".into());
             let error = ChannelError::Io { action, within: None, kind, reason };
-            Failure::from(Error::Channel(error)).into_hint()
+            Failure::from(Error::Channel(error)).hint
         };
         let refused = hint(io::ErrorKind::ConnectionRefused).unwrap();
         assert!(refused.contains("the port and the firewall"), "{refused}");
@@ -354,7 +344,7 @@ mod tests {
     fn lifting_on_one_side_only_gets_a_hint_with_the_option() {
         let of = |here: &str, peer: Option<&str>| {
             let (here, peer) = (Some(here.into()), peer.map(Into::into));
-            hint_of(&[Difference { key: METHOD.into(), here, peer }])
+            hint_of_terms(&[Difference { key: METHOD.into(), here, peer }])
         };
         let lift = "pass --lift on both sides or on neither";
         assert_eq!(of("rlwe", Some("rlwe-lift")).as_deref(), Some(lift));

@@ -47,7 +47,8 @@ pub(crate) enum Access {
 
 /// A file that is being written. It goes away unless [`put_in_place`] takes it.
 pub(crate) struct Draft {
-    path: PathBuf,
+    /// The path as the user gave it.
+    pub(crate) path: PathBuf,
     /// The final place of the file: the target of a symbolic link, rather than the link.
     place: PathBuf,
     content: Content,
@@ -138,10 +139,6 @@ impl Draft {
             }
             Content::Held { .. } => Ok(()),
         }
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Failure> {

@@ -74,7 +74,7 @@ impl Host<'_> {
                     let failure = security.explain(e);
                     bar.suspend(|| log.refused(address.as_deref(), &source, &failure));
                     if address.is_some() {
-                        hint = failure.into_hint();
+                        hint = failure.hint;
                     }
                 }
                 None if until.is_none_or(|until| Instant::now() < until) => {
@@ -175,7 +175,7 @@ fn listen(
     output.listening_on(listener.local_addr());
     if let Some(invitation) = &security.invitation {
         say(&invitation.words(listener.local_addr()));
-    } else if security.is_none() && !listener.local_addr().ip().is_loopback() {
+    } else if security.ours.is_none() && !listener.local_addr().ip().is_loopback() {
         output
             .note("warning: other machines can connect to this address without a key (--insecure)");
     }
@@ -236,14 +236,14 @@ impl Log {
     /// A connection that became no session. Without an address, the system did not give us the connection.
     fn refused(&mut self, address: Option<&str>, source: &str, failure: &Failure) {
         let source = if address.is_some() { source } else { "this system" };
-        if self.refused.count(source, Instant::now()) || self.output.is_verbose() {
+        if self.refused.count(source, Instant::now()) || self.output.verbose {
             let from = address.map(|it| format!("refused a connection from {it}: "));
             self.output.note(&(from.unwrap_or_default() + failure.message()));
         }
     }
 
     fn failed(&mut self, number: usize, peer: &str, counted_as: &str, failure: &Failure) {
-        if self.failed.count(counted_as, Instant::now()) || self.output.is_verbose() {
+        if self.failed.count(counted_as, Instant::now()) || self.output.verbose {
             say(&format!("session {number} with {peer} failed: {}", failure.message()));
         }
     }
@@ -255,7 +255,7 @@ impl Log {
     fn summarise(&mut self, now: Instant) {
         // With --verbose everything has been told.
         let (refused, failed) = (self.refused.summaries(now), self.failed.summaries(now));
-        if !self.output.is_verbose() {
+        if !self.output.verbose {
             refused.iter().for_each(|line| self.output.note(line));
             failed.iter().for_each(|line| say(line));
         }

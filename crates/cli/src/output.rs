@@ -33,7 +33,7 @@ pub(crate) fn report(failure: Failure) -> ExitCode {
     let status = ExitCode::from(failure.status());
     if !failure.is_silent() {
         say(failure.message());
-        if let Some(hint) = failure.into_hint() {
+        if let Some(hint) = failure.hint {
             let _ = writeln!(io::stderr(), "hint: {hint}");
         }
     }
@@ -47,8 +47,8 @@ pub(crate) fn print(line: impl Display) -> Result<(), Failure> {
 /// The amount of messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Output {
-    quiet: bool,
-    verbose: bool,
+    pub(crate) quiet: bool,
+    pub(crate) verbose: bool,
     /// True if one JSON object about the run goes to standard output.
     pub(crate) json: bool,
 }
@@ -75,14 +75,6 @@ impl Output {
         if self.verbose {
             say(message);
         }
-    }
-
-    pub(crate) fn is_verbose(self) -> bool {
-        self.verbose
-    }
-
-    pub(crate) fn is_quiet(self) -> bool {
-        self.quiet
     }
 
     /// Prints the listening address, in any case: scripts wait for it.

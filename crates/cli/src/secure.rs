@@ -79,10 +79,6 @@ impl Security {
         Self { config: self.config.timeout(timeout), ..self }
     }
 
-    pub(crate) fn is_none(&self) -> bool {
-        self.ours.is_none()
-    }
-
     pub(crate) fn explain(&self, error: Error) -> Failure {
         match (self.ours, &error) {
             (Some(ours), Error::Session(net::Error::Tls(net::TlsError::NotAccepted))) => {

@@ -40,7 +40,7 @@ use agreement::{Agreed, Columns, Terms};
 use party::{Found, Party};
 use serve::Server;
 use shards::Worker;
-use shelf::Stock;
+use shelf::{Shelf, Stock};
 
 /// The field of a record for our own normalisers, whose dates may have another format than the peer's.
 const OUR_NORMALIZE: &str = "our_normalize";
@@ -127,7 +127,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 }
             };
             let files = serve::files(set.as_ref(), named);
-            let shelf = serve::open(files, standing.reload, stock)?;
+            let shelf = Shelf::open(files, standing.reload, stock)?;
             let recorder = Recorder::of_many(transport, agreeing.audit.as_deref());
             let (workers, normalize) =
                 (Workers::new(common.threads)?, options.normalisers_in_full());

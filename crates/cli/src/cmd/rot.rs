@@ -96,7 +96,7 @@ fn put(job: Job<'_>, drafts: Vec<Draft>, existing: Existing) -> Result<Vec<Strin
 }
 
 fn names(drafts: &[Draft]) -> Vec<String> {
-    drafts.iter().map(|draft| draft.path().display().to_string()).collect()
+    drafts.iter().map(|draft| draft.path.display().to_string()).collect()
 }
 
 fn of_both(prefix: &Path) -> [PathBuf; 2] {

@@ -108,9 +108,9 @@ mod tests {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         let wanted: Vec<Column> = wanted.iter().map(|text| text.parse().unwrap()).collect();
         let columns = Columns::find(Path::new("a.csv"), names, header, &wanted);
-        columns.map(|columns| columns.keys).map_err(|e| {
-            format!("{}: {}", e.message().to_owned(), e.into_hint().unwrap_or_default())
-        })
+        columns
+            .map(|columns| columns.keys)
+            .map_err(|e| format!("{}: {}", e.message().to_owned(), e.hint.unwrap_or_default()))
     }
 
     #[test]

@@ -1,9 +1,6 @@
 //! `psi send --serve`: sets for all peers that come.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::PathBuf, sync::Arc};
 
 use foxtrot::{
     Daily, MostPerDay,
@@ -131,25 +128,6 @@ impl Server {
             Ok((agreed, report))
         })
     }
-}
-
-/// Reads the files of a server, and reads them again when they change, if that is wanted.
-pub(super) fn open(
-    files: Vec<(Option<String>, PathBuf)>,
-    reload: bool,
-    read: impl Fn(&Path) -> Result<Stock, Failure> + Send + 'static,
-) -> Result<Arc<Shelf>, Failure> {
-    match files.iter().filter(|(_, path)| path == Path::new("-")).count() {
-        0 => {}
-        1 if !reload => {}
-        1 => return Err(Failure::usage("--reload needs files; standard input is read once")),
-        _ => return Err(Failure::usage("only one set can be read from standard input")),
-    }
-    let shelf = Arc::new(Shelf::fill(files, &read)?);
-    if reload {
-        Arc::clone(&shelf).reload(read)?;
-    }
-    Ok(shelf)
 }
 
 pub(super) fn files(set: Option<&PathBuf>, named: &[NamedSet]) -> Vec<(Option<String>, PathBuf)> {

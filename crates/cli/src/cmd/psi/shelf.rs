@@ -40,11 +40,18 @@ struct Book {
 }
 
 impl Shelf {
-    /// Reads all sets, whose names differ.
-    pub(super) fn fill(
+    /// Reads all sets, whose names differ, and reads their files again when they change, if that is wanted.
+    pub(super) fn open(
         sets: Vec<(Option<String>, PathBuf)>,
-        read: impl Fn(&Path) -> Result<Stock, Failure>,
-    ) -> Result<Self, Failure> {
+        reload: bool,
+        read: impl Fn(&Path) -> Result<Stock, Failure> + Send + 'static,
+    ) -> Result<Arc<Self>, Failure> {
+        match sets.iter().filter(|(_, path)| path == Path::new("-")).count() {
+            0 => {}
+            1 if !reload => {}
+            1 => return Err(Failure::usage("--reload needs files; standard input is read once")),
+            _ => return Err(Failure::usage("only one set can be read from standard input")),
+        }
         let mut books: Vec<Book> = Vec::new();
         for (name, path) in sets {
             if let Some(name) =
@@ -64,7 +71,11 @@ impl Shelf {
             }
             books.push(Book { name, path, stock: Mutex::new(stock), read: stamp });
         }
-        Ok(Self { books })
+        let shelf = Arc::new(Self { books });
+        if reload {
+            Arc::clone(&shelf).reload(read)?;
+        }
+        Ok(shelf)
     }
 
     /// The set that a peer with these details asks for, as it is now.
@@ -87,7 +98,7 @@ impl Shelf {
     }
 
     /// Reads files again whenever they have changed, as long as the process runs.
-    pub(super) fn reload(
+    fn reload(
         self: Arc<Self>,
         read: impl Fn(&Path) -> Result<Stock, Failure> + Send + 'static,
     ) -> Result<(), Failure> {

@@ -337,10 +337,7 @@ mod tests {
         for resume in [false, true] {
             let said = Folder::find(&dir.path().join("t"), resume).err().unwrap();
             assert!(said.message().ends_with("exists without triples to continue"));
-            assert_eq!(
-                said.into_hint().unwrap(),
-                "remove the directory and start again on both sides"
-            );
+            assert_eq!(said.hint.unwrap(), "remove the directory and start again on both sides");
         }
     }
 }

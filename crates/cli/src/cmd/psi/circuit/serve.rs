@@ -8,8 +8,8 @@ use foxtrot_net::jobs::memory_of_count;
 use super::{
     super::{
         OUR_NORMALIZE,
-        serve::{Server, open},
-        shelf::Stock,
+        serve::Server,
+        shelf::{Shelf, Stock},
     },
     Agreed, Reader,
 };
@@ -37,7 +37,7 @@ pub(super) fn answer_all(
         policy::check(stock.terms.policy.as_deref(), &stock.terms.hello())?;
         Ok(stock)
     };
-    let shelf = open(vec![(None, set.clone())], standing.reload, stock)?;
+    let shelf = Shelf::open(vec![(None, set.clone())], standing.reload, stock)?;
     let recorder = Recorder::of_many(transport, agreeing.audit.as_deref());
     let workers = Workers::new(common.threads)?;
     let server = Server { shelf, workers, output, recorder, normalize };
