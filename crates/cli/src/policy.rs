@@ -15,10 +15,11 @@ pub(crate) struct Under<'a> {
     pub(crate) role: Role,
 }
 
-pub(crate) fn read(path: &Path) -> Result<Policy, Failure> {
+pub(crate) fn read(path: Option<&Path>) -> Result<Option<Arc<Policy>>, Failure> {
+    let Some(path) = path else { return Ok(None) };
     let text = fs::read_to_string(path).map_err(|e| Failure::reading(path, &e))?;
     let wrong = |e| Failure::usage(format!("policy {}, {e}", path.display()));
-    Policy::parse(&text).map_err(wrong)
+    Policy::parse(&text).map(Arc::new).map(Some).map_err(wrong)
 }
 
 impl<'a> Under<'a> {

@@ -77,7 +77,7 @@ impl<'a> Way<'a> {
         output: Output,
     ) -> Result<Link, Failure> {
         let security = self.security.within(common.timeout);
-        let has_keys = !security.ours.is_none();
+        let has_keys = security.ours.is_some();
         let link = match self.address {
             Address::Listen(address) => {
                 Host { address, security, hello, output }.first_peer(self.wait)?

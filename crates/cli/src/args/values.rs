@@ -68,10 +68,12 @@ pub(super) fn named<V: Copy + Send + Sync + 'static, const N: usize>(
     })
 }
 
-/// Parses the number of a party.
-pub(super) fn party(text: &str) -> Result<u8, String> {
-    let number = text.parse().ok().filter(|party| *party <= 1);
-    number.ok_or_else(|| "must be 0 or 1".into())
+/// A parser of some numbers.
+pub(super) fn among<N: FromStr + PartialEq + Clone, const LEN: usize>(
+    numbers: [N; LEN],
+    otherwise: &'static str,
+) -> impl Fn(&str) -> Result<N, &'static str> + Clone {
+    move |text| text.parse().ok().filter(|number| numbers.contains(number)).ok_or(otherwise)
 }
 
 /// Parses a number of threads.

@@ -10,21 +10,15 @@ mod serve;
 mod shards;
 mod shelf;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
 
-use foxtrot::{
-    policy::Policy,
-    psi::{Function, fields::Fields},
-};
+use foxtrot::psi::{Function, fields::Fields};
 use foxtrot_net::{Reason, hello::Role, jobs::SET};
 use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Agreeing, Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Trying, file},
+    args::{Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Trying, file},
     confirm::confirm,
     failure::Failure,
     local::both,
@@ -111,7 +105,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 return ours.run(sharing_fields);
             }
             let Meeting { most, agreeing, rests, resume_base, transport, common, .. } = meeting;
-            let policy = read_policy(agreeing)?;
+            let policy = policy::read(agreeing.policy.as_deref())?;
             let way = Way::prepare(transport, Under::of(&policy, Role::Sender))?;
             let way = serve::limit(resuming(way, resume_base), standing)?;
             let (output, method) = (Output::new(common), method::psi(common, rests.assumption)?);
@@ -223,7 +217,7 @@ impl Ours<'_> {
     ) -> Result<(), Failure> {
         let Meeting { most, agreeing, rests, resume_base, sharding, transport, common } =
             self.meeting;
-        let (role, policy) = (self.role, read_policy(agreeing)?);
+        let (role, policy) = (self.role, policy::read(agreeing.policy.as_deref())?);
         let mut way = resuming(Way::prepare(transport, Under::of(&policy, role))?, resume_base);
         let worker = Worker::of(sharding, role)?;
         let mut options = self.options.with(self.or_keys)?;
@@ -312,11 +306,6 @@ fn function(has_columns: bool, both: bool) -> Function {
         (false, true) => Function::Both,
         (false, false) => Function::Intersection,
     }
-}
-
-fn read_policy(agreeing: &Agreeing) -> Result<Option<Arc<Policy>>, Failure> {
-    let policy = agreeing.policy.as_deref().map(policy::read).transpose()?;
-    Ok(policy.map(Arc::new))
 }
 
 /// Keeps base OTs for later sessions with the peer, if that is wanted.

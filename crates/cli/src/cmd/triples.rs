@@ -88,7 +88,7 @@ fn generate(
         entry.met(&link);
         let agreed = Agreed::on(&terms, &link)?;
         entry.set("run", agreed.record.run.as_str());
-        agreed.tell(&terms, output, workers.threads());
+        agreed.words(&terms, workers.threads()).iter().for_each(|line| output.note(line));
         let cost = make(link, &agreed, &folder, &workers, output)?;
         let report = agreed.report(workers.threads(), cost.of(terms.role()));
         entry.ran(&report, &cost);
@@ -119,7 +119,7 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
         },
         |link| {
             let agreed = Agreed::on(&one, &link)?;
-            agreed.tell(&one, output, workers.threads());
+            agreed.words(&one, workers.threads()).iter().for_each(|line| output.note(line));
             let cost = make(link, &agreed, &folder, &workers, output)?;
             Ok((agreed, cost))
         },

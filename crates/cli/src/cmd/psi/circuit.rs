@@ -21,8 +21,8 @@ use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
 use super::{
-    OF_B, OUR_NORMALIZE, agreement::Terms, party::show, read, read_policy, same_terms,
-    serve::limit, shelf::Stock,
+    OF_B, OUR_NORMALIZE, agreement::Terms, party::show, read, same_terms, serve::limit,
+    shelf::Stock,
 };
 use crate::{
     args::{Column, Common, Counting, Counts, SetOptions, Summing, Trying},
@@ -32,7 +32,7 @@ use crate::{
     local::both,
     method,
     output::{Output, print},
-    policy::Under,
+    policy::{self, Under},
     reach::Way,
     record::{Entry, Recorder},
     report::{Report, counted, object},
@@ -59,7 +59,7 @@ pub(super) fn run(options: &Counting, summing: Option<&Summing>) -> Result<(), F
         None => (Function::Count, transport.connect.is_some()),
     };
     let role = if receives { Role::Receiver } else { Role::Sender };
-    let policy = read_policy(agreeing)?;
+    let policy = policy::read(agreeing.policy.as_deref())?;
     let way = Way::prepare(transport, Under::of(&policy, role))?;
     let terms = Terms::new(role, method::circuit(common)?, [most.keys, most.least], policy);
     let (min_count, largest) = (options.min_count, summing.map(|it| it.largest));

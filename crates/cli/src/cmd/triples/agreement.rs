@@ -19,7 +19,6 @@ use crate::{
     args::{Common, TriplesMethod, TriplesOut},
     failure::Failure,
     link::{Cost, Link},
-    output::Output,
     report::{Report, estimate, object},
 };
 
@@ -102,11 +101,7 @@ impl Agreed {
         Ok(Self { record, batches: terms.earlier.unwrap_or(0).min(theirs)..all })
     }
 
-    pub(super) fn tell(&self, terms: &Terms, output: Output, threads: usize) {
-        self.words(terms, threads).iter().for_each(|line| output.note(line));
-    }
-
-    fn words(&self, terms: &Terms, threads: usize) -> Vec<String> {
+    pub(super) fn words(&self, terms: &Terms, threads: usize) -> Vec<String> {
         let Record { kind, count, .. } = self.record;
         let (bits, name) = (kind.bits(), kind.name());
         let triples = if count == 1 { "triple" } else { "triples" };
