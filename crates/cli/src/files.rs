@@ -92,12 +92,6 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 impl Draft {
     pub(crate) fn begin(access: Access, path: &Path, len: u64) -> Result<Self, Failure> {
         let failed = |e: io::Error| Failure::writing(path, &e);
-        let draft = |place, content| Self {
-            path: path.to_owned(),
-            place,
-            content,
-            unsynced: Unsynced::default(),
-        };
         let held = |place: PathBuf, to: Option<File>| {
             if to.as_ref().is_some_and(File::is_terminal) {
                 return Err(Failure::usage(format!("{} is a terminal", path.display())));
@@ -106,7 +100,8 @@ impl Draft {
             let (mut bytes, len) = (Vec::new(), usize::try_from(len).unwrap_or(usize::MAX));
             let room = bytes.try_reserve_exact(len);
             room.map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
-            Ok(draft(place, Content::Held { to, bytes: Zeroizing::new(bytes) }))
+            let content = Content::Held { to, bytes: Zeroizing::new(bytes) };
+            Ok(Self { path: path.to_owned(), place, content, unsynced: Unsynced::default() })
         };
         match Target::of(path).map_err(failed)? {
             Target::Open(open) => {
@@ -127,7 +122,8 @@ impl Draft {
             }
             Target::Place(place, there) => {
                 let file = begin_beside(&place, access, there).map_err(failed)?;
-                Ok(draft(place, Content::Beside(file)))
+                let (path, content) = (path.to_owned(), Content::Beside(file));
+                Ok(Self { path, place, content, unsynced: Unsynced::default() })
             }
         }
     }

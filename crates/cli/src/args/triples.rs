@@ -37,7 +37,7 @@ pub(crate) enum TriplesCommand {
     #[command(mut_args(for_triples))]
     Generate {
         /// Number of this party; the peer is the other one
-        #[arg(long, help_heading = heading::CONNECTION, value_name = "0|1", value_parser = among([0, 1], "must be 0 or 1"))]
+        #[arg(long, help_heading = heading::CONNECTION, value_name = "0|1", value_parser = among([0_u8, 1], "must be 0 or 1"))]
         party: u8,
         #[command(flatten)]
         out: TriplesOut,
@@ -67,11 +67,11 @@ pub(crate) struct TriplesOut {
     #[arg(short = 'n', long = "count", value_name = "N", value_parser = between::<u64>(1..=1 << 40))]
     pub(crate) count: u64,
     /// Bits of a share: 8, 16, 32 or 64, or 1 for XOR shares of AND triples (must be the same on both sides)
-    #[arg(long, value_name = "BITS", value_parser = among([1, 8, 16, 32, 64], "must be 1, 8, 16, 32 or 64"))]
+    #[arg(long, value_name = "BITS", value_parser = among([1_u32, 8, 16, 32, 64], "must be 1, 8, 16, 32 or 64"))]
     pub(crate) bits: u32,
     /// Statistical security of rlwe and auto per batch of 4095 to 32767 triples, 40 or 64 bits; the run
     /// prints its total (must be the same on both sides)
-    #[arg(long, help_heading = heading::SECURITY, value_name = "BITS", default_value = "40", value_parser = among([40, 64], "must be 40 or 64"))]
+    #[arg(long, help_heading = heading::SECURITY, value_name = "BITS", default_value = "40", value_parser = among([40_u32, 64], "must be 40 or 64"))]
     pub(crate) sigma: u32,
     /// Protocol (must be the same on both sides) [default: rlwe; with --bits 1, gilboa]
     #[arg(long, help_heading = heading::SECURITY, value_enum)]

@@ -129,7 +129,7 @@ impl Terms {
         }
     }
 
-    /// These terms for a file, which was read once for each key.
+    /// Adds the keys of a file, which was read once for each key.
     pub(super) fn of(&self, sets: &[Set]) -> Self {
         let key = |set: &Set| Key {
             normalize: set.terms(),

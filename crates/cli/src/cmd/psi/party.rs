@@ -163,7 +163,7 @@ impl Party<'_> {
         Ok(job.base(self.agreed.terms.method.base, n)?)
     }
 
-    /// What a pass takes, of which only the first is over the base OTs of the last session.
+    /// Begins a pass, of which only the first is over the base OTs of the last session.
     fn begin<'a>(
         &'a self,
         job: &'a Job<'_>,

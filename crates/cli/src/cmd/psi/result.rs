@@ -91,8 +91,7 @@ pub(super) fn deliver(
         }
     }
     let keys: usize = found.iter().map(Vec::len).sum();
-    let wrote =
-        file(&out.output).map_or(String::new(), |path| format!(", written to {}", path.display()));
+    let wrote = to.map_or(String::new(), |path| format!(", written to {}", path.display()));
     let (mut words, rows) = (counted(keys, "key in common"), counted(rows.len(), "row"));
     if found.len() > 1 {
         let each = found.iter().zip(&names).map(|(found, name)| format!("{} {name}", found.len()));
