@@ -29,14 +29,19 @@ pub struct Failure {
     kind: Kind,
     message: String,
     pub(crate) hint: Option<String>,
+    /// The reason that the peer is told, if it is one of its own.
     told: Option<Reason>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
+    /// The network, a file, a disagreement.
     Run,
+    /// The peer ended the run.
     Gone,
+    /// The command line or a local input file.
     Usage,
+    /// The peer sent bytes that cannot be, or failed a check.
     Peer,
     /// The reader of our output has gone.
     BrokenPipe,
@@ -179,7 +184,7 @@ impl From<foxtrot::Error> for Failure {
     }
 }
 
-/// An error that a session's can be.
+/// An error that can be part of a session's error.
 trait Part: Into<Error> {}
 
 impl Part for Error {}
@@ -252,9 +257,8 @@ fn hint_of(error: &Error) -> Option<String> {
 
 /// The hint for the difference that tells most.
 fn hint_of_terms(differences: &[Difference]) -> Option<String> {
-    // Other commands, keys and functions differ also in terms of their own.
+    // Keys and functions differ also in terms of their own.
     let rank = |it: &&Difference| match it.key.as_str() {
-        JOB => 0,
         NORMALIZE | OR_NORMALIZE | RUN => 1,
         METHOD if lifts_differ(it) => 1,
         FUNCTION => 2,
@@ -268,6 +272,8 @@ fn hint_of_terms(differences: &[Difference]) -> Option<String> {
 fn term_hint(difference: &Difference) -> Option<String> {
     let hint = match difference.key.as_str() {
         JOB => "run the same command on both sides: `foxtrot psi`, `ot`, `rot` or `triples`",
+        // The peer alone can have no say in what a job that lacks them advises.
+        NORMALIZE | RUN if difference.here.is_none() => return None,
         NORMALIZE => return Some(normalize_hint(difference)),
         OR_NORMALIZE => "pass as many --or-key on both sides, and the same normalisers for each",
         RUN => "continue the same run with --resume on both sides, or remove DIR.partial on both",
@@ -338,6 +344,61 @@ mod tests {
         assert!(refused.contains("the port and the firewall"), "{refused}");
         assert_eq!(hint(io::ErrorKind::TimedOut), Some(refused));
         assert_eq!(hint(io::ErrorKind::AddrInUse), None);
+    }
+
+    #[test]
+    fn the_exit_status_says_who_is_to_blame() {
+        use HelloError::*;
+        let offer = Offer { key: "keys", value: None };
+        let (theirs, ours) = (9, 9);
+        for error in [
+            Malformed,
+            MalformedDetails,
+            Confirmation,
+            Unsolved,
+            offer,
+            TooManyPeerKeys { theirs, most: 1 },
+            TooFewPeerKeys { theirs, least: 10 },
+        ] {
+            assert_eq!(Failure::from(error.clone()).status(), 3, "{error:?}");
+        }
+        for error in [
+            NotAHello,
+            Version { peer: 1, ours: 2 },
+            SameRole(foxtrot_net::hello::Role::Sender),
+            SameSide { side: "initiator" },
+            Reflection,
+            Fingerprint,
+            Terms(Vec::new()),
+            TooManyKeys { ours, most: 1 },
+            TooFewKeys { ours, least: 10 },
+            Refused(Reason::Busy),
+            TooLong { what: "the hello", max: 1 },
+            Randomness("none".into()),
+        ] {
+            assert_eq!(Failure::from(error.clone()).status(), 1, "{error:?}");
+        }
+        let usage = foxtrot_ot::Usage::BatchTooLarge { n: 2, max: 1 };
+        let status = |error: Error| Failure::from(error).status();
+        assert_eq!(Failure::from(usage.clone()).status(), 2);
+        assert_eq!(status(Error::Protocol(usage.into())), 2);
+        assert_eq!(status(Error::Protocol(foxtrot_ot::Misbehaved::Challenge.into())), 3);
+        assert_eq!(status(FrameError::Lane { got: 9 }.into()), 3);
+        assert_eq!(status(Error::Unlucky), 1);
+        assert_eq!(status(TlsError::NotTls.into()), 1);
+        for reason in [Reason::Undecodable, Reason::CheckFailed, Reason::Busy, Reason::TooLarge] {
+            let gone = Failure::from(Error::Channel(ChannelError::GivenUp(reason)));
+            assert!(gone.is_the_peers_end() && gone.status() == 1, "{reason:?}");
+        }
+        let gone = Failure::from(Error::Channel(ChannelError::ClosedSending));
+        assert!(gone.is_the_peers_end() && gone.status() == 1);
+    }
+
+    #[test]
+    fn a_term_that_only_the_peer_has_advises_nothing_about_our_files() {
+        let alone = |key: &str| Difference { key: key.into(), here: None, peer: Some("1".into()) };
+        assert_eq!(hint_of_terms(&[alone(RUN), alone(NORMALIZE)]), None);
+        assert!(hint_of_terms(&[alone(OR_NORMALIZE)]).is_some());
     }
 
     #[test]

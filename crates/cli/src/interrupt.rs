@@ -8,8 +8,10 @@ use std::{
 
 use crate::{failure::INTERRUPTED, files, output::say, record};
 
+/// The hint after an interrupt.
 static HINT: Mutex<Option<&str>> = Mutex::new(None);
 
+/// More to do at an interrupt.
 static THEN: Mutex<Option<fn()>> = Mutex::new(None);
 
 /// Does more at an interrupt from now on: it ends processes that this one has started.

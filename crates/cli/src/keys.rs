@@ -43,7 +43,7 @@ impl Party {
         Ok(Self { method, n, messages, workers, output })
     }
 
-    /// Copies the terms for another party on the same threads, which says nothing.
+    /// Makes a party that says nothing, with the same terms, on the same threads.
     pub(crate) fn for_another(&self) -> Self {
         let (workers, output) = (self.workers.for_another(), Output::in_background());
         Self { workers, output, ..self.clone() }

@@ -19,6 +19,7 @@ use foxtrot_psi::{
 
 use crate::{args::Common, failure::Failure};
 
+/// The extension that is taken unless another is named.
 const DEFAULT: &str = "softspoken";
 
 /// Kinds of base OTs that a job takes below an extension, the best first.

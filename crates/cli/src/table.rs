@@ -32,7 +32,7 @@ pub(crate) use foxtrot::psi::keys::Item;
 
 /// A set that has been read. In memory are 48 bytes for each row, and 12 more while it is read.
 pub(crate) struct Set {
-    /// Each key's item once, in the order of the file.
+    /// Each key's item once, in the order of the file. Rows index into them: they may only grow.
     pub(crate) items: Zeroizing<Vec<Item>>,
     rows: Vec<Row>,
     pub(crate) findings: Findings,

@@ -112,7 +112,10 @@ fn of(path: &str) -> String {
     let of_group = |text: &'static str| text.strip_prefix(path)?.strip_prefix(":\n");
     let lines = GROUPS.split("\n\n").find_map(of_group).map(str::to_owned);
     let lines = lines.unwrap_or_else(|| {
-        let is_of = |it: &&str| format!("foxtrot {it} ").starts_with(&format!("{path} "));
+        let command = path.trim_start_matches("foxtrot").trim_start();
+        let is_of = |it: &&str| {
+            it.strip_prefix(command).is_some_and(|it| it.is_empty() || it.starts_with(' '))
+        };
         let ours = EXAMPLES.split("\n  foxtrot ").filter(is_of);
         ours.map(|it| format!("  foxtrot {it}")).collect::<Vec<_>>().join("\n")
     });

@@ -112,6 +112,7 @@ mod tests {
             assert!(address(wrong).is_err(), "{wrong}");
         }
     }
+
     #[test]
     fn an_origin_has_a_scheme_and_a_host_and_no_path() {
         for good in ["https://psi.example.org", "http://localhost:8080", "http://[::1]:80"] {

@@ -39,6 +39,7 @@ use shelf::{Shelf, Stock};
 /// The field of a record for our own normalisers, whose dates may have another format than the peer's.
 const OUR_NORMALIZE: &str = "our_normalize";
 
+/// Options for the second file, in place of those for one.
 const OF_B: [(&str, &str); 6] = [
     ("--or-key ", "--or-key-b "),
     ("--or-normalize ", "--or-normalize-b "),

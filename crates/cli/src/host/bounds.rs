@@ -1,4 +1,4 @@
-//! Why a session is not admitted.
+//! Reasons why a session is not admitted.
 
 use foxtrot_net::gate::Full;
 

@@ -16,6 +16,7 @@ const SOURCES: usize = 16;
 
 /// Decides which events are told, and counts the others.
 pub(super) struct Refusals {
+    /// The name of the events, in the plural.
     what: &'static str,
     since: Instant,
     sources: BTreeMap<String, usize>,

@@ -21,6 +21,7 @@ pub(super) struct Places {
     first: Vec<u64>,
 }
 
+/// Places that are named.
 const NAMED: usize = 5;
 
 impl Places {

@@ -57,8 +57,9 @@ pub(super) struct Terms {
     pub(super) method: Method,
     /// The keys by which rows are compared, one pass each.
     pub(super) keys: Vec<Key>,
-    /// The most and the fewest keys that the peer may have.
+    /// The most keys that the peer may have.
     pub(super) most: usize,
+    /// The fewest.
     pub(super) least: usize,
     pub(super) function: Function,
     /// Columns of the sender: those that it shares, those that the receiver asks for, or those that it gets.
@@ -84,6 +85,7 @@ pub(super) struct Columns {
 
 #[derive(Clone)]
 pub(super) struct Key {
+    /// The normalisers of its parts.
     normalize: String,
     columns: Option<Vec<String>>,
     /// The number of our keys.
@@ -544,7 +546,56 @@ fn normalisers_in_words(terms: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use foxtrot::psi::fields::Duplicates;
+    use foxtrot_ot::base::{Adversary, roted::Endemic};
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn terms(role: Role, function: Function) -> Terms {
+        let (assumption, adversary) = (Assumption::Symmetric, Adversary::Malicious);
+        let method = Method { base: &Endemic, assumption, adversary };
+        let key = Key { normalize: "email/1".into(), columns: None, size: 3 };
+        let padding = Padding { width: 8, duplicates: Duplicates::First };
+        let columns = Columns { names: vec!["city".into()], padding };
+        Terms {
+            keys: vec![key.clone(), key],
+            function,
+            columns: (function == Function::Join).then_some(columns),
+            ..Terms::new(role, method, [1000, 0], None)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_peer_tells_is_used_or_refused_in_printable_words(
+            told in prop::collection::btree_map(
+                prop::sample::select(vec![
+                    "keys", "keys-2", KEY_COLUMNS, "key-columns-2", COLUMNS, SET, MIN_COUNT,
+                ]),
+                prop_oneof!["[0-9]{1,20}", "(city|\\PC|\\n|\u{1b}){0,20}", any::<String>()],
+                0..7,
+            ),
+            honest: bool,
+            function in prop::sample::select(vec![
+                Function::Intersection, Function::Join, Function::Both,
+            ]),
+            role in prop::sample::select(vec![Role::Sender, Role::Receiver]),
+        ) {
+            let sizes = ["keys", "keys-2"].map(|key| (key.to_owned(), "3".to_owned()));
+            let told = told.into_iter().map(|(key, value)| (key.to_owned(), value));
+            let told: Table = told.chain(sizes.into_iter().filter(|_| honest)).collect();
+            let said = match Agreed::with(&terms(role, function), &told) {
+                Ok(agreed) => {
+                    let words = agreed.words(Some(role), 1).concat();
+                    let _ = agreed.join();
+                    words + &agreed.details() + &agreed.columns_in_words()
+                }
+                Err(failure) => failure.message().into(),
+            };
+            prop_assert!(!said.contains(char::is_control), "{said:?}");
+        }
+    }
 
     #[test]
     fn normalisers_are_shown_without_their_first_version() {

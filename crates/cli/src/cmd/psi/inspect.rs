@@ -15,7 +15,10 @@ use crate::{
 
 pub(super) fn print(path: &Path, options: &SetOptions, json: bool) -> Result<(), Failure> {
     let set = Set::read(path, options)?;
-    output::print(if json { in_json(&set) } else { table(&set) })?;
+    match json {
+        true => output::print(in_json(&set))?,
+        false => table(&set).chain(shown(&set)).try_for_each(output::print)?,
+    }
     set.warnings().iter().for_each(|warning| say(warning));
     Ok(())
 }
@@ -34,7 +37,7 @@ fn shown(set: &Set) -> impl Iterator<Item = String> {
     })
 }
 
-fn table(set: &Set) -> String {
+fn table(set: &Set) -> impl Iterator<Item = String> {
     let listed =
         |names: &[String]| names.iter().map(|name| visible(name)).collect::<Vec<_>>().join(", ");
     let mut table = vec![("format", set.form())];
@@ -45,11 +48,10 @@ fn table(set: &Set) -> String {
     table.push(("normalisers", set.terms()));
     table.extend(set.findings.table(set.items.len()));
     // Names of columns may be anything.
-    let lines = table.iter().map(|(name, value)| {
+    table.into_iter().map(|(name, value)| {
         let name = format!("{name}:");
-        format!("{name:13}{}", printable(value))
-    });
-    lines.chain(shown(set)).collect::<Vec<_>>().join("\n")
+        format!("{name:13}{}", printable(&value))
+    })
 }
 
 fn in_json(set: &Set) -> String {

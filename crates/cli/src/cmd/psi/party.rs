@@ -27,6 +27,7 @@ use crate::{
 };
 
 pub(super) struct Found {
+    /// Common items by each key.
     pub(super) items: Vec<Vec<usize>>,
     /// The sender's fields, by our items; nothing without columns.
     pub(super) fields: Vec<Vec<String>>,
@@ -118,8 +119,8 @@ impl Party<'_> {
                     });
                     bar.finish_and_clear();
                 }
-                // The sender gets to know that all has come, and the connection ends, before the sets are compared: how long that
-                // takes depends on them.
+                // The sender gets to know that all has come, and the connection ends, before the
+                // sets are compared: how long that takes depends on them.
                 job.finish_keeping(base)?;
                 Ok(all)
             };

@@ -20,6 +20,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// A set as it was read, with the terms under which it is compared.
 pub(super) struct Stock {
+    /// The items by each key.
     pub(super) items: Vec<Zeroizing<Vec<Item>>>,
     pub(super) fields: Option<Fields>,
     /// The number beside each item, for a sum.

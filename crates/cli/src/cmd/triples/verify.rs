@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 use super::record::Record;
 use crate::{failure::Failure, output::print};
 
+/// Triples that are compared at a time.
 const CHUNK: usize = 1 << 14;
 
 /// A party's file, open behind its header.
