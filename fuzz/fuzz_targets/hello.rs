@@ -5,12 +5,18 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use foxtrot_cli::fuzzing::{Job, Side};
 use foxtrot_fuzz::{Change, changed, details, frame, greetings, said, scripted, sid};
 use foxtrot_net::{
-    Error,
-    hello::{self, Binding, Hello, Role},
+    Channel, Error,
+    hello::{self, Agreement, Binding, Hello, Role},
+    jobs::{self, peers_batches, peers_keys, peers_length},
 };
+use foxtrot_ot::{
+    base::{Adversary, roted::Endemic},
+    transfers::{Extension, Method},
+};
+use foxtrot_psi::method::{Assumption, Method as PsiMethod};
+use foxtrot_triples::Kind;
 use libfuzzer_sys::{
     arbitrary::{self, Arbitrary},
     fuzz_target,
@@ -34,16 +40,73 @@ static HELLOS: LazyLock<[[Vec<u8>; 2]; 2]> = LazyLock::new(|| {
     [false, true].map(|bound| [bytes(ours(bound)), bytes(peers(bound).offer("whole-batches", 9))])
 });
 
+/// One side of a small job: its hello, and what it reads of the peer's before the protocol begins.
+struct Side {
+    hello: Hello,
+    read: fn(&Agreement) -> Result<(), Error>,
+}
+
+/// Transfers, an intersection and triples; the sender, or P₀, is the first side. Nonces are fixed, so that its peer can be
+/// recited.
 static SIDES: LazyLock<[[Side; 2]; 3]> = LazyLock::new(|| {
-    [Job::Ot, Job::Psi, Job::Triples]
-        .map(|job| [true, false].map(|first| Side::new(job, first).expect("small inputs")))
+    let sides = |hello: &dyn Fn(Role) -> Hello, read: [fn(&Agreement) -> Result<(), Error>; 2]| {
+        let roles = [Role::Sender, Role::Receiver];
+        [0, 1].map(|i: u8| Side {
+            hello: hello(roles[usize::from(i)]).with_nonce([1 - i; 32]),
+            read: read[usize::from(i)],
+        })
+    };
+    let ot = |role| {
+        let method = Method { base: &Endemic, extension: Extension::None };
+        let hello = jobs::messages(role, &method, 1, 2, false);
+        if role == Role::Sender { jobs::message_length(hello, 7) } else { hello }
+    };
+    let psi = |role| jobs::psi(role, &PSI, "none/1", KEYS, MOST);
+    let triples = |role| jobs::triples(role, kind(), COUNT, "new", 0);
+    [
+        sides(&ot, [|_| Ok(()), |it| Ok(peers_length(&it.peer_details).map(drop)?)]),
+        sides(&psi, [read_keys, read_keys]),
+        sides(&triples, [read_batches, read_batches]),
+    ]
 });
+
+const PSI: PsiMethod = PsiMethod {
+    base: &Endemic,
+    assumption: Assumption::Symmetric,
+    adversary: Adversary::Malicious,
+};
+/// Keys of each side, and the most that the peer may have.
+const KEYS: usize = 3;
+const MOST: usize = 1000;
+/// The number of triples.
+const COUNT: u64 = 1000;
+
+fn kind() -> Kind {
+    Kind::find("rlwe-8").expect("a kind")
+}
+
+fn read_keys(agreement: &Agreement) -> Result<(), Error> {
+    let theirs = peers_keys(&agreement.peer_details, 0, 0..=MOST)?;
+    let sizes = if agreement.role == Role::Sender { [theirs, KEYS] } else { [KEYS, theirs] };
+    Ok(PSI.parameters(sizes[0], sizes[1]).map(drop).map_err(foxtrot_ot::Error::from)?)
+}
+
+fn read_batches(agreement: &Agreement) -> Result<(), Error> {
+    Ok(peers_batches(&agreement.peer_offers, kind().batches(COUNT)).map(drop)?)
+}
+
+impl Side {
+    /// Says hello, and goes on with the peer on the channel until the protocol would begin.
+    fn agree(&self, channel: &Channel, initiator: bool) -> Result<(), Error> {
+        hello::exchange(channel, initiator, &self.hello).and_then(|it| (self.read)(&it))
+    }
+}
 
 /// First messages of each side, if the first one opened the connection, and if the second one did.
 static FIRST: LazyLock<[[[Vec<u8>; 2]; 2]; 3]> = LazyLock::new(|| {
     SIDES.each_ref().map(|[first, second]| {
-        let [b, a] = greetings(second.hello(), first.hello());
-        [greetings(first.hello(), second.hello()), [a, b]]
+        let [b, a] = greetings(&second.hello, &first.hello);
+        [greetings(&first.hello, &second.hello), [a, b]]
     })
 });
 
@@ -65,9 +128,10 @@ fuzz_target!(|input: (Said, Vec<Change>)| match input {
         let first_opened = (us == 0) == initiator;
         let script = &FIRST[job][usize::from(!first_opened)][1 - us];
         let heard = changed(script, &changes);
-        match SIDES[job][us].agree(scripted(heard.clone()), initiator) {
+        match SIDES[job][us].agree(&scripted(heard.clone()), initiator) {
             Ok(()) => {}
             Err(error) => {
+                let error = error.to_string();
                 assert_ne!(&heard, script, "{error}");
                 assert!(!error.contains(char::is_control), "{error:?}");
             }

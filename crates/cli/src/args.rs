@@ -1,7 +1,6 @@
 //! The command line, as `clap` reads it.
 
 mod agreeing;
-mod browsers;
 mod examples;
 mod keys;
 mod peer;
@@ -28,7 +27,6 @@ use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 
 use agreeing::duplicates;
 pub(crate) use agreeing::{Agreeing, Counts, Joining, Sharing, Trying};
-pub(crate) use browsers::Browsers;
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
 pub(crate) use serving::{MostSessions, NamedSet, Standing};
@@ -36,7 +34,7 @@ pub(crate) use set::{Column, Delimiter, KeyColumns, OrKeys, OtherOptions, SetFor
 pub(crate) use sharding::{GatewayArgs, Sharding};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 pub use values::threads;
-use values::{address, between, named, route, seconds};
+use values::{address, between, named, origin, route, seconds};
 
 /// Seconds of a day.
 const A_DAY: u64 = 86_400;
@@ -68,7 +66,8 @@ pub static VERSION: LazyLock<String> = LazyLock::new(|| {
     name = "foxtrot",
     version = VERSION.as_str(),
     max_term_width = 100,
-    after_help = examples::FOXTROT
+    after_help = examples::of_program(),
+    mut_subcommands(examples::add)
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -79,38 +78,35 @@ pub(crate) struct Args {
 #[expect(clippy::large_enum_variant, reason = "there is one, of the whole program")]
 pub(crate) enum Command {
     /// Find the rows of two files that have the same key (private set intersection)
-    #[command(subcommand, after_help = examples::PSI)]
+    #[command(subcommand)]
     Psi(PsiCommand),
     /// Oblivious transfer: the receiver gets one of two messages, the sender does not learn which
-    #[command(subcommand, after_help = examples::OT)]
+    #[command(subcommand)]
     Ot(OtCommand),
     /// Random oblivious transfer: make key pairs for the sender, choice bits and chosen keys for the
     /// receiver
-    #[command(subcommand, after_help = examples::ROT)]
+    #[command(subcommand)]
     Rot(RotCommand),
     /// Make multiplication triples modulo 2^8, 2^16, 2^32 or 2^64 (semi-honest)
     ///
     /// A triple is two random numbers a, b and c = a·b. Each party gets a share of every number.
-    #[command(subcommand, after_help = examples::TRIPLES)]
+    #[command(subcommand)]
     Triples(TriplesCommand),
     /// List all protocols with security, flows and bytes
-    #[command(after_help = examples::PROTOCOLS)]
     Protocols(ProtocolsArgs),
     /// Generate an identity key and print its fingerprint
-    #[command(after_help = examples::KEYGEN)]
     Keygen(KeygenArgs),
     /// Name the keys of peers; --peer accepts a name or a fingerprint
-    #[command(subcommand, after_help = examples::PEERS)]
+    #[command(subcommand)]
     Peers(PeersCommand),
     /// Print manual pages and completions for a shell
-    #[command(subcommand, after_help = examples::GENERATE)]
+    #[command(subcommand)]
     Generate(GenerateCommand),
 }
 
 #[derive(Subcommand)]
 pub(crate) enum OtCommand {
     /// Run both parties in one process
-    #[command(after_help = examples::OT_LOCAL)]
     Local {
         /// 2n lines: the two messages of each transfer; with --one-of N, N lines for each
         messages: PathBuf,
@@ -124,7 +120,6 @@ pub(crate) enum OtCommand {
         common: Common,
     },
     /// Send messages to a peer that runs `ot receive`
-    #[command(after_help = examples::OT_SEND)]
     Send {
         /// 2n lines: the two messages of each transfer; with --one-of N, N lines for each
         messages: PathBuf,
@@ -145,7 +140,6 @@ pub(crate) enum OtCommand {
         common: Common,
     },
     /// Receive the chosen messages from a peer that runs `ot send`
-    #[command(after_help = examples::OT_RECEIVE)]
     Receive {
         /// n lines of 0 or 1; with --one-of N, of numbers below N
         choices: PathBuf,
@@ -183,7 +177,6 @@ pub(crate) struct MessagesOut {
 #[derive(Subcommand)]
 pub(crate) enum RotCommand {
     /// Run both parties in one process; write PREFIX.sender.* and PREFIX.receiver.*
-    #[command(after_help = examples::ROT_LOCAL)]
     Local {
         #[command(flatten)]
         out: KeysOut,
@@ -191,25 +184,20 @@ pub(crate) enum RotCommand {
         common: Common,
     },
     /// Make both keys of each pair; write PREFIX.keys
-    #[command(after_help = examples::ROT_SEND)]
-    Send {
-        #[command(flatten)]
-        out: KeysOut,
-        #[command(flatten)]
-        transport: Transport,
-        #[command(flatten)]
-        common: Common,
-    },
+    Send(RotParty),
     /// Make the choice bits and the chosen keys; write PREFIX.keys and PREFIX.choices
-    #[command(after_help = examples::ROT_RECEIVE)]
-    Receive {
-        #[command(flatten)]
-        out: KeysOut,
-        #[command(flatten)]
-        transport: Transport,
-        #[command(flatten)]
-        common: Common,
-    },
+    Receive(RotParty),
+}
+
+/// Options of one party of `rot`.
+#[derive(ClapArgs)]
+pub(crate) struct RotParty {
+    #[command(flatten)]
+    pub(crate) out: KeysOut,
+    #[command(flatten)]
+    pub(crate) transport: Transport,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 /// The number of keys, and their place.
@@ -242,7 +230,7 @@ fn for_psi(option: Arg) -> Arg {
 #[derive(Subcommand)]
 pub(crate) enum PsiCommand {
     /// Run both parties in one process; print the rows of A whose keys are also in B
-    #[command(after_help = examples::PSI_LOCAL, mut_args(for_psi))]
+    #[command(mut_args(for_psi))]
     Local {
         /// The receiver's set: a table or lines, UTF-8; `-` is standard input
         a: PathBuf,
@@ -264,7 +252,7 @@ pub(crate) enum PsiCommand {
         common: Common,
     },
     /// Compare a file with the peer's file; the peer runs `psi send`
-    #[command(after_help = examples::PSI_RECEIVE, mut_args(for_psi))]
+    #[command(mut_args(for_psi))]
     Receive {
         /// The set: a table or lines, UTF-8; `-` is standard input
         set: PathBuf,
@@ -284,7 +272,7 @@ pub(crate) enum PsiCommand {
     },
     /// Answer a peer that runs `psi receive`; this side learns only the size of the peer's set and the
     /// names of its key columns
-    #[command(after_help = examples::PSI_SEND, mut_args(for_psi))]
+    #[command(mut_args(for_psi))]
     Send {
         /// The set: a table or lines, UTF-8; `-` is standard input
         #[arg(required_unless_present = "named")]
@@ -312,14 +300,11 @@ pub(crate) enum PsiCommand {
     },
     /// Count the common keys of two files; neither side learns which they are. Both sides run this command
     /// (semi-honest)
-    #[command(after_help = examples::PSI_COUNT, mut_args(for_psi))]
-    Count {
-        #[command(flatten)]
-        counting: Counting,
-    },
+    #[command(mut_args(for_psi))]
+    Count(Counting),
     /// Count the common keys of two files and add up numbers of one side beside them; neither side learns
     /// which keys they are (semi-honest)
-    #[command(after_help = examples::PSI_SUM, mut_args(for_psi))]
+    #[command(mut_args(for_psi))]
     Sum {
         #[command(flatten)]
         counting: Counting,
@@ -330,10 +315,8 @@ pub(crate) enum PsiCommand {
     ///
     /// Connections with the same --route meet: one from outside, with --connect, and one of our machines, with --behind. The
     /// gateway has no keys; TLS is between the two machines.
-    #[command(after_help = examples::PSI_GATEWAY)]
     Gateway(GatewayArgs),
     /// Show how a file is read: rows, keys, duplicates, rows without a key
-    #[command(after_help = examples::PSI_INSPECT)]
     Inspect {
         /// The set: a table or lines, UTF-8; `-` is standard input
         set: PathBuf,
@@ -363,8 +346,10 @@ pub(crate) struct Meeting {
     pub(crate) agreeing: Agreeing,
     #[command(flatten)]
     pub(crate) rests: RestsOn,
-    #[command(flatten)]
-    pub(crate) resume: Resume,
+    /// Keep base OTs in this directory for the next session with the same peer, which has to do the same. Saves
+    /// about 0.4 MB in later sessions. The sender's secret then stays on disk between sessions
+    #[arg(help_heading = heading::SECURITY, long, value_name = "DIR", conflicts_with_all = ["insecure", "websocket"])]
+    pub(crate) resume_base: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) sharding: Sharding,
     #[command(flatten)]
@@ -445,15 +430,6 @@ fn assumption() -> impl TypedValueParser<Value = Assumption> {
     named(Assumption::ALL.map(|it| (it, PossibleValue::new(it.name()))))
 }
 
-/// Base OTs that are kept between sessions.
-#[derive(ClapArgs)]
-pub(crate) struct Resume {
-    /// Keep base OTs in this directory for the next session with the same peer, which has to do the same. Saves
-    /// about 0.4 MB in later sessions. The sender's secret then stays on disk between sessions
-    #[arg(help_heading = heading::SECURITY, id = "resume_base", long = "resume-base", value_name = "DIR", conflicts_with_all = ["insecure", "websocket"])]
-    pub(crate) base: Option<PathBuf>,
-}
-
 /// The largest and the smallest set that the peer may have.
 #[derive(ClapArgs)]
 pub(crate) struct MostKeys {
@@ -488,8 +464,17 @@ pub(crate) struct Transport {
     /// here: let a proxy with TLS stand before it, or use it on one machine
     #[arg(long, value_name = "ADDR", value_parser = address, conflicts_with_all = ["identity", "peer", "insecure"])]
     pub(crate) websocket: Option<String>,
-    #[command(flatten)]
-    pub(crate) browsers: Browsers,
+    /// Also serve the page that opens a file and runs `psi receive` in the browser
+    #[arg(long, requires = "websocket")]
+    pub(crate) page: bool,
+    /// Accept pages of this origin, for example https://psi.example.org. Repeat for several; with --page, pages of
+    /// ADDR are accepted
+    #[arg(long, value_name = "ORIGIN", requires = "websocket", value_parser = origin)]
+    pub(crate) allow_origin: Vec<String>,
+    /// File with the token that browsers need, readable by its owner only; or with lines NAME TOKEN, one for each
+    /// peer [default: a new token, which is printed]
+    #[arg(long, help_heading = heading::SECURITY, value_name = "FILE", requires = "websocket")]
+    pub(crate) tokens: Option<PathBuf>,
     /// Meet the peer behind the gateway whose inner address is this, HOST:PORT; the peer connects to its outer
     /// address. See `foxtrot psi gateway`
     #[arg(long, value_name = "ADDR", requires = "route", value_parser = address)]
@@ -560,43 +545,9 @@ pub(crate) struct Common {
     pub(crate) timeout: Duration,
 }
 
-impl Command {
-    /// Tells whether it answers all peers that come.
-    pub(crate) fn serves(&self) -> bool {
-        match self {
-            Self::Psi(PsiCommand::Send { serve, .. }) | Self::Ot(OtCommand::Send { serve, .. }) => {
-                *serve
-            }
-            Self::Psi(PsiCommand::Count { counting } | PsiCommand::Sum { counting, .. }) => {
-                counting.serve
-            }
-            _ => false,
-        }
-    }
-}
-
-impl MessagesOut {
-    /// The file, if they do not go to standard output.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        file(self.output.as_deref())
-    }
-}
-
-impl RowsOut {
-    /// The place of rows of a sender.
-    pub(crate) fn of_sender(output: Option<PathBuf>) -> Self {
-        Self { output, count: false, invert: false }
-    }
-
-    /// The file, if they do not go to standard output.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        file(self.output.as_deref())
-    }
-}
-
 /// The file of an `-o`: without it, and for `-`, there is standard output.
-pub(crate) fn file(output: Option<&Path>) -> Option<&Path> {
-    output.filter(|path| *path != Path::new("-"))
+pub(crate) fn file(output: &Option<PathBuf>) -> Option<&Path> {
+    output.as_deref().filter(|path| *path != Path::new("-"))
 }
 
 #[derive(ClapArgs)]
@@ -617,7 +568,6 @@ pub(crate) struct ProtocolsArgs {
 #[derive(Subcommand)]
 pub(crate) enum GenerateCommand {
     /// Print a manual page
-    #[command(after_help = examples::GENERATE_MAN)]
     Man {
         /// Subcommand, for example `ot send`
         subcommand: Vec<String>,
@@ -626,7 +576,6 @@ pub(crate) enum GenerateCommand {
         all: Option<PathBuf>,
     },
     /// Print completions
-    #[command(after_help = examples::GENERATE_COMPLETIONS)]
     Completions {
         /// Shell
         shell: Shell,

@@ -13,13 +13,9 @@ use crate::{
     files::log_options,
 };
 
-/// The version of the lines.
-const VERSION: u64 = 1;
-
-/// The beginning of every line.
+/// The beginning of every line, before its version.
 const BEGINNING: &str = "{\"audit\":";
 
-/// Fields of a record that an audit line has.
 const FIELDS: [&str; 18] = [
     "version",
     "started",
@@ -41,13 +37,12 @@ const FIELDS: [&str; 18] = [
     "status",
 ];
 
-/// The line of a run with this record.
 fn line(record: &Map<String, Value>) -> String {
     let fields = FIELDS.iter().map(|&field| {
         let value = record.get(field).cloned().unwrap_or_default();
         format!(",\"{field}\":{value}")
     });
-    format!("{BEGINNING}{VERSION}{}}}\n", fields.collect::<String>())
+    format!("{BEGINNING}1{}}}\n", fields.collect::<String>())
 }
 
 /// Fails unless the file can be made, or is a log that only its owner can read and write.

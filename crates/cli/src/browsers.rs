@@ -10,7 +10,7 @@ use foxtrot_net::jobs::hexadecimal;
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Browsers, Name},
+    args::{Name, Transport},
     failure::Failure,
     identity,
 };
@@ -24,22 +24,18 @@ const PAGE: &[(&str, &str, &[u8])] = &[];
 /// The fewest characters of a token: somebody who hears a session can try tokens in silence.
 const SHORTEST: usize = 20;
 
-/// Bytes of a token that this command makes.
 const BYTES: usize = 16;
 
-/// A token, perhaps with a name.
 type Token = (Option<Name>, Zeroizing<String>);
 
 /// The way to the page, which is told when the address is known.
 #[derive(Clone)]
 pub(crate) struct Invitation {
     page: bool,
-    /// The token that this run has made.
     token: Option<Zeroizing<String>>,
 }
 
 impl Invitation {
-    /// Says what a person opens, or enters into a page.
     pub(crate) fn words(&self, address: std::net::SocketAddr) -> String {
         let token = self.token.as_ref().map(|token| token.as_str());
         match (self.page, token) {
@@ -53,9 +49,8 @@ impl Invitation {
     }
 }
 
-/// The configuration of a listener for browsers.
-pub(crate) fn config(browsers: &Browsers) -> Result<(Config, Invitation), Failure> {
-    let Browsers { page, allow_origin, tokens } = browsers;
+pub(crate) fn config(transport: &Transport) -> Result<(Config, Invitation), Failure> {
+    let Transport { page, allow_origin, tokens, .. } = transport;
     if !page && allow_origin.is_empty() {
         return Err(Failure::usage("--websocket accepts pages of no origin")
             .hint("pass --allow-origin https://HOST, or --page"));
@@ -73,16 +68,15 @@ pub(crate) fn config(browsers: &Browsers) -> Result<(Config, Invitation), Failur
         };
         site = site.files(PAGE.iter().map(file).collect());
     }
-    let (mut made, mut all) = (None, Vec::new());
-    match tokens {
-        Some(path) => all = read(path)?,
-        None => made = Some(fresh()?),
-    }
-    site = made.iter().fold(site, |site, token| site.token(None, token));
+    let all = match tokens {
+        Some(path) => read(path)?,
+        None => vec![(None, fresh()?)],
+    };
     for (name, token) in &all {
         let name = name.as_ref().map(ToString::to_string);
         site = site.token(name.as_deref(), token);
     }
+    let made = all.into_iter().next().filter(|_| tokens.is_none()).map(|(_, token)| token);
     Ok((Config::websocket(site), Invitation { page: *page, token: made }))
 }
 
@@ -93,7 +87,7 @@ fn read(path: &Path) -> Result<Vec<Token>, Failure> {
     identity::check_mode(path)?;
     let mut all = Vec::<Token>::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let at = |why: &str| Failure::usage(format!("{}, line {number}: {why}", path.display()));
+        let at = |why: &str| Failure::at_line(path, number, why);
         let mut words = line.split_ascii_whitespace();
         let (name, token) = match (words.next(), words.next(), words.next()) {
             (Some(token), None, _) => (None, token),

@@ -22,25 +22,15 @@ pub fn thread_cpu() -> Duration {
 /// The day, as in `2026-11-23`.
 #[must_use]
 pub fn date(now: SystemTime) -> String {
-    let mut days = since_1970(now).as_secs() / 86_400;
-    let leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let mut year = 1970;
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(leap(year));
-    let mut month = 1;
-    for len in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if days < len {
-            break;
-        }
-        days -= len;
-        month += 1;
-    }
-    format!("{year}-{month:02}-{:02}", days + 1)
+    // Days since the first of March of the year 0, with leap days at the end of years of a cycle of 400.
+    let days = since_1970(now).as_secs() / 86_400 + 719_468;
+    let (cycle, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = (cycle * 400 + year + month / 10, (month + 2) % 12 + 1);
+    format!("{year}-{month:02}-{day:02}")
 }
 
 /// The time in UTC to the second, by RFC 3339: `2026-11-23T11:40:18Z`.

@@ -10,7 +10,7 @@ use crate::{failure::Failure, output::Output};
 /// Asks on the terminal, unless there is none or the user wants no questions.
 pub(crate) fn confirm(yes: bool, output: Output, timeout: Duration) -> Result<(), Failure> {
     let somebody = io::stdin().is_terminal() && io::stderr().is_terminal();
-    if yes || output.is_quiet() || !somebody {
+    if yes || output.quiet || !somebody {
         return Ok(());
     }
     let seconds = timeout.as_secs();

@@ -2,16 +2,16 @@
 
 use std::{fmt::Display, io, path::Path};
 
+use foxtrot::Blame;
 use foxtrot_net::{
-    ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::JOB,
-    jobs::FUNCTION,
+    ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError,
+    hello::JOB,
+    jobs::{FUNCTION, METHOD, NORMALIZE, OR_NORMALIZE, RUN},
 };
 use foxtrot_psi::method::Assumption;
 
-/// The exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Every exit status and what it means.
 pub(crate) const STATUSES: [(u8, &str); 5] = [
     (0, "Done."),
     (1, "The run failed: the network, a file, a wrong key, or the two sides disagree."),
@@ -28,9 +28,7 @@ pub(crate) const SIDES: &str = "one side passes --listen, the other --connect wi
 pub struct Failure {
     kind: Kind,
     message: String,
-    hint: Option<String>,
-    /// The terms in which the two sides differ.
-    differences: Vec<Difference>,
+    pub(crate) hint: Option<String>,
     /// The reason that the peer is told, if it is one of its own.
     told: Option<Reason>,
 }
@@ -52,8 +50,7 @@ enum Kind {
 impl Failure {
     /// The network, a file or a disagreement is at fault.
     pub fn run(message: impl Into<String>) -> Self {
-        let (message, hint, differences, told) = (message.into(), None, Vec::new(), None);
-        Self { kind: Kind::Run, message, hint, differences, told }
+        Self { kind: Kind::Run, message: message.into(), hint: None, told: None }
     }
 
     /// The command line or a local input file is at fault.
@@ -77,13 +74,6 @@ impl Failure {
         self.hint(hint)
     }
 
-    /// Adds the hint that a job has for a term in which the two sides differ, unless there is a hint.
-    pub(crate) fn explained_by(self, hint: fn(&Difference) -> Option<String>) -> Self {
-        let of_terms = || self.differences.iter().find_map(hint);
-        Self { hint: self.hint.or_else(of_terms), ..self }
-    }
-
-    /// Renames options in the hint and in the message.
     pub(crate) fn rename_options(self, names: &[(&str, &str)]) -> Self {
         let rename =
             |text| names.iter().fold(text, |text: String, (from, to)| text.replace(from, to));
@@ -117,18 +107,15 @@ impl Failure {
         &self.message
     }
 
-    /// Returns the hint that was given, or the option of a term in which the two sides differ.
-    pub(crate) fn into_hint(self) -> Option<String> {
-        // Functions differ in their terms.
-        let first = |it: &&Difference| it.key == FUNCTION;
-        let all = || self.differences.iter().find(first).into_iter().chain(&self.differences);
-        self.hint.or_else(|| all().find_map(option_hint))
-    }
-
     /// A local file could not be read.
     #[must_use]
     pub fn reading(path: &Path, error: &io::Error) -> Self {
         Self::usage(format!("cannot read {}: {}", path.display(), words(error)))
+    }
+
+    /// A line of a local file is not as it has to be.
+    pub(crate) fn at_line(path: &Path, line: u64, why: &str) -> Self {
+        Self::usage(format!("{}, line {line}: {why}", path.display()))
     }
 
     /// An output file could not be written.
@@ -155,7 +142,6 @@ impl Failure {
         self.kind == Kind::BrokenPipe
     }
 
-    /// Has the peer be told this reason.
     pub(crate) fn told(self, reason: Reason) -> Self {
         Self { told: Some(reason), ..self }
     }
@@ -166,7 +152,6 @@ impl Failure {
         self.told.unwrap_or(usual)
     }
 
-    /// The exit status.
     pub(crate) fn status(&self) -> u8 {
         match self.kind {
             Kind::BrokenPipe => 0,
@@ -177,146 +162,151 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        let message = error.to_string();
-        match error {
-            Error::Protocol(foxtrot_ot::Error::Usage(_)) => Self::usage(message),
-            Error::Frame(FrameError::WrongTriples { .. }) => Self::peer(message)
-                .hint("earlier batches are kept; --resume on both sides repeats the failed batch"),
-            Error::Frame(FrameError::Transcript) => Self::peer(message).hint(
-                "no output was written; the connection or the peer is faulty; without --insecure TLS protects \
-                 the data",
-            ),
-            Error::Protocol(_) | Error::Frame(_) => Self::peer(message)
-                .hint("the peer is faulty or cheats; no output was written"),
-            Error::Unlucky => Self::run(message).hint("run it again"),
-            Error::Channel(ChannelError::Io {
-                kind: io::ErrorKind::ConnectionRefused | io::ErrorKind::TimedOut,
-                ..
-            }) => Self::run(message).hint(format!(
-                "{SIDES}; check the address, the port and the firewall, or raise --wait"
-            )),
-            Error::Channel(ChannelError::GivenUp(reason)) => {
-                let gone = Self { kind: Kind::Gone, ..Self::run(message) };
-                let hint = match reason {
-                    Reason::Busy => "try again later",
-                    Reason::TooLarge => "ask the peer to raise --max-memory, or use a smaller set",
-                    Reason::TooManyKeys => "raise --max-peer to accept the set",
-                    Reason::TooFewKeys => "lower --min-size to accept the set",
-                    Reason::UsedUp => {
-                        "try again tomorrow (UTC), or ask the peer to raise its limits per day"
-                    }
-                    Reason::NoSuchSet => {
-                        "ask the peer which names of sets it has, and pass one with --set"
-                    }
-                    _ => return gone,
-                };
-                gone.hint(hint)
-            }
-            Error::Channel(ChannelError::ClosedReceiving | ChannelError::ClosedSending) => {
-                Self { kind: Kind::Gone, ..Self::run(message) }
-            }
-            Error::Hello(
-                HelloError::Malformed
-                | HelloError::MalformedDetails
-                | HelloError::Confirmation
-                | HelloError::Unsolved
-                | HelloError::Offer { .. }
-                | HelloError::TooManyPeerKeys { .. }
-                | HelloError::TooFewPeerKeys { .. },
-            ) => Self::peer(message),
-            Error::Hello(HelloError::TooManyKeys { .. }) => {
-                Self::run(message).hint("ask the peer to raise --max-peer, or use a smaller set")
-            }
-            Error::Hello(HelloError::TooFewKeys { .. }) => {
-                Self::run(message).hint("use a larger set, or ask the peer to lower --min-size")
-            }
-            Error::Tls(TlsError::NotExpected { .. }) => Self::run(message)
-                .hint("compare it with `foxtrot keygen --show` at the peer; if it is right, pass it with --peer"),
-            Error::Tls(TlsError::NotTls) | Error::Hello(HelloError::NotAHello) => {
-                Self::run(message).hint("pass --insecure on both sides or on neither")
-            }
-            Error::Hello(HelloError::SameRole(_)) => {
-                Self::run(message).hint("one side runs `send`, the other `receive`")
-            }
-            Error::Hello(HelloError::Terms(differences)) => {
-                Self { differences, ..Self::run(message) }.explained_by(job_hint)
-            }
-            _ => Self::run(message),
-        }
-    }
-}
-
 impl From<foxtrot::Error> for Failure {
     fn from(error: foxtrot::Error) -> Self {
-        match error {
-            foxtrot::Error::Session(e) => e.into(),
-            foxtrot::Error::Usage(e) => e.into(),
-            e => Self::run(e.to_string()),
-        }
+        use HelloError::{Fingerprint, Reflection};
+        use foxtrot::Error::{Session, Usage};
+        let kind = match &error {
+            Usage(_) | Session(Error::Protocol(foxtrot_ot::Error::Usage(_))) => Kind::Usage,
+            Session(Error::Channel(
+                ChannelError::GivenUp(_)
+                | ChannelError::ClosedReceiving
+                | ChannelError::ClosedSending,
+            )) => Kind::Gone,
+            // It may be another peer that was reached.
+            Session(Error::Hello(Fingerprint | Reflection)) => Kind::Run,
+            error if error.blame() == Blame::Peer => Kind::Peer,
+            _ => Kind::Run,
+        };
+        let message = error.to_string();
+        let hint = if let Session(error) = &error { hint_of(error) } else { None };
+        Self { kind, hint, ..Self::run(message) }
     }
 }
 
-impl From<foxtrot_ot::Error> for Failure {
-    fn from(error: foxtrot_ot::Error) -> Self {
-        Error::from(error).into()
-    }
-}
+/// An error that can be part of a session's error.
+trait Part: Into<Error> {}
 
-impl From<HelloError> for Failure {
-    fn from(error: HelloError) -> Self {
-        Error::from(error).into()
-    }
-}
+impl Part for Error {}
+impl Part for foxtrot_ot::Error {}
+impl Part for foxtrot_psi::paxos::Error {}
+impl Part for HelloError {}
 
-impl From<foxtrot_psi::paxos::Error> for Failure {
-    fn from(error: foxtrot_psi::paxos::Error) -> Self {
-        Error::from(error).into()
+impl<E: Part> From<E> for Failure {
+    fn from(error: E) -> Self {
+        foxtrot::Error::Session(error.into()).into()
     }
 }
 
 impl From<foxtrot_ot::Usage> for Failure {
     fn from(error: foxtrot_ot::Usage) -> Self {
-        foxtrot_ot::Error::from(error).into()
+        foxtrot::Error::from(error).into()
     }
 }
 
-fn job_hint(difference: &Difference) -> Option<String> {
-    let hint = "run the same command on both sides: `foxtrot psi`, `ot`, `rot` or `triples`";
-    (difference.key == JOB).then(|| hint.into())
+fn hint_of(error: &Error) -> Option<String> {
+    let hint = match error {
+        Error::Protocol(foxtrot_ot::Error::Usage(_)) => return None,
+        Error::Frame(FrameError::WrongTriples { .. }) => {
+            "earlier batches are kept; --resume on both sides repeats the failed batch"
+        }
+        Error::Frame(FrameError::Transcript) => {
+            "no output was written; the connection or the peer is faulty; without --insecure TLS protects \
+             the data"
+        }
+        Error::Protocol(_) | Error::Frame(_) => {
+            "the peer is faulty or cheats; no output was written"
+        }
+        Error::Unlucky => "run it again",
+        Error::Channel(ChannelError::Io {
+            kind: io::ErrorKind::ConnectionRefused | io::ErrorKind::TimedOut,
+            ..
+        }) => {
+            let check = "check the address, the port and the firewall, or raise --wait";
+            return Some(format!("{SIDES}; {check}"));
+        }
+        Error::Channel(ChannelError::GivenUp(reason)) => match reason {
+            Reason::Busy => "try again later",
+            Reason::TooLarge => "ask the peer to raise --max-memory, or use a smaller set",
+            Reason::TooManyKeys => "raise --max-peer to accept the set",
+            Reason::TooFewKeys => "lower --min-size to accept the set",
+            Reason::UsedUp => {
+                "try again tomorrow (UTC), or ask the peer to raise its limits per day"
+            }
+            Reason::NoSuchSet => "ask the peer which names of sets it has, and pass one with --set",
+            _ => return None,
+        },
+        Error::Hello(HelloError::TooManyKeys { .. }) => {
+            "ask the peer to raise --max-peer, or use a smaller set"
+        }
+        Error::Hello(HelloError::TooFewKeys { .. }) => {
+            "use a larger set, or ask the peer to lower --min-size"
+        }
+        Error::Tls(TlsError::NotExpected { .. }) => {
+            "compare it with `foxtrot keygen --show` at the peer; if it is right, pass it with --peer"
+        }
+        Error::Tls(TlsError::NotTls) | Error::Hello(HelloError::NotAHello) => {
+            "pass --insecure on both sides or on neither"
+        }
+        Error::Hello(HelloError::SameRole(_)) => "one side runs `send`, the other `receive`",
+        Error::Hello(HelloError::Terms(differences)) => return hint_of_terms(differences),
+        _ => return None,
+    };
+    Some(hint.into())
 }
 
-/// The hint for a term that an option sets.
-fn option_hint(difference: &Difference) -> Option<String> {
-    let option = match difference.key.as_str() {
-        "adversary" => return Some("pass --semi-honest on both sides or on neither".into()),
+/// The hint for the difference that tells most.
+fn hint_of_terms(differences: &[Difference]) -> Option<String> {
+    // Keys and functions differ also in terms of their own.
+    let rank = |it: &&Difference| match it.key.as_str() {
+        NORMALIZE | OR_NORMALIZE | RUN => 1,
+        METHOD if lifts_differ(it) => 1,
+        FUNCTION => 2,
+        _ => 3,
+    };
+    let mut all: Vec<_> = differences.iter().collect();
+    all.sort_by_key(rank);
+    all.into_iter().find_map(term_hint)
+}
+
+fn term_hint(difference: &Difference) -> Option<String> {
+    let hint = match difference.key.as_str() {
+        JOB => "run the same command on both sides: `foxtrot psi`, `ot`, `rot` or `triples`",
+        // The peer alone can have no say in what a job that lacks them advises.
+        NORMALIZE | RUN if difference.here.is_none() => return None,
+        NORMALIZE => return Some(normalize_hint(difference)),
+        OR_NORMALIZE => "pass as many --or-key on both sides, and the same normalisers for each",
+        RUN => "continue the same run with --resume on both sides, or remove DIR.partial on both",
+        METHOD if lifts_differ(difference) => "pass --lift on both sides or on neither",
+        FUNCTION => "choose the same on both sides: --with and --share, or --both twice",
+        "adversary" => "pass --semi-honest on both sides or on neither",
         "assumption" => return assumption_hint(difference),
-        "format" => return Some("pass --hex on both sides or on neither".into()),
-        "base" => "--base",
-        "extension" => "--extension",
-        "one-of" => "--one-of",
-        "method" => "--method",
-        FUNCTION => {
-            return Some(
-                "choose the same on both sides: --with and --share, or --both twice".into(),
-            );
-        }
-        "min-count" => "--min-count",
-        "largest" => "--largest",
-        "width" => "--width",
-        "duplicates" => "--duplicates",
-        "policy" => return Some("pass a --policy with the same rules on both sides".into()),
-        "bits" => "--bits",
-        "sigma" => "--sigma",
-        "count" => {
-            return Some(
-                "use the same number on both sides: -n, or the lines of the input files".into(),
-            );
+        "format" => "pass --hex on both sides or on neither",
+        "policy" => "pass a --policy with the same rules on both sides",
+        "count" => "use the same number on both sides: -n, or the lines of the input files",
+        option @ ("base" | "extension" | "one-of" | "method" | "min-count" | "largest"
+        | "width" | "duplicates" | "bits" | "sigma") => {
+            return Some(format!("pass the same --{option} on both sides"));
         }
         _ => return None,
     };
-    Some(format!("pass the same {option} on both sides"))
+    Some(hint.into())
+}
+
+fn normalize_hint(Difference { here, peer, .. }: &Difference) -> String {
+    let [here, peer] =
+        [here, peer].map(|terms| terms.as_ref().map_or(0, |it| it.split(';').count()));
+    match here == peer {
+        true => "pass the same --normalize on both sides".into(),
+        false => {
+            format!("use the same number of key columns: this side has {here}, the peer {peer}")
+        }
+    }
+}
+
+fn lifts_differ(Difference { here, peer, .. }: &Difference) -> bool {
+    let methods = [here.as_deref(), peer.as_deref()];
+    ["rlwe", "rlwe-lift"].iter().all(|method| methods.contains(&Some(method)))
 }
 
 /// The hint of which side changes what, so that both rest on the same.
@@ -340,7 +330,7 @@ mod tests {
     use super::*;
 
     fn hint(error: Error) -> String {
-        Failure::from(error).continued_by("--resume continues it").into_hint().unwrap()
+        Failure::from(error).continued_by("--resume continues it").hint.unwrap()
     }
 
     #[test]
@@ -348,12 +338,81 @@ mod tests {
         let hint = |kind| {
             let (action, reason) = ("connect to a:1".into(), "no".into());
             let error = ChannelError::Io { action, within: None, kind, reason };
-            Failure::from(Error::Channel(error)).into_hint()
+            Failure::from(Error::Channel(error)).hint
         };
         let refused = hint(io::ErrorKind::ConnectionRefused).unwrap();
         assert!(refused.contains("the port and the firewall"), "{refused}");
         assert_eq!(hint(io::ErrorKind::TimedOut), Some(refused));
         assert_eq!(hint(io::ErrorKind::AddrInUse), None);
+    }
+
+    #[test]
+    fn the_exit_status_says_who_is_to_blame() {
+        use HelloError::*;
+        let offer = Offer { key: "keys", value: None };
+        let (theirs, ours) = (9, 9);
+        for error in [
+            Malformed,
+            MalformedDetails,
+            Confirmation,
+            Unsolved,
+            offer,
+            TooManyPeerKeys { theirs, most: 1 },
+            TooFewPeerKeys { theirs, least: 10 },
+        ] {
+            assert_eq!(Failure::from(error.clone()).status(), 3, "{error:?}");
+        }
+        for error in [
+            NotAHello,
+            Version { peer: 1, ours: 2 },
+            SameRole(foxtrot_net::hello::Role::Sender),
+            SameSide { side: "initiator" },
+            Reflection,
+            Fingerprint,
+            Terms(Vec::new()),
+            TooManyKeys { ours, most: 1 },
+            TooFewKeys { ours, least: 10 },
+            Refused(Reason::Busy),
+            TooLong { what: "the hello", max: 1 },
+            Randomness("none".into()),
+        ] {
+            assert_eq!(Failure::from(error.clone()).status(), 1, "{error:?}");
+        }
+        let usage = foxtrot_ot::Usage::BatchTooLarge { n: 2, max: 1 };
+        let status = |error: Error| Failure::from(error).status();
+        assert_eq!(Failure::from(usage.clone()).status(), 2);
+        assert_eq!(status(Error::Protocol(usage.into())), 2);
+        assert_eq!(status(Error::Protocol(foxtrot_ot::Misbehaved::Challenge.into())), 3);
+        assert_eq!(status(FrameError::Lane { got: 9 }.into()), 3);
+        assert_eq!(status(Error::Unlucky), 1);
+        assert_eq!(status(TlsError::NotTls.into()), 1);
+        for reason in [Reason::Undecodable, Reason::CheckFailed, Reason::Busy, Reason::TooLarge] {
+            let gone = Failure::from(Error::Channel(ChannelError::GivenUp(reason)));
+            assert!(gone.is_the_peers_end() && gone.status() == 1, "{reason:?}");
+        }
+        let gone = Failure::from(Error::Channel(ChannelError::ClosedSending));
+        assert!(gone.is_the_peers_end() && gone.status() == 1);
+    }
+
+    #[test]
+    fn a_term_that_only_the_peer_has_advises_nothing_about_our_files() {
+        let alone = |key: &str| Difference { key: key.into(), here: None, peer: Some("1".into()) };
+        assert_eq!(hint_of_terms(&[alone(RUN), alone(NORMALIZE)]), None);
+        assert!(hint_of_terms(&[alone(OR_NORMALIZE)]).is_some());
+    }
+
+    #[test]
+    fn lifting_on_one_side_only_gets_a_hint_with_the_option() {
+        let of = |here: &str, peer: Option<&str>| {
+            let (here, peer) = (Some(here.into()), peer.map(Into::into));
+            hint_of_terms(&[Difference { key: METHOD.into(), here, peer }])
+        };
+        let lift = "pass --lift on both sides or on neither";
+        assert_eq!(of("rlwe", Some("rlwe-lift")).as_deref(), Some(lift));
+        assert_eq!(of("rlwe-lift", Some("rlwe")).as_deref(), Some(lift));
+        let method = "pass the same --method on both sides";
+        assert_eq!(of("gilboa", Some("rlwe-lift")).as_deref(), Some(method));
+        assert_eq!(of("rlwe", None).as_deref(), Some(method));
     }
 
     #[test]

@@ -25,14 +25,11 @@ use place::Place;
 /// The fate of a file that already exists.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Existing {
-    /// The file gives way.
     Replaced,
-    /// The file is kept: nothing is written.
     Kept,
 }
 
 impl Existing {
-    /// Decides by `--force`.
     pub(crate) fn with_force(force: bool) -> Self {
         if force { Self::Replaced } else { Self::Kept }
     }
@@ -51,7 +48,7 @@ pub(crate) enum Access {
 /// A file that is being written. It goes away unless [`put_in_place`] takes it.
 pub(crate) struct Draft {
     /// The path as the user gave it.
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The final place of the file: the target of a symbolic link, rather than the link.
     place: PathBuf,
     content: Content,
@@ -75,9 +72,7 @@ enum Content {
 
 /// The target of a name.
 enum Target {
-    /// A file that somebody has opened.
     Open(Open),
-    /// A place in a folder, and what is there.
     Place(PathBuf, Option<Metadata>),
 }
 
@@ -95,7 +90,6 @@ pub(crate) struct Stamp {
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 impl Draft {
-    /// Begins a file of `len` bytes.
     pub(crate) fn begin(access: Access, path: &Path, len: u64) -> Result<Self, Failure> {
         let failed = |e: io::Error| Failure::writing(path, &e);
         let held = |place: PathBuf, to: Option<File>| {
@@ -134,7 +128,6 @@ impl Draft {
         }
     }
 
-    /// Waits until what has been written is on the disk.
     pub(crate) fn sync(&self) -> Result<(), Failure> {
         match &self.content {
             Content::Beside(file) => {
@@ -142,11 +135,6 @@ impl Draft {
             }
             Content::Held { .. } => Ok(()),
         }
-    }
-
-    /// Returns the final path, as the user gave it.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Failure> {
@@ -183,7 +171,6 @@ impl Unsynced {
         if self.0 > SYNC { self.sync(file) } else { Ok(()) }
     }
 
-    /// Waits until all of the file is on the disk.
     pub(crate) fn sync(&mut self, file: &File) -> io::Result<()> {
         file.sync_data()?;
         self.0 = 0;
@@ -196,6 +183,21 @@ pub(crate) fn write_secret(existing: Existing, path: &Path, content: &[u8]) -> R
     let mut draft = Draft::begin(Access::Secret, path, content.len() as u64)?;
     draft.append(content)?;
     put_in_place(existing, vec![draft])
+}
+
+/// Writes rows in pieces to a file, which is replaced and has so many bytes at most, or to standard output.
+pub(crate) fn write_rows(
+    file: Option<(&Path, u64)>,
+    write: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if let Some((path, len)) = file {
+        let mut draft = Draft::begin(Access::Usual, path, len)?;
+        write(&mut |piece| draft.append(piece))?;
+        return put_in_place(Existing::Replaced, vec![draft]);
+    }
+    let mut out = io::stdout().lock();
+    write(&mut |piece| out.write_all(piece).map_err(|e| Failure::stdout(&e)))?;
+    out.flush().map_err(|e| Failure::stdout(&e))
 }
 
 /// Creates a folder for its owner only, with those above it, if it is missing.

@@ -1,57 +1,30 @@
 //! Entry points of the fuzz targets: the readers of the user's files, which write rows as they were read and blame
-//! the file for everything else; and the messages that jobs read from the peer before their protocols begin.
-
-mod agreement;
+//! the file for everything else.
 
 use std::path::Path;
 
-use foxtrot::psi::fields::{self, Duplicates, Fields, Padding};
+use crate::{args::SetOptions, cmd::triples, failure::Failure, lines, table::Set};
 
-use crate::{
-    args::SetOptions,
-    cmd::triples,
-    failure::Failure,
-    lines,
-    table::{Row, Set},
-};
-
-pub use agreement::{Job, Side};
-
-/// The way to read a set: its key column, and the normalisers.
-#[derive(Clone, Copy, Debug)]
-pub struct Reading {
-    /// The number of the key column, from 0; none for the only one.
-    pub key: Option<u8>,
-    /// The normalisation of keys, as after `--normalize`.
-    pub normalize: &'static str,
-    /// The first row is one like the others.
-    pub no_header: bool,
-}
-
-/// A set that was read.
-#[derive(Debug)]
-pub struct Read {
-    /// The items that are compared.
-    pub items: Vec<[u8; 32]>,
-    /// All rows, as they are written.
-    pub rows: Vec<u8>,
-}
-
-/// Reads a set as `psi` does, by the name of its file, and writes all of its rows.
+/// Reads a set as `psi` does, by the name of its file, with the number of the key column from 0, the normalisation as after
+/// `--normalize` and whether there is no header. Returns the items that are compared, and all rows as they are written.
 ///
 /// # Errors
 /// The words that the user would read.
-pub fn read_set(path: &Path, reading: Reading) -> Result<Read, String> {
-    let options = SetOptions::reading(reading.key, reading.normalize, reading.no_header)?;
+pub fn read_set(
+    path: &Path,
+    key: Option<u8>,
+    normalize: &str,
+    no_header: bool,
+) -> Result<(Vec<[u8; 32]>, Vec<u8>), String> {
+    let options = SetOptions::reading(key, normalize, no_header)?;
     let mut set = Set::read(path, &options).map_err(told)?;
-    let rows: Vec<Row> = set.rows(|_, _| true);
-    let mut bytes = Vec::new();
+    let (rows, mut bytes) = (set.rows(|_, _| true), Vec::new());
     let written = set.write(&rows, None, |piece| {
         bytes.extend_from_slice(piece);
         Ok(())
     });
     written.map_err(told)?;
-    Ok(Read { items: set.items().to_vec(), rows: bytes })
+    Ok((set.items.to_vec(), bytes))
 }
 
 /// Reads messages as `ot send` does, and writes them as `ot receive`.
@@ -80,23 +53,6 @@ pub fn read_choices(path: &Path, one_of: usize) -> Result<Vec<u64>, String> {
 pub fn read_triples(place: &Path) -> (Result<(), String>, [Result<u64, String>; 2]) {
     let (right, batches) = triples::read(place);
     (right.map_err(told), batches.map(|batches| batches.map_err(told)))
-}
-
-/// Reads the fields of a payload as `psi receive --with` does.
-#[must_use]
-pub fn read_columns(payload: &[u8], width: usize) -> Option<Vec<String>> {
-    fields::read(payload, Padding { width, duplicates: Duplicates::Refuse })
-}
-
-/// Writes fields as `psi send --share` does.
-#[must_use]
-pub fn write_columns(fields: &[String], width: usize) -> Option<Vec<u8>> {
-    let padding = Padding { width, duplicates: Duplicates::Refuse };
-    let mut all = Fields::new(fields.len(), padding, 1).ok()?;
-    all.put(0, fields).ok()?;
-    let mut payload = vec![0; fields.len() * padding.slot()];
-    all.write(0, &(0..fields.len()).collect::<Vec<_>>(), &mut payload);
-    Some(payload)
 }
 
 fn told(failure: Failure) -> String {

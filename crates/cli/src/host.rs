@@ -29,29 +29,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Bytes that a connection takes before it is admitted: of memory less than 64 KiB, but of address space two stacks.
 const WAITING: u64 = 3 << 19;
 
-/// The settings for every peer that connects.
 pub(crate) struct Host<'a> {
     pub(crate) address: &'a str,
     pub(crate) security: Security,
     pub(crate) hello: Hello,
     pub(crate) output: Output,
-}
-
-/// A server's work for each peer.
-pub(crate) trait Service: Send + Sync + 'static {
-    /// The agreement of both sides.
-    type Agreed;
-    /// The result of a session.
-    type Done: Send + 'static;
-
-    /// Finds out whether the peer's details suit, and what follows if they do.
-    fn agree(&self, details: &Table) -> Result<(Self::Agreed, Answer), Failure>;
-
-    /// Bytes of memory of the smallest session.
-    fn least_memory(&self) -> u64;
-
-    /// Runs the session.
-    fn answer(&self, link: Link, agreed: Self::Agreed) -> Result<Self::Done, Failure>;
 }
 
 /// Why a connection became no session; nothing for a browser that only looked what this side wants.
@@ -92,7 +74,7 @@ impl Host<'_> {
                     let failure = security.explain(e);
                     bar.suspend(|| log.refused(address.as_deref(), &source, &failure));
                     if address.is_some() {
-                        hint = failure.into_hint();
+                        hint = failure.hint;
                     }
                 }
                 None if until.is_none_or(|until| Instant::now() < until) => {
@@ -122,30 +104,36 @@ impl Host<'_> {
         })
     }
 
-    /// Answers all peers that come, side by side, and hands over what comes of each session with
-    /// its number and peer. Ends only when the system does not let it listen, or `done` fails: also
-    /// when nobody reads what it prints.
-    pub(crate) fn all_peers<S: Service>(
+    /// Answers all peers that come, side by side. `agree` finds out whether a peer's details suit and what follows if they
+    /// do, `answer` runs the session, of which the smallest takes `least_memory` bytes, and `done` gets what comes of it with
+    /// its number and peer. Ends only when the system does not let it listen, or `done` fails: also when nobody reads what it
+    /// prints.
+    pub(crate) fn all_peers<A, D: Send + 'static>(
         self,
         most: &MostSessions,
-        service: S,
-        done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
+        least_memory: u64,
+        agree: impl Fn(&Table) -> Result<(A, Answer), Failure> + Send + Sync + 'static,
+        answer: impl Fn(Link, A) -> Result<D, Failure> + Send + Sync + 'static,
+        done: impl Fn(usize, &str, D) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let Self { address, security, hello, output } = self;
         // Whether it can serve at all is known before it says that it listens.
-        let (silent, most) = limits(most, service.least_memory())?;
+        let (silent, most) = limits(most, least_memory)?;
         let config = security.config.clone();
         let config = config.limits(Limits { silent, ..Limits::default() }).max_memory(most.memory);
         let config = config.sessions(most.sessions).sessions_per_peer(most.of_one_peer);
         let listener = listen(&security, &config, address, output)?;
-        output.detail(&bounds::words(most));
+        let Most { sessions, of_one_peer, memory } = most;
+        output.detail(&format!(
+            "at most {sessions} sessions at once, {of_one_peer} of one peer, in {} of memory",
+            bytes(memory)
+        ));
         let mut server = listener.serve_each(move |mut peer| {
             let (agreed, ours) = peer.negotiate_by(hello.clone(), |details| {
-                let agreed = service.agree(details);
-                let (ours, answer) = agreed.map_err(|e| (e.reason(), Refused(Some(e))))?;
+                let (ours, answer) = agree(details).map_err(|e| (e.reason(), Refused(Some(e))))?;
                 Ok((ours, Answer { memory: WAITING + answer.memory, ..answer }))
             })?;
-            Ok::<_, Refused>(service.answer(Link { peer, agreed }, ours))
+            Ok::<_, Refused>(answer(Link { peer, agreed }, ours))
         })?;
         let (mut log, mut sessions) = (Log::new(output), 0);
         loop {
@@ -187,7 +175,7 @@ fn listen(
     output.listening_on(listener.local_addr());
     if let Some(invitation) = &security.invitation {
         say(&invitation.words(listener.local_addr()));
-    } else if security.is_none() && !listener.local_addr().ip().is_loopback() {
+    } else if security.ours.is_none() && !listener.local_addr().ip().is_loopback() {
         output
             .note("warning: other machines can connect to this address without a key (--insecure)");
     }
@@ -248,19 +236,18 @@ impl Log {
     /// A connection that became no session. Without an address, the system did not give us the connection.
     fn refused(&mut self, address: Option<&str>, source: &str, failure: &Failure) {
         let source = if address.is_some() { source } else { "this system" };
-        if self.refused.count(source, Instant::now()) || self.output.is_verbose() {
+        if self.refused.count(source, Instant::now()) || self.output.verbose {
             let from = address.map(|it| format!("refused a connection from {it}: "));
             self.output.note(&(from.unwrap_or_default() + failure.message()));
         }
     }
 
     fn failed(&mut self, number: usize, peer: &str, counted_as: &str, failure: &Failure) {
-        if self.failed.count(counted_as, Instant::now()) || self.output.is_verbose() {
+        if self.failed.count(counted_as, Instant::now()) || self.output.verbose {
             say(&format!("session {number} with {peer} failed: {}", failure.message()));
         }
     }
 
-    /// Returns the time of the next summary.
     fn due(&self) -> Option<Instant> {
         [self.refused.due(), self.failed.due()].into_iter().flatten().min()
     }
@@ -268,13 +255,12 @@ impl Log {
     fn summarise(&mut self, now: Instant) {
         // With --verbose everything has been told.
         let (refused, failed) = (self.refused.summaries(now), self.failed.summaries(now));
-        if !self.output.is_verbose() {
+        if !self.output.verbose {
             refused.iter().for_each(|line| self.output.note(line));
             failed.iter().for_each(|line| say(line));
         }
     }
 
-    /// Says after a while what may be wrong.
     fn still_waiting(&self, came: usize, hint: Option<&str>) {
         let seconds = PATIENCE.as_secs();
         self.output.note(&match (came, hint) {
@@ -296,31 +282,32 @@ fn disagrees(error: &Error) -> bool {
     use HelloError::{
         Confirmation, Malformed, MalformedDetails, NotAHello, Reflection, Refused, Unsolved,
     };
-    let error = match error {
-        Error::Session(error) => error,
-        Error::Forbidden(_) => return true,
-        _ => return false,
-    };
+    use Reason::{Forbidden, NoSuchSet, TooFewKeys, TooManyKeys};
     match error {
-        net::Error::Hello(NotAHello | Malformed | Reflection | Refused(_)) => false,
-        net::Error::Hello(Confirmation | MalformedDetails | Unsolved) => false,
-        net::Error::Hello(_) => true,
-        net::Error::Channel(ChannelError::GivenUp(
-            Reason::TooManyKeys | Reason::TooFewKeys | Reason::Forbidden | Reason::NoSuchSet,
-        )) => true,
-        net::Error::Tls(e) => matches!(e, TlsError::Setup(_)),
+        Error::Forbidden(_) => true,
+        Error::Session(net::Error::Hello(e)) => !matches!(
+            e,
+            NotAHello
+                | Malformed
+                | Reflection
+                | Refused(_)
+                | Confirmation
+                | MalformedDetails
+                | Unsolved
+        ),
+        Error::Session(net::Error::Channel(ChannelError::GivenUp(reason))) => {
+            matches!(reason, TooManyKeys | TooFewKeys | Forbidden | NoSuchSet)
+        }
+        Error::Session(net::Error::Tls(e)) => matches!(e, TlsError::Setup(_)),
         _ => false,
     }
 }
 
 fn nobody(address: &str, within: u64, came: usize) -> String {
-    match came {
-        0 => format!("no peer connected to {address} within {within} s"),
-        1 => format!(
-            "no peer connected to {address} within {within} s; 1 other connection was refused"
-        ),
-        _ => format!(
-            "no peer connected to {address} within {within} s; {came} other connections were refused"
-        ),
-    }
+    let others = match came {
+        0 => String::new(),
+        1 => "; 1 other connection was refused".into(),
+        _ => format!("; {came} other connections were refused"),
+    };
+    format!("no peer connected to {address} within {within} s{others}")
 }

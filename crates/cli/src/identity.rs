@@ -27,7 +27,6 @@ pub(crate) fn default_path() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Returns the place of the key: where the user says, or else its usual place.
 pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf, Failure> {
     named.map_or_else(default_path, |path| Ok(path.to_owned()))
 }

@@ -1,6 +1,7 @@
 //! Transfers over a link, with words of how far they are: keys batch after batch into a sink, and messages.
 
-use foxtrot::job::{Job, Sink};
+use foxtrot::job::{Hello, Job, Role, Sink};
+use foxtrot_net::jobs;
 use foxtrot_ot::{
     Bits,
     base::{Block, Choice},
@@ -10,65 +11,90 @@ use foxtrot_ot::{
 use zeroize::Zeroizing;
 
 use crate::{
+    args::Common,
     failure::Failure,
     lines::Messages,
-    method::{Extension, Method},
+    link::Cost,
+    method::{self, Extension, Method},
     output::Output,
+    report::Report,
     workers::Workers,
 };
 
-/// One party of a run.
-pub(crate) struct Party<'a> {
-    pub(crate) job: &'a Job<'a>,
+/// One party of transfers: the terms on which both sides have to agree, and where it computes.
+#[derive(Clone)]
+pub(crate) struct Party {
     pub(crate) method: Method,
-    pub(crate) workers: &'a Workers,
+    pub(crate) n: usize,
+    /// The number of messages of which one is chosen, and whether lines are hexadecimal; nothing for random keys.
+    pub(crate) messages: Option<(usize, bool)>,
+    pub(crate) workers: Workers,
     pub(crate) output: Output,
 }
 
-impl Party<'_> {
-    /// The sender's key pairs.
-    pub(crate) fn send(
-        &self,
-        shape: Shape,
-        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Failure> + Send,
-    ) -> Result<(), Failure> {
-        self.tell_start();
-        let progress = &self.output.progress(shape.n(), "transfers");
-        let (mut cx, direction) = (self.job.context()?, self.job.direction());
-        let failed = &Sink::new();
-        self.job.play_into(failed, |io| async move {
-            let mut sink = |keys: &[[Block; 2]]| {
-                failed.keep(sink(keys))?;
-                progress.inc(keys.len() as u64);
-                Ok(())
-            };
-            let mut set_up = || self.tell_set_up(shape.n());
-            self.method.send(&io, &mut cx, direction, shape, &mut set_up, &mut sink).await
-        })?;
-        self.output.detail("all keys made");
-        Ok(())
+impl Party {
+    pub(crate) fn new(
+        common: &Common,
+        method: Method,
+        n: usize,
+        messages: Option<(usize, bool)>,
+    ) -> Result<Self, Failure> {
+        let (workers, output) = (Workers::new(common.threads)?, Output::new(common));
+        Ok(Self { method, n, messages, workers, output })
     }
 
-    /// The receiver's choices and keys. Every batch but the last has a whole number of bytes of
-    /// choices.
-    pub(crate) fn receive(
+    /// Makes a party that says nothing, with the same terms, on the same threads.
+    pub(crate) fn for_another(&self) -> Self {
+        let (workers, output) = (self.workers.for_another(), Output::in_background());
+        Self { workers, output, ..self.clone() }
+    }
+
+    pub(crate) fn hello(&self, role: Role) -> Hello {
+        match self.messages {
+            None => jobs::transfers("rot", role, &self.method, self.n),
+            Some((choices, hex)) => jobs::messages(role, &self.method, self.n, choices, hex),
+        }
+    }
+
+    pub(crate) fn choices(&self) -> usize {
+        self.messages.map_or(2, |(choices, _)| choices)
+    }
+
+    pub(crate) fn report(&self, costs: [Option<&Cost>; 2]) -> Report {
+        let (method, job) = (&self.method, if self.messages.is_some() { "ot" } else { "rot" });
+        let name = format!("{job}/{}", method.name());
+        let about = [name, method::params(method), method::security(method)];
+        Report::of_parties(about, (self.n, self.workers.threads()), costs)
+    }
+
+    /// Makes random keys batch by batch: bytes of choices, if this side is the receiver, and of keys. Every batch but the last
+    /// has whole bytes of choices.
+    pub(crate) fn make(
         &self,
-        choice: &Choice,
-        mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Failure> + Send,
+        job: &Job<'_>,
+        mut sink: impl FnMut(&[u8], &[u8]) -> Result<(), Failure> + Send,
     ) -> Result<(), Failure> {
         self.tell_start();
-        let n = Shape::of(choice).n();
-        let progress = &self.output.progress(n, "transfers");
-        let (mut cx, direction) = (self.job.context()?, self.job.direction());
+        let (n, progress) = (self.n, &self.output.progress(self.n, "transfers"));
+        let (mut cx, direction, role) = (job.context()?, job.direction(), job.agreement().role);
         let failed = &Sink::new();
-        self.job.play_into(failed, |io| async move {
-            let mut sink = |choices: &Bits, keys: &[Block]| {
+        job.play_into(failed, |io| async move {
+            let mut take = |choices: &[u8], keys: &[u8], n: usize| {
                 failed.keep(sink(choices, keys))?;
-                progress.inc(keys.len() as u64);
+                progress.inc(n as u64);
                 Ok(())
             };
-            let mut set_up = || self.tell_set_up(n);
-            self.method.receive(&io, &mut cx, direction, choice, &mut set_up, &mut sink).await
+            let (method, set_up) = (&self.method, &mut || self.tell_set_up());
+            if role == Role::Sender {
+                let sink = &mut |keys: &[[Block; 2]]| {
+                    take(&[], keys.as_flattened().as_flattened(), keys.len())
+                };
+                return method.send(&io, &mut cx, direction, Shape::random(n), set_up, sink).await;
+            }
+            let sink = &mut |choices: &Bits, keys: &[Block]| {
+                take(choices.as_bytes(), keys.as_flattened(), keys.len())
+            };
+            method.receive(&io, &mut cx, direction, &Choice::Random(n), set_up, sink).await
         })?;
         self.output.detail("all keys made");
         Ok(())
@@ -77,32 +103,33 @@ impl Party<'_> {
     /// All messages, sealed under their keys; none is longer than this.
     pub(crate) fn send_messages(
         &self,
-        shape: one_of_n::protocol::Shape,
+        job: &Job<'_>,
         message_len: usize,
         messages: &Messages,
     ) -> Result<(), Failure> {
         self.tell_start();
-        let counted = &mut self.counter(shape.n, "sending");
-        let (mut cx, direction) = (self.job.context()?, self.job.direction());
+        let shape = one_of_n::protocol::Shape { n: self.n, choices: self.choices() };
+        let counted = &mut self.counter("sending");
+        let (mut cx, direction) = (job.context()?, job.direction());
         let message = |i: usize| Ok(messages[i].as_slice());
-        Ok(self.job.play(|io| async move {
+        Ok(job.play(|io| async move {
             self.method
                 .send_messages(&io, &mut cx, direction, shape, message_len, message, counted)
                 .await
         })?)
     }
 
-    /// The chosen messages of so many each, still sealed.
+    /// The chosen messages, still sealed.
     pub(crate) fn receive_messages(
         &self,
-        choices: usize,
+        job: &Job<'_>,
         message_len: usize,
         picks: Zeroizing<Vec<u64>>,
     ) -> Result<Sealed, Failure> {
         self.tell_start();
-        let counted = &mut self.counter(picks.len(), "receiving");
-        let (mut cx, direction) = (self.job.context()?, self.job.direction());
-        Ok(self.job.play(|io| async move {
+        let (choices, counted) = (self.choices(), &mut self.counter("receiving"));
+        let (mut cx, direction) = (job.context()?, job.direction());
+        Ok(job.play(|io| async move {
             self.method
                 .receive_messages(&io, &mut cx, direction, choices, message_len, picks, counted)
                 .await
@@ -110,13 +137,13 @@ impl Party<'_> {
     }
 
     /// Shows how many of all transfers have their keys, and what follows then.
-    fn counter(&self, all: usize, then: &str) -> impl FnMut(usize) + Send {
-        let (progress, mut left) = (self.output.progress(all, "transfers"), all);
+    fn counter(&self, then: &str) -> impl FnMut(usize) + Send {
+        let (progress, mut left) = (self.output.progress(self.n, "transfers"), self.n);
         move |more| {
             progress.inc(more as u64);
             left = left.saturating_sub(more);
             match (more, left) {
-                (0, _) => self.tell_set_up(all),
+                (0, _) => self.tell_set_up(),
                 (_, 0) => {
                     progress.finish_and_clear();
                     self.output.detail(&format!("all keys made; {then} the messages"));
@@ -144,7 +171,7 @@ impl Party<'_> {
         self.output.detail(&format!("running {rows} base OTs {base}, to set up {name}"));
     }
 
-    fn tell_set_up(&self, n: usize) {
+    fn tell_set_up(&self) {
         let largest = match self.method.extension {
             Extension::OneOfTwo(extension) => Some(extension.max_batch()),
             Extension::Silent(silent) => Some(silent.max_batch()),
@@ -152,7 +179,7 @@ impl Party<'_> {
         };
         if let Some(largest) = largest {
             let (name, threads) = (self.method.extension_name(), self.workers.threads());
-            let batches = n.div_ceil(largest);
+            let batches = self.n.div_ceil(largest);
             let done = format!("{ROWS} base OTs done, {name} set up");
             self.output.detail(&format!("{done}; batches: {batches}, threads: {threads}"));
         }

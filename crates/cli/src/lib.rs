@@ -39,6 +39,7 @@ use std::{env, ffi::OsString, process::ExitCode};
 
 use args::{Args, Command};
 use failure::Failure;
+use places::Places;
 use start::start;
 
 /// Runs the command that the process was started with.
@@ -54,12 +55,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn perform(command: &Command) -> Result<(), Failure> {
-    if command.serves() {
+    let places = Places::of(command);
+    if places.serves {
         memory::share_one_heap();
     }
     interrupt::catch();
     memory::keep_what_is_freed();
-    places::check(command)?;
+    places.check(command)?;
     match command {
         Command::Ot(command) => cmd::ot::run(command),
         Command::Rot(command) => cmd::rot::run(command),

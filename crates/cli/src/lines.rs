@@ -21,16 +21,16 @@ pub(crate) fn read_messages(path: &Path, one_of: usize, hex: bool) -> Result<Mes
     let mut messages = Vec::new();
     for (number, line) in lines(&content) {
         let message = if hex {
-            decode_hex(line).map_err(|why| input(path, number, why))?
+            decode_hex(line).map_err(|why| Failure::at_line(path, number, why))?
         } else if line.ends_with(b"\r") {
-            return Err(input(path, number, "the message ends with a carriage return")
+            return Err(Failure::at_line(path, number, "the message ends with a carriage return")
                 .hint("--hex accepts any bytes"));
         } else {
             line.to_vec()
         };
         if message.len() > MAX_MESSAGE {
             let why = format!("{} bytes, more than the {MAX_MESSAGE} of a message", message.len());
-            return Err(input(path, number, &why));
+            return Err(Failure::at_line(path, number, &why));
         }
         messages.push(Zeroizing::new(message));
     }
@@ -38,12 +38,13 @@ pub(crate) fn read_messages(path: &Path, one_of: usize, hex: bool) -> Result<Mes
         0 => {}
         1 if one_of == 2 => {
             let why = "the number of messages is odd";
-            return Err(input(path, messages.len(), why).hint("each transfer needs two lines"));
+            return Err(Failure::at_line(path, messages.len() as u64, why)
+                .hint("each transfer needs two lines"));
         }
         some => {
             let why = format!("the last transfer has {some} of its {one_of} messages");
             let hint = format!("each transfer takes {one_of} lines");
-            return Err(input(path, messages.len(), &why).hint(hint));
+            return Err(Failure::at_line(path, messages.len() as u64, &why).hint(hint));
         }
     }
     not_empty(path, &messages)?;
@@ -61,9 +62,8 @@ pub(crate) fn read_choices(path: &Path, one_of: usize) -> Result<Zeroizing<Vec<u
                 2 => "a choice is 0 or 1".into(),
                 _ => format!("a choice is a number from 0 to {}", one_of - 1),
             };
-            return Err(
-                input(path, number, &why).hint("without spaces, blank lines or a byte order mark")
-            );
+            return Err(Failure::at_line(path, number, &why)
+                .hint("without spaces, blank lines or a byte order mark"));
         };
         choices.push(choice);
     }
@@ -71,7 +71,6 @@ pub(crate) fn read_choices(path: &Path, one_of: usize) -> Result<Zeroizing<Vec<u
     Ok(choices)
 }
 
-/// One message per line, as it came or in hexadecimal.
 pub(crate) fn write_lines(
     messages: &[Zeroizing<Vec<u8>>],
     hex: bool,
@@ -104,12 +103,12 @@ fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
 }
 
 /// The lines with their numbers, from 1, without LF or CRLF. A carriage return at the end of the file is no line end.
-fn lines(content: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+fn lines(content: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     let lines = content.split_inclusive(|&byte| byte == b'\n').map(|line| {
         let ended = line.strip_suffix(b"\n");
         ended.map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line))
     });
-    lines.enumerate().map(|(i, line)| (i + 1, line))
+    (1..).zip(lines)
 }
 
 fn not_empty<T>(path: &Path, entries: &[T]) -> Result<(), Failure> {
@@ -119,15 +118,11 @@ fn not_empty<T>(path: &Path, entries: &[T]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn input(path: &Path, line: usize, why: &str) -> Failure {
-    Failure::usage(format!("{}, line {line}: {why}", path.display()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn collected(content: &str) -> Vec<(usize, String)> {
+    fn collected(content: &str) -> Vec<(u64, String)> {
         lines(content.as_bytes())
             .map(|(i, l)| (i, String::from_utf8(l.to_vec()).unwrap()))
             .collect()

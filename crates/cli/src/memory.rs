@@ -52,7 +52,6 @@ pub(crate) fn share_one_heap() {
     }
 }
 
-/// The limit of the address space, if there is one.
 #[cfg(target_os = "linux")]
 fn address_space() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::As).current
@@ -95,7 +94,6 @@ fn pinned(current: u64, stat: &str) -> u64 {
     ["inactive_file", "active_file"].into_iter().filter_map(of).fold(current, u64::saturating_sub)
 }
 
-/// The number of bytes on the line that begins so.
 #[cfg(target_os = "linux")]
 fn kibibytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;

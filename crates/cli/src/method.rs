@@ -26,14 +26,11 @@ const DEFAULT: &str = "softspoken";
 fn preferred(purpose: Purpose) -> [Functionality; 3] {
     // Keys that are random if either party cheats need a random Δ; for all else given choices are
     // enough, and cost a message less.
-    match purpose {
-        Purpose::Random => {
-            [Functionality::Random, Functionality::Endemic, Functionality::ChosenMessage]
-        }
-        Purpose::Messages => {
-            [Functionality::Endemic, Functionality::Random, Functionality::ChosenMessage]
-        }
-    }
+    let [first, second] = match purpose {
+        Purpose::Random => [Functionality::Random, Functionality::Endemic],
+        Purpose::Messages => [Functionality::Endemic, Functionality::Random],
+    };
+    [first, second, Functionality::ChosenMessage]
 }
 
 /// The method of `n` transfers of one of two, as the user wants it, or else as the job has it.
@@ -48,11 +45,8 @@ pub(crate) fn choose(common: &Common, purpose: Purpose, n: usize) -> Result<Meth
 
 /// The method of `n` transfers of one of so many messages.
 pub(crate) fn one_of(common: &Common, choices: usize, n: usize) -> Result<Method, Failure> {
-    let named = |name: &str| {
-        [Adversary::Malicious, Adversary::SemiHonest]
-            .into_iter()
-            .any(|adversary| one_of_n::find(name, adversary).is_some())
-    };
+    let both = [Adversary::Malicious, Adversary::SemiHonest];
+    let named = |name: &str| both.iter().any(|&it| one_of_n::find(name, it).is_some());
     if choices == 2 && !common.extension.as_deref().is_some_and(named) {
         return choose(common, Purpose::Messages, n);
     }
@@ -140,7 +134,6 @@ pub(crate) fn security_over(
     })
 }
 
-/// Describes the method on which both sides have agreed.
 pub(crate) fn words(method: &Method) -> String {
     let (base, adversary) = (method.base.info().name, method.adversary());
     match method.extension.info() {
@@ -162,7 +155,6 @@ fn sufficient(wanted: Adversary) -> impl Iterator<Item = Adversary> {
     all.into_iter().filter(move |is| is.suffices(wanted))
 }
 
-/// The 1-of-N extension of that name against that adversary.
 fn of_n(name: &str, adversary: Adversary) -> Result<one_of_n::Extension, Failure> {
     if let Some(extension) = sufficient(adversary).find_map(|it| one_of_n::find(name, it)) {
         return Ok(extension);
@@ -190,7 +182,6 @@ fn of_two(name: &str, adversary: Adversary) -> Option<Extension> {
     })
 }
 
-/// The extension of that name against that adversary.
 fn extension_of(name: &str, adversary: Adversary) -> Result<Extension, Failure> {
     if let Some(extension) = of_two(name, adversary) {
         return Ok(extension);
@@ -201,15 +192,11 @@ fn extension_of(name: &str, adversary: Adversary) -> Result<Extension, Failure> 
     let families = |fits: &dyn Fn(Adversary) -> bool| {
         let infos = extension::registry().map(|extension| extension.info());
         let names = infos.filter(|info| fits(info.adversary)).map(|info| info.family);
-        let malicious = fits(Adversary::Malicious).then_some(two_round::FAMILY);
-        let silent = ["silent"].into_iter().filter(|_| fits(Adversary::Malicious));
-        names
-            .chain(malicious)
-            .chain(silent)
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect::<Vec<_>>()
-            .join(", ")
+        let mut names: BTreeSet<_> = names.collect();
+        if fits(Adversary::Malicious) {
+            names.extend([two_round::FAMILY, "silent"]);
+        }
+        Vec::from_iter(names).join(", ")
     };
     if of_two(name, Adversary::SemiHonest).is_some() {
         let instead = families(&|is| is == Adversary::Malicious);
@@ -219,6 +206,21 @@ fn extension_of(name: &str, adversary: Adversary) -> Result<Extension, Failure> 
         .hint(format!("use none, {}; see `foxtrot protocols --all`", families(&|_| true))))
 }
 
+/// The first base OT that fits; otherwise the reason against the first.
+fn first_fitting(
+    named: Vec<&'static dyn BaseOt>,
+    fits: impl Fn(&Protocol) -> Result<(), Incompatible>,
+) -> Result<&'static dyn BaseOt, Option<Incompatible>> {
+    let mut why = None;
+    for base in named {
+        match fits(base.info()) {
+            Ok(()) => return Ok(base),
+            Err(e) => why = why.or(Some(e)),
+        }
+    }
+    Err(why)
+}
+
 /// The base OT as the job needs it when there is no extension.
 fn alone(
     bases: &[&'static dyn BaseOt],
@@ -226,25 +228,25 @@ fn alone(
     adversary: Adversary,
     purpose: Purpose,
 ) -> Result<&'static dyn BaseOt, Failure> {
-    let fits = |base: &&&'static dyn BaseOt| suits(base.info(), None, purpose, adversary);
+    let fits = |base: &Protocol| suits(base, None, purpose, adversary);
     let named = named(bases, name);
-    if let Some(base) = named.iter().find(|base| fits(base).is_ok()) {
-        return Ok(*base);
-    }
-    if let Some(base) = named.iter().find(|base| fits(base) == Err(Incompatible::Weak)) {
-        return Err(too_weak(base.info().name, ""));
-    }
-    let mut families: Vec<_> = bases.iter().filter(|base| fits(base).is_ok()).collect();
-    families.dedup_by_key(|base| base.info().family);
-    let families: Vec<_> = families.into_iter().map(|base| base.info().family).collect();
-    Err(match named.iter().find_map(|base| fits(&base).err()) {
-        Some(Incompatible::Alone(functionality)) => {
-            Failure::usage(format!("{name} is not {functionality}, which this command needs"))
+    let weak = named.iter().map(|it| it.info()).find(|it| fits(it) == Err(Incompatible::Weak));
+    first_fitting(named, fits).map_err(|why| {
+        if let Some(weak) = weak {
+            return too_weak(weak.name, "");
         }
-        Some(why) => Failure::usage(format!("{name} does not work with this command: {why}")),
-        None => no_base(name),
-    }
-    .hint(format!("use {}", families.join(" or "))))
+        let fitting = bases.iter().map(|base| base.info()).filter(|info| fits(info).is_ok());
+        let mut families: Vec<_> = fitting.map(|info| info.family).collect();
+        families.dedup();
+        match why {
+            Some(Incompatible::Alone(functionality)) => {
+                Failure::usage(format!("{name} is not {functionality}, which this command needs"))
+            }
+            Some(why) => Failure::usage(format!("{name} does not work with this command: {why}")),
+            None => no_base(name),
+        }
+        .hint(format!("use {}", families.join(" or ")))
+    })
 }
 
 /// The base OT in the mode in which it carries the extension of that name.
@@ -259,20 +261,10 @@ fn below(
     let preferred = preferred(purpose);
     let mut named = named(bases, name);
     named.sort_by_key(|base| preferred.iter().position(|&it| it == base.info().functionality));
-    let mut why = None;
-    for base in named {
-        match fits(base.info()) {
-            Ok(()) => return Ok(base),
-            Err(e) => why = why.or(Some(e)),
-        }
-    }
-    let carriers = bases.iter().map(|base| base.info()).filter(|info| fits(info).is_ok());
-    let carriers = in_short(&carriers.collect::<Vec<_>>());
-    Err(match why {
-        Some(why) => Failure::usage(format!("{name} cannot carry {extension}: {why}")),
-        None => no_base(name),
-    }
-    .hint(format!("{extension} can use {carriers}")))
+    first_fitting(named, fits).map_err(|why| {
+        let carriers = bases.iter().map(|base| base.info()).filter(|info| fits(info).is_ok());
+        cannot_carry(name, extension, why, &in_short(&carriers.collect::<Vec<_>>()))
+    })
 }
 
 /// Their names, or that of their family where it has many.
@@ -298,18 +290,20 @@ fn in_two_rounds(
         return Err(Failure::usage(format!("{family} does not work with rot: {why}"))
             .hint("use softspoken or kos"));
     }
-    if let Some(base) = two_round::find(name) {
-        return Ok(base);
-    }
-    let why = named(bases, name)
-        .iter()
-        .find_map(|base| compatible(base.info(), &two_round::PROTOCOL).err());
-    let carriers: Vec<_> = two_round::carriers().map(|info| info.name).collect();
-    Err(match why {
-        Some(why) => Failure::usage(format!("{name} cannot carry {family}: {why}")),
+    two_round::find(name).ok_or_else(|| {
+        let fits = |base: &Protocol| compatible(base, &two_round::PROTOCOL);
+        let why = first_fitting(named(bases, name), fits).err().flatten();
+        let carriers: Vec<_> = two_round::carriers().map(|info| info.name).collect();
+        cannot_carry(name, family, why, &carriers.join(", "))
+    })
+}
+
+fn cannot_carry(name: &str, above: &str, why: Option<Incompatible>, carriers: &str) -> Failure {
+    match why {
+        Some(why) => Failure::usage(format!("{name} cannot carry {above}: {why}")),
         None => no_base(name),
     }
-    .hint(format!("{family} can use {}", carriers.join(", "))))
+    .hint(format!("{above} can use {carriers}"))
 }
 
 fn named(bases: &[&'static dyn BaseOt], name: &str) -> Vec<&'static dyn BaseOt> {

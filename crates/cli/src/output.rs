@@ -1,6 +1,7 @@
 //! Messages on standard error while a run goes on.
 
 use std::{
+    fmt::Display,
     io::{self, IsTerminal, Write},
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
@@ -28,33 +29,38 @@ pub fn say(message: &str) {
     let _ = writeln!(io::stderr(), "foxtrot: {time}{message}");
 }
 
-/// Says why there is no result, and gives the exit status for it.
 pub(crate) fn report(failure: Failure) -> ExitCode {
     let status = ExitCode::from(failure.status());
     if !failure.is_silent() {
         say(failure.message());
-        if let Some(hint) = failure.into_hint() {
+        if let Some(hint) = failure.hint {
             let _ = writeln!(io::stderr(), "hint: {hint}");
         }
     }
     status
 }
 
+pub(crate) fn print(line: impl Display) -> Result<(), Failure> {
+    writeln!(io::stdout().lock(), "{line}").map_err(|e| Failure::stdout(&e))
+}
+
 /// The amount of messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Output {
-    quiet: bool,
-    verbose: bool,
+    pub(crate) quiet: bool,
+    pub(crate) verbose: bool,
+    /// True if one JSON object about the run goes to standard output.
+    pub(crate) json: bool,
 }
 
 impl Output {
     pub(crate) fn new(common: &Common) -> Self {
-        Self { quiet: common.quiet, verbose: common.verbose }
+        Self { quiet: common.quiet, verbose: common.verbose, json: common.json }
     }
 
     /// Returns the output of one of several runs at the same time.
     pub(crate) fn in_background() -> Self {
-        Self { quiet: true, verbose: false }
+        Self { quiet: true, verbose: false, json: false }
     }
 
     /// Prints a message for the person who runs the command.
@@ -71,18 +77,8 @@ impl Output {
         }
     }
 
-    /// Returns true if every message is printed.
-    pub(crate) fn is_verbose(self) -> bool {
-        self.verbose
-    }
-
-    /// Returns true if only results and errors are printed.
-    pub(crate) fn is_quiet(self) -> bool {
-        self.quiet
-    }
-
     /// Prints the listening address, in any case: scripts wait for it.
-    pub(crate) fn listening_on(self, address: impl std::fmt::Display) {
+    pub(crate) fn listening_on(self, address: impl Display) {
         let _ = writeln!(io::stderr(), "foxtrot: listening on {address}");
     }
 

@@ -15,19 +15,12 @@ use crate::{
     identity,
 };
 
-/// The peers that have names.
 pub(crate) struct Known {
     path: PathBuf,
-    lines: Vec<Line>,
+    /// Lines of the file; one without a peer is empty or a comment.
+    lines: Vec<(String, Option<(Name, Fingerprint)>)>,
 }
 
-/// A line of the file; one without a peer is empty or a comment.
-struct Line {
-    text: String,
-    peer: Option<(Name, Fingerprint)>,
-}
-
-/// The file for the key in that file.
 pub(crate) fn file_beside(key: &Path) -> PathBuf {
     key.with_file_name("known_peers")
 }
@@ -43,19 +36,19 @@ impl Known {
         };
         check_access(&path)?;
         let mut known = Self::none(key)?;
-        for text in text.lines() {
-            let line = Line::parse(text).and_then(|line| match &line.peer {
+        for (number, text) in (1..).zip(text.lines()) {
+            let peer = parse(text).and_then(|peer| match &peer {
                 Some((name, _)) if known.key(name).is_some() => {
                     Err(format!("{name} has two lines"))
                 }
                 Some((_, key)) if known.name(key).is_some() => Err(format!("{key} has two lines")),
-                _ => Ok(line),
+                _ => Ok(peer),
             });
-            let number = known.lines.len() + 1;
-            known.lines.push(line.map_err(|why| {
-                Failure::usage(format!("{}, line {number}: {why}", known.path.display()))
+            let peer = peer.map_err(|why| {
+                Failure::at_line(&known.path, number, &why)
                     .hint("a line has a name, a space and a fingerprint")
-            })?);
+            })?;
+            known.lines.push((text.to_owned(), peer));
         }
         Ok(known)
     }
@@ -65,22 +58,18 @@ impl Known {
         Ok(Self { path: file_beside(&identity::path(key)?), lines: Vec::new() })
     }
 
-    /// All of them.
     pub(crate) fn peers(&self) -> impl Iterator<Item = &(Name, Fingerprint)> {
-        self.lines.iter().filter_map(|line| line.peer.as_ref())
+        self.lines.iter().filter_map(|(_, peer)| peer.as_ref())
     }
 
-    /// The key of the peer with this name.
     pub(crate) fn key(&self, name: &Name) -> Option<Fingerprint> {
         self.peers().find(|(known, _)| known == name).map(|(_, key)| *key)
     }
 
-    /// The name of the peer with this key.
     pub(crate) fn name(&self, key: &Fingerprint) -> Option<&Name> {
         self.peers().find(|(_, known)| known == key).map(|(name, _)| name)
     }
 
-    /// The key of a peer that the user has given.
     pub(crate) fn resolve(&self, peer: &Peer) -> Result<Fingerprint, Failure> {
         match peer {
             Peer::Key(key) => Ok(*key),
@@ -100,23 +89,22 @@ impl Known {
             let why = format!("{name} already names another key, {other}");
             return Err(Failure::usage(why).hint("--force replaces it"));
         }
-        self.lines.retain(|line| line.peer.as_ref().is_none_or(|(other, _)| *other != name));
-        self.lines.push(Line { text: format!("{name} {key}"), peer: Some((name, key)) });
+        self.lines.retain(|(_, peer)| peer.as_ref().is_none_or(|(other, _)| *other != name));
+        self.lines.push((format!("{name} {key}"), Some((name, key))));
         self.write()
     }
 
-    /// Forgets a peer.
     pub(crate) fn remove(&mut self, name: &Name) -> Result<(), Failure> {
         if self.key(name).is_none() {
             return Err(self.unknown(name));
         }
-        self.lines.retain(|line| line.peer.as_ref().is_none_or(|(other, _)| other != name));
+        self.lines.retain(|(_, peer)| peer.as_ref().is_none_or(|(other, _)| other != name));
         self.write()
     }
 
     fn write(&self) -> Result<(), Failure> {
         self.path.parent().map_or(Ok(()), make_folder)?;
-        let lines: Vec<_> = self.lines.iter().map(|line| line.text.clone() + "\n").collect();
+        let lines: Vec<_> = self.lines.iter().map(|(text, _)| text.clone() + "\n").collect();
         write_secret(Existing::Replaced, &self.path, lines.concat().as_bytes())
     }
 
@@ -127,16 +115,13 @@ impl Known {
     }
 }
 
-impl Line {
-    fn parse(text: &str) -> Result<Self, String> {
-        let words: Vec<_> = text.split_ascii_whitespace().collect();
-        let peer = match words.as_slice() {
-            [] => None,
-            [first, ..] if first.starts_with('#') => None,
-            [name, key] => Some((name.parse()?, key.parse().map_err(|e: KeyError| e.to_string())?)),
-            _ => return Err("not a name and a fingerprint".into()),
-        };
-        Ok(Self { text: text.to_owned(), peer })
+fn parse(line: &str) -> Result<Option<(Name, Fingerprint)>, String> {
+    let words: Vec<_> = line.split_ascii_whitespace().collect();
+    match words.as_slice() {
+        [] => Ok(None),
+        [first, ..] if first.starts_with('#') => Ok(None),
+        [name, key] => Ok(Some((name.parse()?, key.parse().map_err(|e: KeyError| e.to_string())?))),
+        _ => Err("not a name and a fingerprint".into()),
     }
 }
 

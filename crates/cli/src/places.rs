@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     args::{
-        Agreeing, Command, Counting, KeygenArgs, Meeting, OtCommand, PsiCommand, RotCommand,
-        Transport, TriplesCommand, file,
+        Agreeing, Command, KeygenArgs, OtCommand, PsiCommand, RotCommand, Standing, Transport,
+        TriplesCommand, file,
     },
     audit,
     cmd::rot,
@@ -15,155 +15,151 @@ use crate::{
     identity, peers, record,
 };
 
-/// Fails, before anything is read or anybody met, if a result could not be written where the user
-/// wants it, or would replace a file that the command reads.
-pub(crate) fn check(command: &Command) -> Result<(), Failure> {
-    let written = written(command)?;
-    let read = read(command);
-    let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
-    written.iter().try_for_each(|path| check_place(path, &read))?;
-    check_logs(command, &written, &read)?;
-    let Some(path) = record(command) else { return Ok(()) };
-    if path == Path::new("-") {
-        return Err(Failure::usage("--record needs a file; it cannot use standard output"));
-    }
-    let folder = match command {
-        Command::Triples(TriplesCommand::Generate { out, .. }) => Some(&out.output),
-        _ => None,
-    };
-    if written.iter().chain(folder).any(|result| are_one(result, path)) {
-        let why = format!("--record and -o both name {}", path.display());
-        return Err(Failure::usage(why).hint("--record needs another file"));
-    }
-    let named = |e: Failure| e.rename_options(&[("-o ", "--record ")]);
-    check_unread(path, &read).map_err(named)?;
-    if command.serves() {
-        return record::check_log(path);
-    }
-    record::check_last(path)?;
-    check_place(path, &[]).map_err(named)
+/// Options of a command that name files.
+#[derive(Default)]
+pub(crate) struct Places<'a> {
+    /// Inputs, of which `-` is standard input.
+    read: Vec<&'a PathBuf>,
+    /// The result, unless the command looks for its place itself.
+    output: Option<&'a Path>,
+    transport: Option<&'a Transport>,
+    agreeing: Option<&'a Agreeing>,
+    standing: Option<&'a Standing>,
+    pub(crate) serves: bool,
 }
 
-/// Checks the audit log, and the place of limits per day: neither takes the place of another file.
-fn check_logs(command: &Command, written: &[PathBuf], read: &[&Path]) -> Result<(), Failure> {
-    let limits = match command {
-        Command::Psi(PsiCommand::Send { standing, .. }) => &standing.limits,
-        Command::Psi(PsiCommand::Count { counting } | PsiCommand::Sum { counting, .. }) => {
-            &counting.standing.limits
-        }
-        _ => &None,
-    };
-    let Some(Agreeing { audit: log, .. }) = agreeing(command) else { return Ok(()) };
-    let record = record(command).map(Path::to_owned);
-    for (path, option) in [(log, "--audit"), (limits, "--limits")] {
-        let Some(path) = path else { continue };
-        if written.iter().chain(&record).any(|other| are_one(other, path)) {
-            let why = format!("{option} and another option both name {}", path.display());
-            return Err(Failure::usage(why).hint(format!("{option} needs another file")));
-        }
-        let named = |e: Failure| e.rename_options(&[("-o ", &format!("{option} "))]);
-        check_unread(path, read).map_err(named)?;
-    }
-    match (log, limits) {
-        (Some(log), Some(limits)) if are_one(log, limits) => {
-            Err(Failure::usage("--audit and --limits need different files"))
-        }
-        (Some(log), _) => audit::check(log),
-        _ => Ok(()),
-    }
-}
-
-/// Returns the options about what both sides agree on.
-fn agreeing(command: &Command) -> Option<&Agreeing> {
-    match command {
-        Command::Psi(PsiCommand::Receive { meeting, .. } | PsiCommand::Send { meeting, .. }) => {
-            Some(&meeting.agreeing)
-        }
-        Command::Psi(PsiCommand::Count { counting } | PsiCommand::Sum { counting, .. }) => {
-            Some(&counting.agreeing)
-        }
-        _ => None,
-    }
-}
-
-/// Returns the place of the run's record.
-fn record(command: &Command) -> Option<&Path> {
-    transport(command)?.record.as_deref()
-}
-
-/// Returns the options by which the command reaches a peer.
-fn transport(command: &Command) -> Option<&Transport> {
-    match command {
-        Command::Psi(
-            PsiCommand::Receive { meeting: Meeting { transport, .. }, .. }
-            | PsiCommand::Send { meeting: Meeting { transport, .. }, .. },
-        )
-        | Command::Psi(
-            PsiCommand::Count { counting: Counting { transport, .. } }
-            | PsiCommand::Sum { counting: Counting { transport, .. }, .. },
-        )
-        | Command::Ot(OtCommand::Send { transport, .. } | OtCommand::Receive { transport, .. })
-        | Command::Rot(
-            RotCommand::Send { transport, .. } | RotCommand::Receive { transport, .. },
-        )
-        | Command::Triples(TriplesCommand::Generate { transport, .. }) => Some(transport),
-        _ => None,
-    }
-}
-
-/// All files that the command reads, where `-` is standard input.
-fn read(command: &Command) -> Vec<PathBuf> {
-    let files: Vec<&PathBuf> = match command {
-        Command::Psi(command) => match command {
-            PsiCommand::Local { a, b, .. } => vec![a, b],
-            PsiCommand::Send { set, named, .. } => {
-                set.iter().chain(named.iter().map(|it| &it.path)).collect()
+impl<'a> Places<'a> {
+    pub(crate) fn of(command: &'a Command) -> Self {
+        let none = Self::default();
+        match command {
+            Command::Psi(command) => Self::of_psi(command),
+            Command::Ot(OtCommand::Local { messages, choices, out, .. }) => {
+                Self { read: vec![messages, choices], output: file(&out.output), ..none }
             }
-            PsiCommand::Count { counting } | PsiCommand::Sum { counting, .. } => {
-                vec![&counting.set]
+            Command::Ot(OtCommand::Send { messages, transport, serve, .. }) => {
+                let transport = Some(transport);
+                Self { read: vec![messages], transport, serves: *serve, ..none }
             }
-            PsiCommand::Receive { set, .. } | PsiCommand::Inspect { set, .. } => vec![set],
-            PsiCommand::Gateway(_) => vec![],
-        },
-        Command::Ot(command) => match command {
-            OtCommand::Local { messages, choices, .. } => vec![messages, choices],
-            OtCommand::Send { messages, .. } => vec![messages],
-            OtCommand::Receive { choices, .. } => vec![choices],
-        },
-        Command::Keygen(args) => args.show.iter().flatten().collect(),
-        _ => vec![],
-    };
-    // Whether there is a usual place for the key is asked when it is read.
-    let key = transport(command)
-        .filter(|transport| {
-            !transport.insecure && transport.serial.is_none() && transport.websocket.is_none()
-        })
-        .and_then(|transport| identity::path(transport.identity.as_deref()).ok());
-    let known = key.as_deref().map(peers::file_beside);
-    let policy = agreeing(command).and_then(|it| it.policy.clone());
-    let line = transport(command).and_then(|transport| transport.psk.clone());
-    files.into_iter().cloned().chain(policy).chain(line).chain(known).chain(key).collect()
-}
+            Command::Ot(OtCommand::Receive { choices, out, transport, .. }) => {
+                let (output, transport) = (file(&out.output), Some(transport));
+                Self { read: vec![choices], output, transport, ..none }
+            }
+            Command::Rot(RotCommand::Send(party) | RotCommand::Receive(party)) => {
+                Self { transport: Some(&party.transport), ..none }
+            }
+            Command::Triples(TriplesCommand::Generate { transport, .. }) => {
+                Self { transport: Some(transport), ..none }
+            }
+            // Its folder may not be there yet, if it is the usual one; and it may be there itself.
+            Command::Keygen(KeygenArgs { output, show, .. }) => {
+                Self { read: show.iter().flatten().collect(), output: file(output), ..none }
+            }
+            _ => none,
+        }
+    }
 
-/// All files that the user has it write.
-fn written(command: &Command) -> Result<Vec<PathBuf>, Failure> {
-    let output = match command {
-        Command::Psi(command) => match command {
-            PsiCommand::Local { out, .. } | PsiCommand::Receive { out, .. } => out.file(),
-            PsiCommand::Send { sharing, .. } => file(sharing.output.as_deref()),
-            PsiCommand::Count { .. } | PsiCommand::Sum { .. } | PsiCommand::Gateway(_) => None,
-            PsiCommand::Inspect { output, .. } => file(output.as_deref()),
-        },
-        Command::Ot(command) => match command {
-            OtCommand::Local { out, .. } | OtCommand::Receive { out, .. } => out.file(),
-            OtCommand::Send { .. } => None,
-        },
-        Command::Rot(command) => return rot::outputs(command),
-        // Its folder may not be there yet, if it is the usual one; and it may be there itself.
-        Command::Keygen(KeygenArgs { output, .. }) => file(output.as_deref()),
-        // A folder of its own, which the command looks for itself.
-        Command::Triples(_) => None,
-        Command::Protocols(_) | Command::Peers(_) | Command::Generate(_) => None,
-    };
-    Ok(output.map(Path::to_owned).into_iter().collect())
+    fn of_psi(command: &'a PsiCommand) -> Self {
+        let none = Self::default();
+        match command {
+            PsiCommand::Local { a, b, out, .. } => {
+                Self { read: vec![a, b], output: file(&out.output), ..none }
+            }
+            PsiCommand::Receive { set, out, meeting, .. } => {
+                let (transport, agreeing) = (Some(&meeting.transport), Some(&meeting.agreeing));
+                Self { read: vec![set], output: file(&out.output), transport, agreeing, ..none }
+            }
+            PsiCommand::Send { set, named, sharing, standing, serve, meeting, .. } => Self {
+                read: set.iter().chain(named.iter().map(|it| &it.path)).collect(),
+                output: file(&sharing.output),
+                transport: Some(&meeting.transport),
+                agreeing: Some(&meeting.agreeing),
+                standing: Some(standing),
+                serves: *serve,
+            },
+            PsiCommand::Count(counting) | PsiCommand::Sum { counting, .. } => Self {
+                read: vec![&counting.set],
+                transport: Some(&counting.transport),
+                agreeing: Some(&counting.agreeing),
+                standing: Some(&counting.standing),
+                serves: counting.serve,
+                ..none
+            },
+            PsiCommand::Inspect { set, output, .. } => {
+                Self { read: vec![set], output: file(output), ..none }
+            }
+            PsiCommand::Gateway(_) => none,
+        }
+    }
+
+    /// Fails, before anything is read or anybody met, if a result could not be written where the user
+    /// wants it, or would replace a file that the command reads.
+    pub(crate) fn check(&self, command: &Command) -> Result<(), Failure> {
+        let written = match command {
+            Command::Rot(command) => rot::outputs(command)?,
+            _ => self.output.map(Path::to_owned).into_iter().collect(),
+        };
+        let read = self.read();
+        let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
+        written.iter().try_for_each(|path| check_place(path, &read))?;
+        let record = self.transport.and_then(|it| it.record.as_ref());
+        self.check_logs(written.iter().chain(record), &read)?;
+        let Some(path) = record else { return Ok(()) };
+        if path == Path::new("-") {
+            return Err(Failure::usage("--record needs a file; it cannot use standard output"));
+        }
+        let folder = match command {
+            Command::Triples(TriplesCommand::Generate { out, .. }) => Some(&out.output),
+            _ => None,
+        };
+        if written.iter().chain(folder).any(|result| are_one(result, path)) {
+            let why = format!("--record and -o both name {}", path.display());
+            return Err(Failure::usage(why).hint("--record needs another file"));
+        }
+        let named = |e: Failure| e.rename_options(&[("-o ", "--record ")]);
+        check_unread(path, &read).map_err(named)?;
+        if self.serves {
+            return record::check_log(path);
+        }
+        record::check_last(path)?;
+        check_place(path, &[]).map_err(named)
+    }
+
+    /// Checks the audit log, and the place of limits per day: neither takes the place of another file.
+    fn check_logs<'f>(
+        &self,
+        others: impl Iterator<Item = &'f PathBuf> + Clone,
+        read: &[&Path],
+    ) -> Result<(), Failure> {
+        let log = self.agreeing.and_then(|it| it.audit.as_ref());
+        let limits = self.standing.and_then(|it| it.limits.as_ref());
+        for (path, option) in [(log, "--audit"), (limits, "--limits")] {
+            let Some(path) = path else { continue };
+            if others.clone().any(|other| are_one(other, path)) {
+                let why = format!("{option} and another option both name {}", path.display());
+                return Err(Failure::usage(why).hint(format!("{option} needs another file")));
+            }
+            let named = |e: Failure| e.rename_options(&[("-o ", &format!("{option} "))]);
+            check_unread(path, read).map_err(named)?;
+        }
+        match (log, limits) {
+            (Some(log), Some(limits)) if are_one(log, limits) => {
+                Err(Failure::usage("--audit and --limits need different files"))
+            }
+            (Some(log), _) => audit::check(log),
+            _ => Ok(()),
+        }
+    }
+
+    fn read(&self) -> Vec<PathBuf> {
+        // Whether there is a usual place for the key is asked when it is read.
+        let has_key =
+            |it: &&Transport| !it.insecure && it.serial.is_none() && it.websocket.is_none();
+        let key = self.transport.filter(has_key);
+        let key = key.and_then(|it| identity::path(it.identity.as_deref()).ok());
+        let known = key.as_deref().map(peers::file_beside);
+        let policy = self.agreeing.and_then(|it| it.policy.as_ref());
+        let line = self.transport.and_then(|it| it.psk.as_ref());
+        let named = self.read.iter().copied().chain(policy).chain(line);
+        named.cloned().chain(known).chain(key).collect()
+    }
 }

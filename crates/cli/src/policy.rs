@@ -1,6 +1,6 @@
 //! The policy of a run, `--policy FILE`. `docs/policy.md` has its rules.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 
 use foxtrot::{
     job::{Hello, Role},
@@ -9,26 +9,34 @@ use foxtrot::{
 
 use crate::failure::Failure;
 
-/// A policy, for a side with this role.
 #[derive(Clone, Copy)]
 pub(crate) struct Under<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) role: Role,
 }
 
-/// Reads a policy.
-pub(crate) fn read(path: &Path) -> Result<Policy, Failure> {
+pub(crate) fn read(path: Option<&Path>) -> Result<Option<Arc<Policy>>, Failure> {
+    let Some(path) = path else { return Ok(None) };
     let text = fs::read_to_string(path).map_err(|e| Failure::reading(path, &e))?;
     let wrong = |e| Failure::usage(format!("policy {}, {e}", path.display()));
-    Policy::parse(&text).map_err(wrong)
+    Policy::parse(&text).map(Arc::new).map(Some).map_err(wrong)
+}
+
+impl<'a> Under<'a> {
+    pub(crate) fn of(policy: &'a Option<Arc<Policy>>, role: Role) -> Option<Self> {
+        policy.as_deref().map(|policy| Self { policy, role })
+    }
 }
 
 /// Fails, before the peer is met, if the policy forbids what this side is about to say.
 pub(crate) fn check(policy: Option<&Policy>, hello: &Hello) -> Result<(), Failure> {
-    policy.map_or(Ok(()), |policy| policy.check_hello(hello)).map_err(|why| forbidden(&why))
+    Ok(policy.map_or(Ok(()), |policy| policy.check_hello(hello))?)
 }
 
-/// The failure of a run of which this side knows alone that it is forbidden.
-pub(crate) fn forbidden(why: &Forbidden) -> Failure {
-    Failure::usage(why.to_string()).hint("agree on another policy with the peer, or change the run")
+/// A run of which this side knows alone that it is forbidden.
+impl From<Forbidden> for Failure {
+    fn from(why: Forbidden) -> Self {
+        Self::usage(why.to_string())
+            .hint("agree on another policy with the peer, or change the run")
+    }
 }

@@ -2,8 +2,9 @@
 //! `docs/record.md` has its fields.
 
 use std::{
+    fmt::Display,
     fs::{self, File},
-    io::{self, BufRead, BufReader, Read, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::SystemTime,
@@ -23,12 +24,10 @@ use crate::{
     report::Report,
 };
 
-/// The place of records, if they are wanted.
 pub(crate) struct Recorder {
     to: Option<PathBuf>,
     /// True if there is a line for each session, rather than one object.
     lines: bool,
-    /// The audit log, if it is wanted.
     audit: Option<PathBuf>,
 }
 
@@ -73,10 +72,10 @@ impl Recorder {
     pub(crate) fn keep<T>(
         &self,
         job: &str,
-        role: &str,
+        role: impl Display,
         run: impl FnOnce(&mut Entry) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut entry = Entry::begin(job, role);
+        let mut entry = Entry::begin(job, &role.to_string());
         let of_audit = self.audit.iter().map(|path| (path.clone(), entry.clone()));
         open_runs().extend(of_audit);
         let result = run(&mut entry);
@@ -97,9 +96,7 @@ impl Recorder {
             (Ok(result), kept) => kept.map(|()| result),
         }
     }
-}
 
-impl Recorder {
     fn write(&self, path: &Path, entry: &Entry) -> Result<(), Failure> {
         let text = format!("{}\n", Value::Object(entry.fields().clone()));
         match self.lines {
@@ -128,7 +125,6 @@ impl Entry {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Both sides have agreed.
     pub(crate) fn met(&mut self, link: &Link) {
         let peer = &link.peer;
         self.set(
@@ -146,12 +142,10 @@ impl Entry {
         self.set("terms", terms.collect::<Map<_, _>>());
     }
 
-    /// Enters what both sides have agreed on.
     pub(crate) fn agreed(&mut self, fields: Map<String, Value>) {
         self.fields().extend(fields);
     }
 
-    /// The protocol has run to its end.
     pub(crate) fn ran(&mut self, report: &Report, cost: &Cost) {
         self.set("protocol", report.name.as_str());
         self.set("params", report.params.as_str());
@@ -178,9 +172,9 @@ impl Entry {
 
 /// Fails unless the file is missing, empty or the record of one run: nothing else is replaced.
 pub(crate) fn check_last(path: &Path) -> Result<(), Failure> {
-    match lines(path)? {
-        Some((true, 1)) | None => Ok(()),
-        Some((true, _)) => Err(no_record(path, "the record of one run")),
+    match begins(path)? {
+        Some((true, false)) | None => Ok(()),
+        Some((true, true)) => Err(no_record(path, "the record of one run")),
         Some((false, _)) => Err(no_record(path, "a record")),
     }
 }
@@ -188,7 +182,7 @@ pub(crate) fn check_last(path: &Path) -> Result<(), Failure> {
 /// Fails if lines cannot be appended to the file, which is made if it is missing, or if it has something other than
 /// records.
 pub(crate) fn check_log(path: &Path) -> Result<(), Failure> {
-    if lines(path)?.is_some_and(|(ours, _)| !ours) {
+    if begins(path)?.is_some_and(|(ours, _)| !ours) {
         return Err(no_record(path, "a record"));
     }
     match fs::metadata(path) {
@@ -203,25 +197,20 @@ fn no_record(path: &Path, what: &str) -> Failure {
     Failure::usage(why).hint("--record needs a new file, or a record file")
 }
 
-/// Tells if a file begins with a record, and if there is more than one line: 1 or 2. `None` if it is empty or no
-/// file.
-fn lines(path: &Path) -> Result<Option<(bool, usize)>, Failure> {
+/// Tells if a file begins with a record, and if there is more behind its line. `None` if it is empty or no file.
+fn begins(path: &Path) -> Result<Option<(bool, bool)>, Failure> {
     /// More bytes than a record has.
     const MOST: u64 = 1 << 20;
     if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return Ok(None);
     }
-    let failed = |e| Failure::reading(path, &e);
-    let mut file = BufReader::new(File::open(path).map_err(failed)?);
-    let mut line = Vec::new();
-    (&mut file).take(MOST).read_until(b'\n', &mut line).map_err(failed)?;
-    if line.is_empty() {
-        return Ok(None);
-    }
-    let object: Value = serde_json::from_slice(&line).unwrap_or_default();
+    let mut text = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut text));
+    read.map_err(|e| Failure::reading(path, &e))?;
+    let Some(line) = text.split_inclusive(|&byte| byte == b'\n').next() else { return Ok(None) };
+    let object: Value = serde_json::from_slice(line).unwrap_or_default();
     let ours = object["schema"].is_u64() && object["job"].is_string();
-    let more = !file.fill_buf().map_err(failed)?.is_empty();
-    Ok(Some((ours && object["started"].is_string(), if more { 2 } else { 1 })))
+    Ok(Some((ours && object["started"].is_string(), text.len() > line.len())))
 }
 
 /// Sessions that end at the same time write one after the other.

@@ -1,18 +1,14 @@
 //! The figures of a run: the JSON object of `--json` (schema 1), and a line in words.
 
-use std::{
-    io::{self, Write},
-    time::Duration,
-};
+use std::time::Duration;
 
 use foxtrot_ot::Backend;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::Common,
     failure::Failure,
-    link::{Cost, Terms},
-    method::{params, security},
+    link::Cost,
+    output::{Output, print},
 };
 
 /// Limits above which a run is announced before it begins: more bytes, or more time.
@@ -54,14 +50,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Makes the report of a run in which the sender, the receiver or both were here.
-    pub(crate) fn of_run(terms: &Terms, threads: usize, costs: [Option<&Cost>; 2]) -> Self {
-        let Terms { job, method, n, .. } = terms;
-        let about = [format!("{job}/{}", method.name()), params(method), security(method)];
-        Self::of_parties(about, (*n, threads), costs)
-    }
-
-    /// Makes the report of a run with this name, these parameters, this security and n outputs.
+    /// Makes the report of a run with this name, these parameters, this security and n outputs, in which the sender, the
+    /// receiver or both were here.
     pub(crate) fn of_parties(
         [name, params, security]: [String; 3],
         (n, threads): (usize, usize),
@@ -113,21 +103,16 @@ impl Report {
     }
 
     /// Prints the report with more fields as one object, if `--json` asks for it.
-    pub(crate) fn print(&self, common: &Common, more: Map<String, Value>) -> Result<(), Failure> {
-        if !common.json {
+    pub(crate) fn print(&self, output: Output, more: Map<String, Value>) -> Result<(), Failure> {
+        if !output.json {
             return Ok(());
         }
         let mut object = self.json();
         object.extend(more);
-        writeln!(io::stdout().lock(), "{}", Value::Object(object)).map_err(|e| Failure::stdout(&e))
+        print(Value::Object(object))
     }
 
-    /// Bytes and time in words, and the rate.
-    pub(crate) fn words(&self) -> String {
-        self.words_of("OT")
-    }
-
-    /// Describes the run, with this name for its outputs.
+    /// Bytes and time in words, and the rate of outputs with this name.
     pub(crate) fn words_of(&self, what: &str) -> String {
         /// The rate of fewer says nothing.
         const MANY: usize = 1000;
@@ -140,7 +125,6 @@ impl Report {
         }
     }
 
-    /// Bytes and time in words.
     pub(crate) fn figures(&self) -> String {
         let sent = match (self.bytes_sender, self.bytes_receiver) {
             (Some(sender), Some(receiver)) => bytes(sender + receiver),
@@ -151,7 +135,6 @@ impl Report {
     }
 }
 
-/// The fields of a JSON object.
 pub(crate) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,

@@ -11,7 +11,7 @@ use crate::{
     identity,
     output::say,
     peers::Known,
-    policy::{Under, forbidden},
+    policy::Under,
 };
 
 /// The protection of a connection, from its first byte on.
@@ -19,7 +19,6 @@ pub(crate) struct Security {
     pub(crate) config: Config,
     /// Our own key; `None` without protection.
     pub(crate) ours: Option<Fingerprint>,
-    /// For a listener for browsers.
     pub(crate) invitation: Option<Invitation>,
 }
 
@@ -28,15 +27,13 @@ impl Security {
     pub(crate) fn new(transport: &Transport, under: Option<Under<'_>>) -> Result<Self, Failure> {
         let security = Self::with_keys(transport, under)?;
         let Some(Under { policy, role }) = under else { return Ok(security) };
-        let ours = policy.check_key(role, security.ours.as_ref());
-        ours.map_err(|why| forbidden(&why))?;
+        policy.check_key(role, security.ours.as_ref())?;
         Ok(Self { config: security.config.policy(policy), ..security })
     }
 
     fn with_keys(transport: &Transport, under: Option<Under<'_>>) -> Result<Self, Failure> {
         let allowed = |key: Option<&Fingerprint>| {
-            let checked = under.map(|it| it.policy.check_key(it.role.other(), key));
-            checked.unwrap_or(Ok(())).map_err(|why| forbidden(&why))
+            under.map_or(Ok(()), |it| it.policy.check_key(it.role.other(), key))
         };
         // A serial line has a key of its own.
         if transport.insecure || transport.serial.is_some() {
@@ -45,7 +42,7 @@ impl Security {
         }
         if transport.websocket.is_some() {
             allowed(None)?;
-            let (config, invitation) = browsers::config(&transport.browsers)?;
+            let (config, invitation) = browsers::config(transport)?;
             return Ok(Self { config, ours: None, invitation: Some(invitation) });
         }
         let key = transport.identity.as_deref();
@@ -82,12 +79,6 @@ impl Security {
         Self { config: self.config.timeout(timeout), ..self }
     }
 
-    /// Returns true if peers have no keys.
-    pub(crate) fn is_none(&self) -> bool {
-        self.ours.is_none()
-    }
-
-    /// The error with what might help.
     pub(crate) fn explain(&self, error: Error) -> Failure {
         match (self.ours, &error) {
             (Some(ours), Error::Session(net::Error::Tls(net::TlsError::NotAccepted))) => {
@@ -97,7 +88,6 @@ impl Security {
         }
     }
 
-    /// Describes our identity.
     pub(crate) fn words(&self) -> String {
         match self.ours {
             Some(ours) => format!("TLS; our key is {ours}"),

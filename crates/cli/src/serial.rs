@@ -9,7 +9,6 @@ use zeroize::Zeroizing;
 
 use crate::{args::Transport, failure::Failure, identity, lines::decode_hex, output::Output};
 
-/// A line and its key.
 pub(crate) struct Way<'a> {
     path: &'a Path,
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no lines"))]
@@ -18,7 +17,6 @@ pub(crate) struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    /// Reads the key.
     pub(crate) fn prepare(transport: &'a Transport) -> Result<Self, Failure> {
         let (Some(path), Some(file)) = (&transport.serial, &transport.psk) else {
             return Err(Failure::usage("--serial needs --psk"));
@@ -40,7 +38,7 @@ impl<'a> Way<'a> {
             Failure::run(format!("cannot open {device}: {}", crate::failure::words(&e)))
                 .hint("--serial needs a serial device or a UNIX socket that somebody listens on")
         };
-        let line = self.connect(wait, timeout, opened)?;
+        let line = self.connect(wait, timeout).map_err(opened)??;
         Ok(config.over_line(line, &device))
     }
 
@@ -49,18 +47,16 @@ impl<'a> Way<'a> {
         self,
         wait: Duration,
         timeout: Duration,
-        failed: impl Fn(io::Error) -> Failure,
-    ) -> Result<line::Secured, Failure> {
+    ) -> io::Result<Result<line::Secured, foxtrot_net::Error>> {
         use std::{
             net::Shutdown,
             os::unix::{fs::FileTypeExt, net::UnixStream},
         };
 
-        let found = fs::metadata(self.path).map_err(&failed)?;
-        let secured = if found.file_type().is_socket() {
-            let clone = |stream: &UnixStream| stream.try_clone().map_err(&failed);
-            let stream = UnixStream::connect(self.path).map_err(&failed)?;
-            let (reader, ends) = (clone(&stream)?, clone(&stream)?);
+        let found = fs::metadata(self.path)?;
+        Ok(if found.file_type().is_socket() {
+            let stream = UnixStream::connect(self.path)?;
+            let (reader, ends) = (stream.try_clone()?, stream.try_clone()?);
             // Not in one direction: an emulator would take that for the end of both.
             let closer = move |how| {
                 if how != Shutdown::Write {
@@ -69,10 +65,9 @@ impl<'a> Way<'a> {
             };
             line::connect(reader, stream, closer, self.key, wait, timeout)
         } else {
-            let (reader, writer, closer) = tty::open(self.path, self.baud).map_err(&failed)?;
+            let (reader, writer, closer) = tty::open(self.path, self.baud)?;
             line::connect(reader, writer, closer, self.key, wait, timeout)
-        };
-        Ok(secured?)
+        })
     }
 
     #[cfg(not(unix))]
@@ -80,10 +75,9 @@ impl<'a> Way<'a> {
         self,
         _: Duration,
         _: Duration,
-        failed: impl Fn(io::Error) -> Failure,
-    ) -> Result<line::Secured, Failure> {
+    ) -> io::Result<Result<line::Secured, foxtrot_net::Error>> {
         let _ = self.key;
-        Err(failed(io::ErrorKind::Unsupported.into()))
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 
@@ -120,7 +114,6 @@ mod tty {
     /// The time after which a read without a byte returns, in tenths of a second.
     const TENTHS: u8 = 1;
 
-    /// The end of reads.
     pub(super) type Closer = Box<dyn Fn(Shutdown) + Send + Sync>;
 
     /// Opens the line: no echo, no translation, eight bits, no parity.

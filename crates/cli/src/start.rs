@@ -61,10 +61,10 @@ fn explain(error: &clap::Error, program: &Command, arguments: &[OsString]) -> Op
                 Some(ContextValue::Strings(others)) => others.first().map_or("", String::as_str),
                 _ => "",
             };
-            let keys = |it: &str| it.starts_with("--peer") || it.starts_with("--identity");
-            let plain = |it: &str| it == "--insecure";
-            let both = keys(option) && plain(other) || plain(option) && keys(other);
-            both.then(|| {
+            let is_of_keys = |it: &str| it.starts_with("--peer") || it.starts_with("--identity");
+            let both = [option, other];
+            let clash = both.contains(&"--insecure") && both.into_iter().any(is_of_keys);
+            clash.then(|| {
                 "--insecure uses no keys: leave out --insecure, or --identity and --peer".into()
             })
         }

@@ -17,9 +17,8 @@ use std::borrow::Cow;
 
 use foxtrot::psi::{
     keys::{AT_ONCE, Distinct, Keyer, scan::Grammar},
-    shards::{Division, fill_up_to},
+    shards::Division,
 };
-use foxtrot_net::{Difference, jobs};
 use zeroize::Zeroizing;
 
 use crate::{args::SetOptions, failure::Failure};
@@ -33,7 +32,8 @@ pub(crate) use foxtrot::psi::keys::Item;
 
 /// A set that has been read. In memory are 48 bytes for each row, and 12 more while it is read.
 pub(crate) struct Set {
-    items: Zeroizing<Vec<Item>>,
+    /// Each key's item once, in the order of the file. Rows index into them: they may only grow.
+    pub(crate) items: Zeroizing<Vec<Item>>,
     rows: Vec<Row>,
     pub(crate) findings: Findings,
     /// The first keys, as many as the options say.
@@ -57,7 +57,6 @@ pub(crate) struct More<'a> {
 
 /// A key as it is in the file, and as it is compared.
 pub(crate) struct Shown {
-    /// Its line.
     pub(crate) place: u64,
     pub(crate) before: Vec<String>,
     /// An empty part makes it no key.
@@ -75,7 +74,6 @@ pub(crate) struct Row {
 /// The fault of a byte that no text has, and a damaged file may have.
 const NUL: &str = "a NUL byte in the key";
 
-/// Makes the failure for rows that do not fit into memory.
 fn too_many(rows: usize) -> Failure {
     Failure::run(format!("there is no memory for {rows} rows"))
 }
@@ -84,27 +82,11 @@ fn too_many(rows: usize) -> Failure {
 const NO_ITEM: u32 = u32::MAX;
 
 impl Set {
-    /// Each key's item once, in the order of the file.
-    pub(crate) fn items(&self) -> &[Item] {
-        &self.items
-    }
-
-    /// The items alone, for who needs no rows.
-    pub(crate) fn into_items(self) -> Zeroizing<Vec<Item>> {
-        self.items
-    }
-
-    /// Adds items that nobody else has and no row, until there are n.
-    pub(crate) fn fill_up_to(&mut self, n: usize) -> Result<(), foxtrot::Error> {
-        fill_up_to(&mut self.items, n)
-    }
-
     /// Warnings of findings that are likely to be mistakes.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.findings.warnings(&self.terms())
     }
 
-    /// Describes the form of the file.
     pub(crate) fn form(&self) -> String {
         let header = if self.has_header { "" } else { " without header" };
         match self.grammar {
@@ -113,14 +95,12 @@ impl Set {
         }
     }
 
-    /// The names of the columns, if it is a table.
     pub(crate) fn columns(&self) -> Option<&[String]> {
-        self.columns.as_ref().map(Columns::names)
+        self.columns.as_ref().map(|columns| columns.names.as_slice())
     }
 
-    /// The names of the key columns, if it is a table.
-    pub(crate) fn key_columns(&self) -> Option<Vec<&str>> {
-        self.columns.as_ref().map(|columns| columns.key_names().collect())
+    pub(crate) fn key_columns(&self) -> Option<Vec<String>> {
+        self.columns.as_ref().map(Columns::key_names)
     }
 
     /// Returns the normalisation of the parts of a key, in the form in which both sides compare it.
@@ -163,28 +143,6 @@ fn not_csv() -> Failure {
         .hint("use a CSV file with --format csv")
 }
 
-/// Returns a hint for two sides that differ in this term.
-pub(crate) fn hint(difference: &Difference) -> Option<String> {
-    match difference.key.as_str() {
-        jobs::NORMALIZE => {}
-        jobs::OR_NORMALIZE => {
-            let hint = "pass as many --or-key on both sides, and the same normalisers for each";
-            return Some(hint.into());
-        }
-        _ => return None,
-    }
-    let columns = |terms: &Option<String>| terms.as_ref().map(|terms| terms.split(';').count());
-    Some(match columns(&difference.here) == columns(&difference.peer) {
-        true => "pass the same --normalize on both sides".into(),
-        false => {
-            let [here, peer] = [columns(&difference.here), columns(&difference.peer)]
-                .map(Option::unwrap_or_default);
-            format!("use the same number of key columns: this side has {here}, the peer {peer}")
-        }
-    })
-}
-
-/// A set that is being read.
 struct Builder {
     most: usize,
     keyer: Keyer,
@@ -203,7 +161,6 @@ struct Builder {
 }
 
 impl Builder {
-    /// Begins a set of `most` rows at most.
     fn begin(keyer: Keyer, most: usize, options: &SetOptions) -> Result<Self, Failure> {
         let (shard, show) = (options.shard.clone(), options.show);
         let of_shard = |(division, _): &(Division, u32)| division.load(most) + AT_ONCE;
@@ -253,7 +210,6 @@ impl Builder {
         (self.waiting, self.waiting_rows) = (items, kept);
     }
 
-    /// Returns true if there may be no more rows.
     fn is_full(&self) -> bool {
         self.rows.len() >= self.most
     }

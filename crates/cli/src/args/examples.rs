@@ -1,164 +1,126 @@
 //! Examples at the end of every help. A test parses each line.
 
-pub(super) const FOXTROT: &str = "\
+use clap::Command;
+
+const EXIT_STATUS: &str = "\
 Exit status:
   0 done, 1 the run failed, 2 wrong usage or local input, 3 the peer misbehaved, 130 interrupted
 
-Examples:
-  foxtrot psi local a.csv b.csv --key email --normalize email
-  foxtrot help psi receive";
+";
 
-pub(super) const PSI: &str = "\
-Examples:
+/// Examples of commands that have commands below them.
+const GROUPS: &str = r"foxtrot:
+  foxtrot psi local a.csv b.csv --key email --normalize email
+  foxtrot help psi receive
+
+foxtrot psi:
   foxtrot psi inspect a.csv --key email --normalize email
-  foxtrot psi local a.csv b.csv --key email --normalize email -o common.csv";
+  foxtrot psi local a.csv b.csv --key email --normalize email -o common.csv
 
-pub(super) const PSI_LOCAL: &str = "\
-Examples:
-  foxtrot psi local a.csv b.csv --key email --normalize email
-  foxtrot psi local a.csv b.csv --key email --key-b E-Mail --count
-  foxtrot psi local a.csv b.csv --key email --function sum --value amount";
-
-pub(super) const PSI_RECEIVE: &str = "\
-Examples:
-  foxtrot psi receive a.csv --key email -o common.csv \\
-    --listen 0.0.0.0:7000 --peer acme
-  foxtrot psi receive a.csv --key email --connect 127.0.0.1:7000 --insecure
-  foxtrot psi receive a.csv --key email --shards 16 --shard 3 \\
-    --ticket a.ticket -o 3.csv --behind 10.0.0.5:7001 --route march --peer acme";
-
-pub(super) const PSI_SEND: &str = "\
-Examples:
-  foxtrot psi send b.csv --key email --connect acme.example:7000 --peer acme
-  foxtrot psi send b.csv --key email --serve --max-peer 10000 \\
-    --listen 0.0.0.0:7000 --peer acme";
-
-pub(super) const PSI_COUNT: &str = "\
-Examples:
-  foxtrot psi count a.csv --key email --listen 0.0.0.0:7000 --peer acme
-  foxtrot psi count b.csv --key email --min-count 100 \\
-    --connect acme.example:7000 --peer acme
-  foxtrot psi count a.csv --key email --serve --max-runs-per-day 1 \\
-    --limits limits.json --listen 0.0.0.0:7000 --peer acme";
-
-pub(super) const PSI_SUM: &str = "\
-Examples:
-  foxtrot psi sum a.csv --key email --value amount --duplicates last \\
-    --listen 0.0.0.0:7000 --peer acme
-  foxtrot psi sum b.csv --key email --connect acme.example:7000 --peer acme";
-
-pub(super) const PSI_GATEWAY: &str = "\
-Examples:
-  foxtrot psi gateway --listen 0.0.0.0:7000 --inside 10.0.0.5:7001";
-
-pub(super) const PSI_INSPECT: &str = "\
-Examples:
-  foxtrot psi inspect a.csv --key phone --normalize phone:+49 --show 5
-  foxtrot psi inspect a.csv --key email --left-out -o skipped.csv";
-
-pub(super) const OT: &str = "\
-Examples:
+foxtrot ot:
   foxtrot ot local messages.txt choices.txt
-  foxtrot ot receive choices.txt --connect acme.example:7000 --peer acme";
+  foxtrot ot receive choices.txt --connect acme.example:7000 --peer acme
 
-pub(super) const OT_LOCAL: &str = "\
-Examples:
-  foxtrot ot local messages.txt choices.txt
-  foxtrot ot local messages.txt choices.txt --one-of 4";
-
-pub(super) const OT_SEND: &str = "\
-Examples:
-  foxtrot ot send messages.txt --listen 0.0.0.0:7000 --peer acme
-  foxtrot ot send messages.txt --serve --max-sessions 8 \\
-    --listen 0.0.0.0:7000 --peer acme";
-
-pub(super) const OT_RECEIVE: &str = "\
-Examples:
-  foxtrot ot receive choices.txt -o received.txt \\
-    --connect acme.example:7000 --peer acme";
-
-pub(super) const ROT: &str = "\
-Examples:
+foxtrot rot:
   foxtrot rot local -n 1000000 -o keys
-  foxtrot rot send -n 1000000 -o keys --listen 0.0.0.0:7000 --peer acme";
+  foxtrot rot send -n 1000000 -o keys --listen 0.0.0.0:7000 --peer acme
 
-pub(super) const ROT_LOCAL: &str = "\
-Examples:
-  foxtrot rot local -n 1000000 -o keys
-  foxtrot rot local -n 1000000 -o keys --format npy --threads 4";
-
-pub(super) const ROT_SEND: &str = "\
-Examples:
-  foxtrot rot send -n 1000000 -o keys --listen 0.0.0.0:7000 --peer acme";
-
-pub(super) const ROT_RECEIVE: &str = "\
-Examples:
-  foxtrot rot receive -n 1000000 -o keys \\
-    --connect acme.example:7000 --peer acme";
-
-pub(super) const TRIPLES: &str = "\
-Examples:
+foxtrot triples:
   foxtrot triples local -n 100000 --bits 64 -o triples
-  foxtrot triples verify triples";
-
-pub(super) const TRIPLES_LOCAL: &str = "\
-Examples:
-  foxtrot triples local -n 100000 --bits 64 -o triples
-  foxtrot triples local -n 1000 --bits 32 --method auto --format npy -o triples";
-
-pub(super) const TRIPLES_GENERATE: &str = "\
-Examples:
-  foxtrot triples generate --party 0 -n 100000 --bits 64 -o p0 \\
-    --listen 0.0.0.0:7000 --peer acme
-  foxtrot triples generate --party 1 -n 100000 --bits 64 -o p1 \\
-    --connect acme.example:7000 --peer acme";
-
-pub(super) const TRIPLES_VERIFY: &str = "\
-Examples:
   foxtrot triples verify triples
-  foxtrot triples verify p0 p1";
 
-pub(super) const PROTOCOLS: &str = "\
-Examples:
-  foxtrot protocols
-  foxtrot protocols roted
-  foxtrot protocols --all";
-
-pub(super) const KEYGEN: &str = "\
-Examples:
-  foxtrot keygen
-  foxtrot keygen --show";
-
-pub(super) const PEERS: &str = "\
-Examples:
+foxtrot peers:
   foxtrot peers add acme SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek
-  foxtrot peers list";
+  foxtrot peers list
 
-pub(super) const PEERS_ADD: &str = "\
-Examples:
-  foxtrot peers add acme SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek";
-
-pub(super) const PEERS_LIST: &str = "\
-Examples:
-  foxtrot peers list";
-
-pub(super) const PEERS_REMOVE: &str = "\
-Examples:
-  foxtrot peers remove acme";
-
-pub(super) const GENERATE: &str = "\
-Examples:
+foxtrot generate:
   foxtrot generate man --all man1
   foxtrot generate completions bash";
 
-pub(super) const GENERATE_MAN: &str = "\
-Examples:
+/// Examples of the other commands, each of the command that it calls.
+const EXAMPLES: &str = r"
+  foxtrot psi local a.csv b.csv --key email --normalize email
+  foxtrot psi local a.csv b.csv --key email --key-b E-Mail --count
+  foxtrot psi local a.csv b.csv --key email --function sum --value amount
+  foxtrot psi receive a.csv --key email -o common.csv \
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi receive a.csv --key email --connect 127.0.0.1:7000 --insecure
+  foxtrot psi receive a.csv --key email --shards 16 --shard 3 \
+    --ticket a.ticket -o 3.csv --behind 10.0.0.5:7001 --route march --peer acme
+  foxtrot psi send b.csv --key email --connect acme.example:7000 --peer acme
+  foxtrot psi send b.csv --key email --serve --max-peer 10000 \
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi count a.csv --key email --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi count b.csv --key email --min-count 100 \
+    --connect acme.example:7000 --peer acme
+  foxtrot psi count a.csv --key email --serve --max-runs-per-day 1 \
+    --limits limits.json --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi sum a.csv --key email --value amount --duplicates last \
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi sum b.csv --key email --connect acme.example:7000 --peer acme
+  foxtrot psi gateway --listen 0.0.0.0:7000 --inside 10.0.0.5:7001
+  foxtrot psi inspect a.csv --key phone --normalize phone:+49 --show 5
+  foxtrot psi inspect a.csv --key email --left-out -o skipped.csv
+  foxtrot ot local messages.txt choices.txt
+  foxtrot ot local messages.txt choices.txt --one-of 4
+  foxtrot ot send messages.txt --listen 0.0.0.0:7000 --peer acme
+  foxtrot ot send messages.txt --serve --max-sessions 8 \
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot ot receive choices.txt -o received.txt \
+    --connect acme.example:7000 --peer acme
+  foxtrot rot local -n 1000000 -o keys
+  foxtrot rot local -n 1000000 -o keys --format npy --threads 4
+  foxtrot rot send -n 1000000 -o keys --listen 0.0.0.0:7000 --peer acme
+  foxtrot rot receive -n 1000000 -o keys \
+    --connect acme.example:7000 --peer acme
+  foxtrot triples local -n 100000 --bits 64 -o triples
+  foxtrot triples local -n 1000 --bits 32 --method auto --format npy -o triples
+  foxtrot triples generate --party 0 -n 100000 --bits 64 -o p0 \
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot triples generate --party 1 -n 100000 --bits 64 -o p1 \
+    --connect acme.example:7000 --peer acme
+  foxtrot triples verify triples
+  foxtrot triples verify p0 p1
+  foxtrot protocols
+  foxtrot protocols roted
+  foxtrot protocols --all
+  foxtrot keygen
+  foxtrot keygen --show
+  foxtrot peers add acme SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek
+  foxtrot peers list
+  foxtrot peers remove acme
   foxtrot generate man ot send
-  foxtrot generate man --all man1";
-
-pub(super) const GENERATE_COMPLETIONS: &str = "\
-Examples:
+  foxtrot generate man --all man1
   foxtrot generate completions bash";
+
+/// The examples of the program itself, below what its exit status means.
+pub(super) fn of_program() -> String {
+    EXIT_STATUS.to_owned() + &of("foxtrot")
+}
+
+/// Adds examples to a subcommand of the program, and to those below it.
+pub(super) fn add(command: Command) -> Command {
+    add_below("foxtrot", command)
+}
+
+fn add_below(above: &str, command: Command) -> Command {
+    let path = format!("{above} {}", command.get_name());
+    command.after_help(of(&path)).mut_subcommands(|next| add_below(&path, next))
+}
+
+fn of(path: &str) -> String {
+    let of_group = |text: &'static str| text.strip_prefix(path)?.strip_prefix(":\n");
+    let lines = GROUPS.split("\n\n").find_map(of_group).map(str::to_owned);
+    let lines = lines.unwrap_or_else(|| {
+        let command = path.trim_start_matches("foxtrot").trim_start();
+        let is_of = |it: &&str| {
+            it.strip_prefix(command).is_some_and(|it| it.is_empty() || it.starts_with(' '))
+        };
+        let ours = EXAMPLES.split("\n  foxtrot ").filter(is_of);
+        ours.map(|it| format!("  foxtrot {it}")).collect::<Vec<_>>().join("\n")
+    });
+    format!("Examples:\n{lines}")
+}
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 use foxtrot_net::identity::Fingerprint;
 
-use super::{Name, examples};
+use super::Name;
 
 #[derive(ClapArgs)]
 pub(crate) struct KeygenArgs {
@@ -24,7 +24,6 @@ pub(crate) struct KeygenArgs {
 #[derive(Subcommand)]
 pub(crate) enum PeersCommand {
     /// Give a peer's key a name
-    #[command(after_help = examples::PEERS_ADD)]
     Add {
         /// Name: ASCII letters, digits, `.`, `_`, `-` and `@`
         name: Name,
@@ -37,13 +36,11 @@ pub(crate) enum PeersCommand {
         beside: Beside,
     },
     /// Print names and fingerprints
-    #[command(after_help = examples::PEERS_LIST)]
     List {
         #[command(flatten)]
         beside: Beside,
     },
     /// Remove a name
-    #[command(after_help = examples::PEERS_REMOVE)]
     Remove {
         /// Name
         name: Name,

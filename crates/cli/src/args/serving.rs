@@ -62,12 +62,9 @@ impl FromStr for NamedSet {
 
 /// Bytes.
 fn memory(text: &str) -> Result<u64, String> {
-    let (digits, shift) = match text.as_bytes().last() {
-        Some(b'K') => (&text[..text.len() - 1], 10),
-        Some(b'M') => (&text[..text.len() - 1], 20),
-        Some(b'G') => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
-    };
+    let units = [("K", 10), ("M", 20), ("G", 30)];
+    let with_unit = |(unit, shift): &(&str, _)| Some((text.strip_suffix(unit)?, *shift));
+    let (digits, shift) = units.iter().find_map(with_unit).unwrap_or((text, 0));
     let number = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
     number.ok_or_else(|| "not a number of bytes such as 500M or 2G".into())
 }

@@ -51,27 +51,18 @@ pub(crate) struct OrKeys {
     pub(crate) or_normalize: Vec<KeyNormalisers>,
 }
 
-/// The columns of a key.
+/// Values with a character between them.
 #[derive(Clone, Debug)]
-pub(crate) struct KeyColumns(pub(crate) Vec<Column>);
+pub(crate) struct List<T, const BETWEEN: char>(pub(crate) Vec<T>);
 
-/// The normalisers of a key's columns.
-#[derive(Clone, Debug)]
-pub(crate) struct KeyNormalisers(pub(crate) Vec<Normaliser>);
+pub(crate) type KeyColumns = List<Column, ','>;
+pub(crate) type KeyNormalisers = List<Normaliser, ';'>;
 
-impl FromStr for KeyColumns {
+impl<T: FromStr<Err = String>, const BETWEEN: char> FromStr for List<T, BETWEEN> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.split(',').map(str::parse).collect::<Result<_, _>>().map(Self)
-    }
-}
-
-impl FromStr for KeyNormalisers {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        text.split(';').map(str::parse).collect::<Result<_, _>>().map(Self)
+        text.split(BETWEEN).map(str::parse).collect::<Result<_, _>>().map(Self)
     }
 }
 

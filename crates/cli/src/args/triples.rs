@@ -9,8 +9,8 @@ use clap::{
 use foxtrot_triples::formats::Format;
 
 use super::{
-    Common, Transport, examples, heading,
-    values::{between, named, party},
+    Common, Transport, heading,
+    values::{among, between, named},
 };
 
 /// Options as triples have them: the method chooses all protocols.
@@ -23,7 +23,7 @@ fn for_triples(option: Arg) -> Arg {
 #[expect(clippy::large_enum_variant, reason = "there is one, of the whole program")]
 pub(crate) enum TriplesCommand {
     /// Run both parties in one process; write the files of both, P0 and P1, into DIR
-    #[command(after_help = examples::TRIPLES_LOCAL, mut_args(for_triples))]
+    #[command(mut_args(for_triples))]
     Local {
         #[command(flatten)]
         out: TriplesOut,
@@ -34,10 +34,10 @@ pub(crate) enum TriplesCommand {
     ///
     /// Semi-honest: the triples are secret and correct only if the peer follows the protocol. A
     /// cheating peer is not detected.
-    #[command(after_help = examples::TRIPLES_GENERATE, mut_args(for_triples))]
+    #[command(mut_args(for_triples))]
     Generate {
         /// Number of this party; the peer is the other one
-        #[arg(long, help_heading = heading::CONNECTION, value_name = "0|1", value_parser = party)]
+        #[arg(long, help_heading = heading::CONNECTION, value_name = "0|1", value_parser = among([0_u8, 1], "must be 0 or 1"))]
         party: u8,
         #[command(flatten)]
         out: TriplesOut,
@@ -48,7 +48,6 @@ pub(crate) enum TriplesCommand {
     },
     /// Check the triples of two parties and name the first wrong one; for tests, as it reads the
     /// secrets of both
-    #[command(after_help = examples::TRIPLES_VERIFY)]
     Verify {
         /// Directory with the triples of one party, or of both
         first: PathBuf,
@@ -68,11 +67,11 @@ pub(crate) struct TriplesOut {
     #[arg(short = 'n', long = "count", value_name = "N", value_parser = between::<u64>(1..=1 << 40))]
     pub(crate) count: u64,
     /// Bits of a share: 8, 16, 32 or 64, or 1 for XOR shares of AND triples (must be the same on both sides)
-    #[arg(long, value_name = "BITS", value_parser = bits)]
+    #[arg(long, value_name = "BITS", value_parser = among([1_u32, 8, 16, 32, 64], "must be 1, 8, 16, 32 or 64"))]
     pub(crate) bits: u32,
     /// Statistical security of rlwe and auto per batch of 4095 to 32767 triples, 40 or 64 bits; the run
     /// prints its total (must be the same on both sides)
-    #[arg(long, help_heading = heading::SECURITY, value_name = "BITS", default_value = "40", value_parser = sigma)]
+    #[arg(long, help_heading = heading::SECURITY, value_name = "BITS", default_value = "40", value_parser = among([40_u32, 64], "must be 40 or 64"))]
     pub(crate) sigma: u32,
     /// Protocol (must be the same on both sides) [default: rlwe; with --bits 1, gilboa]
     #[arg(long, help_heading = heading::SECURITY, value_enum)]
@@ -130,16 +129,4 @@ fn format() -> impl TypedValueParser<Value = Format> {
         };
         (format, PossibleValue::new(format.name()).help(help))
     }))
-}
-
-fn bits(text: &str) -> Result<u32, String> {
-    one_of(text, &[1, 8, 16, 32, 64]).ok_or_else(|| "must be 1, 8, 16, 32 or 64".into())
-}
-
-fn sigma(text: &str) -> Result<u32, String> {
-    one_of(text, &[40, 64]).ok_or_else(|| "must be 40 or 64".into())
-}
-
-fn one_of(text: &str, numbers: &[u32]) -> Option<u32> {
-    text.parse().ok().filter(|number| numbers.contains(number))
 }

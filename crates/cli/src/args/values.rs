@@ -19,6 +19,16 @@ pub(super) fn address(text: &str) -> Result<String, String> {
     })
 }
 
+/// Parses an origin: scheme, host and perhaps a port, as a browser names it.
+pub(super) fn origin(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let host = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.:[]".contains(c);
+    match rest {
+        Some(rest) if !rest.is_empty() && rest.chars().all(host) => Ok(text.into()),
+        _ => Err("must be https:// and a host in lower case, without a path".into()),
+    }
+}
+
 /// Parses the name of a route, to which a shard adds its own.
 pub(super) fn route(text: &str) -> Result<String, &'static str> {
     const MOST: usize = 64;
@@ -58,10 +68,12 @@ pub(super) fn named<V: Copy + Send + Sync + 'static, const N: usize>(
     })
 }
 
-/// Parses the number of a party.
-pub(super) fn party(text: &str) -> Result<u8, String> {
-    let number = text.parse().ok().filter(|party| *party <= 1);
-    number.ok_or_else(|| "must be 0 or 1".into())
+/// A parser of some numbers.
+pub(super) fn among<N: FromStr + PartialEq + Clone, const LEN: usize>(
+    numbers: [N; LEN],
+    otherwise: &'static str,
+) -> impl Fn(&str) -> Result<N, &'static str> + Clone {
+    move |text| text.parse().ok().filter(|number| numbers.contains(number)).ok_or(otherwise)
 }
 
 /// Parses a number of threads.
@@ -98,6 +110,16 @@ mod tests {
             "127.0.0.1",
         ] {
             assert!(address(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_origin_has_a_scheme_and_a_host_and_no_path() {
+        for good in ["https://psi.example.org", "http://localhost:8080", "http://[::1]:80"] {
+            assert_eq!(origin(good).as_deref(), Ok(good));
+        }
+        for wrong in ["", "*", "psi.example.org", "https://", "https://a/", "https://A", "ws://a"] {
+            assert!(origin(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -54,7 +54,6 @@ fn write_pages(command: &Command, folder: &Path) -> Result<(), Failure> {
     commands.try_for_each(|next| write_pages(next, folder))
 }
 
-/// The subcommand that a page is about.
 fn page(path: &[String]) -> Result<Command, Failure> {
     let mut command = root();
     command.build();

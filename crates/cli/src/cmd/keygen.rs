@@ -1,19 +1,15 @@
 //! `foxtrot keygen`: the key by which peers know us.
 
-use std::{
-    fs,
-    io::{self, Write},
-    path::Path,
-};
+use std::{fs, path::Path};
 
-use foxtrot_net::identity::{Fingerprint, Identity};
+use foxtrot_net::identity::Identity;
 
 use crate::{
     args::KeygenArgs,
     failure::Failure,
     files::{Existing, make_folder, write_secret},
     identity,
-    output::say,
+    output::{print, say},
 };
 
 pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
@@ -41,8 +37,4 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
     write_secret(existing, &path, identity.to_pem().as_bytes())?;
     say(&format!("wrote {}", path.display()));
     print(identity.fingerprint())
-}
-
-fn print(fingerprint: Fingerprint) -> Result<(), Failure> {
-    writeln!(io::stdout().lock(), "{fingerprint}").map_err(|e| Failure::stdout(&e))
 }

@@ -1,8 +1,11 @@
 //! `foxtrot peers`: names of peers' keys.
 
-use std::io::{self, Write};
-
-use crate::{args::PeersCommand, failure::Failure, output::say, peers::Known};
+use crate::{
+    args::PeersCommand,
+    failure::Failure,
+    output::{print, say},
+    peers::Known,
+};
 
 pub(crate) fn run(command: &PeersCommand) -> Result<(), Failure> {
     match command {
@@ -11,10 +14,8 @@ pub(crate) fn run(command: &PeersCommand) -> Result<(), Failure> {
             say(&format!("{name} now names {fingerprint}"));
         }
         PeersCommand::List { beside } => {
-            let mut out = io::stdout().lock();
-            for (name, key) in Known::read(beside.identity.as_deref())?.peers() {
-                writeln!(out, "{name} {key}").map_err(|e| Failure::stdout(&e))?;
-            }
+            let known = Known::read(beside.identity.as_deref())?;
+            known.peers().try_for_each(|(name, key)| print(format!("{name} {key}")))?;
         }
         PeersCommand::Remove { name, beside } => {
             Known::read(beside.identity.as_deref())?.remove(name)?;

@@ -43,7 +43,6 @@ const TABLES: [Table; 6] = [
     table((Kind::Triples, 2, N), ["triples", "Multiplication triples", "triples", "flows", "bytes/triple", "bytes_per_triple"]),
 ];
 
-/// The records of all crates.
 fn registry() -> impl Iterator<Item = &'static Protocol> {
     protocol::registry().chain(foxtrot_psi::protocols()).chain(foxtrot_triples::protocols())
 }
@@ -79,7 +78,6 @@ impl Table {
         fields.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>().into()
     }
 
-    /// A head and a row for each protocol.
     fn rows(&self) -> Vec<Vec<String>> {
         let rows = self.records().map(|it| {
             let first = [
@@ -137,19 +135,17 @@ impl Table {
         all
     }
 
-    fn print_markdown(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "## {}\n", self.heading)?;
-        markdown_table(out, self.rows())?;
-        writeln!(out)?;
-        for (names, words) in self.words() {
+    fn markdown(&self) -> String {
+        let line = |(names, words): (Vec<&str>, String)| {
             let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-            writeln!(out, "* {}: {words}", names.join(", "))?;
-        }
-        writeln!(out, "\n{}", notes::of(self.kind))
+            format!("* {}: {words}\n", names.join(", "))
+        };
+        let (table, notes) = (markdown_table(&self.rows()), notes::of(self.kind));
+        let words: String = self.words().into_iter().map(line).collect();
+        format!("## {}\n\n{table}\n{words}\n{notes}\n", self.heading)
     }
 
-    /// All that is known of one protocol.
-    fn print_one(&self, it: &Protocol, out: &mut impl Write) -> io::Result<()> {
+    fn one(&self, it: &Protocol) -> String {
         let common = [
             ("kind", self.title.to_owned()),
             ("realises", it.functionality.to_string()),
@@ -165,8 +161,8 @@ impl Table {
         ];
         let facts = facts(it).into_iter().map(|it| (it.column.unwrap_or(it.key), it.text));
         let known = common.into_iter().chain(facts).filter(|(_, text)| !text.is_empty());
-        writeln!(out, "{}", it.name)?;
-        print_aligned(out, known.map(|(key, text)| vec![format!("  {key}"), text]).collect())
+        let known: Vec<_> = known.map(|(key, text)| vec![format!("  {key}"), text]).collect();
+        format!("{}\n{}", it.name, aligned(&known))
     }
 }
 
@@ -191,100 +187,74 @@ fn words(it: &Protocol) -> String {
     words
 }
 
-fn print_aligned(out: &mut impl Write, rows: Vec<Vec<String>>) -> io::Result<()> {
+fn aligned(rows: &[Vec<String>]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    for row in &rows {
+    let line = |row: &Vec<String>| {
         let cells = row.iter().enumerate().map(|(column, cell)| {
             let width = width(column).unwrap_or(0);
             format!("{cell:<width$}")
         });
-        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
-    }
-    Ok(())
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
 }
 
-/// Prints a head and rows in Markdown.
-fn markdown_table(out: &mut impl Write, rows: Vec<Vec<String>>) -> io::Result<()> {
-    for (i, row) in rows.iter().enumerate() {
-        writeln!(out, "| {} |", row.join(" | "))?;
-        if i == 0 {
-            writeln!(out, "|{}", "---|".repeat(row.len()))?;
-        }
-    }
-    Ok(())
+fn markdown_table(rows: &[Vec<String>]) -> String {
+    let mut lines: Vec<_> = rows.iter().map(|row| format!("| {} |\n", row.join(" | "))).collect();
+    lines.insert(1, format!("|{}\n", "---|".repeat(rows[0].len())));
+    lines.concat()
 }
 
 pub(crate) fn run(args: &ProtocolsArgs) -> Result<(), Failure> {
-    let out = &mut io::stdout().lock();
-    let printed = match &args.name {
-        Some(name) => return print_named(name, out),
-        None if args.json => print_json(out),
-        None if args.markdown => print_markdown(out),
-        None if args.all => print_all(out),
-        None => print(out),
+    let text = match &args.name {
+        Some(name) => named(name)?,
+        None if args.json => {
+            let all = TABLES.iter().flat_map(|table| table.records().map(|it| table.json(it)));
+            format!("{}\n", Value::from_iter(all))
+        }
+        None if args.markdown => markdown(),
+        None if args.all => {
+            let tables: String = TABLES.iter().map(|it| aligned(&it.rows()) + "\n").collect();
+            tables
+                + "`foxtrot protocols NAME` describes one protocol, for example `roted`, or a family.\n"
+        }
+        None => families(),
     };
-    printed.map_err(|e| Failure::stdout(&e))
+    io::stdout().lock().write_all(text.as_bytes()).map_err(|e| Failure::stdout(&e))
 }
 
-fn print_json(out: &mut impl Write) -> io::Result<()> {
-    let all = TABLES.iter().flat_map(|table| table.records().map(|it| table.json(it)));
-    writeln!(out, "{}", Value::from_iter(all))
-}
-
-/// Prints the families.
-fn print(out: &mut impl Write) -> io::Result<()> {
+fn families() -> String {
     let mut rows: Vec<_> = TABLES.iter().map(Table::families).collect();
     rows[1..].iter_mut().for_each(|rows| rows.insert(0, Default::default()));
-    let rows = rows.concat();
-    print_aligned(out, rows.into_iter().map(Vec::from).collect())?;
-    writeln!(
-        out,
-        "\n`foxtrot protocols NAME` describes a family or a protocol, `--all` lists every protocol."
-    )
+    let rows: Vec<_> = rows.concat().into_iter().map(Vec::from).collect();
+    aligned(&rows)
+        + "\n`foxtrot protocols NAME` describes a family or a protocol, `--all` lists every protocol.\n"
 }
 
-fn print_all(out: &mut impl Write) -> io::Result<()> {
+fn named(name: &str) -> Result<String, Failure> {
+    let mut text = String::new();
     for table in &TABLES {
-        print_aligned(out, table.rows())?;
-        writeln!(out)?;
-    }
-    writeln!(
-        out,
-        "`foxtrot protocols NAME` describes one protocol, for example `roted`, or a family."
-    )
-}
-
-/// Prints all protocols of that name or family.
-fn print_named(name: &str, out: &mut impl Write) -> Result<(), Failure> {
-    let mut found = false;
-    for table in &TABLES {
-        let mut of_table = false;
-        for it in table.records().filter(|it| it.name == name || it.family == name) {
-            if found {
-                writeln!(out).map_err(|e| Failure::stdout(&e))?;
-            }
-            table.print_one(it, out).map_err(|e| Failure::stdout(&e))?;
-            (found, of_table) = (true, true);
-        }
-        if of_table {
-            write!(out, "\n{}", notes::of(table.kind)).map_err(|e| Failure::stdout(&e))?;
+        let found = table.records().filter(|it| it.name == name || it.family == name);
+        let found: Vec<_> = found.map(|it| table.one(it)).collect();
+        if !found.is_empty() {
+            let between = if text.is_empty() { "" } else { "\n" };
+            text += &format!("{between}{}\n{}", found.join("\n"), notes::of(table.kind));
         }
     }
-    match found {
-        true => Ok(()),
-        false => Err(Failure::usage(format!("unknown protocol {name}"))
+    match text.is_empty() {
+        true => Err(Failure::usage(format!("unknown protocol {name}"))
             .hint("`foxtrot protocols --all` lists all names")),
+        false => Ok(text),
     }
 }
 
 /// The page `docs/protocols/README.md`.
-fn print_markdown(out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "# Protocols\n")?;
-    writeln!(
-        out,
-        "Generated by `foxtrot protocols --markdown`. The pages beside this one have steps and proofs.\n"
-    )?;
-    TABLES.iter().try_for_each(|table| table.print_markdown(out))?;
-    writeln!(out, "## Which base OT goes with which extension\n")?;
-    markdown_table(out, carriers::table())
+fn markdown() -> String {
+    let tables: String = TABLES.iter().map(Table::markdown).collect();
+    let carriers = markdown_table(&carriers::table());
+    format!(
+        "# Protocols\n\n\
+         Generated by `foxtrot protocols --markdown`. The pages beside this one have steps and proofs.\n\n\
+         {tables}## Which base OT goes with which extension\n\n{carriers}"
+    )
 }

@@ -10,38 +10,31 @@ mod serve;
 mod shards;
 mod shelf;
 
-use std::{path::Path, sync::Arc};
+use std::path::{Path, PathBuf};
 
-use foxtrot::{
-    policy::Policy,
-    psi::{Function, fields::Fields},
-};
+use foxtrot::psi::{Function, fields::Fields};
 use foxtrot_net::{Reason, hello::Role, jobs::SET};
 use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use zeroize::Zeroizing;
 
-#[cfg(feature = "fuzzing")]
-use crate::link::Agree;
 use crate::{
-    args::{Agreeing, Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Trying},
+    args::{Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Trying, file},
     confirm::confirm,
     failure::Failure,
-    link::Link,
     local::both,
     method,
     output::Output,
-    policy,
+    policy::{self, Under},
     reach::Way,
     record::{Entry, Recorder},
-    table::{Item, Set},
+    table::Set,
     workers::Workers,
 };
 use agreement::{Agreed, Columns, Terms};
-use circuit::Numbers;
 use party::{Found, Party};
 use serve::Server;
 use shards::Worker;
-use shelf::Stock;
+use shelf::{Shelf, Stock};
 
 /// The field of a record for our own normalisers, whose dates may have another format than the peer's.
 const OUR_NORMALIZE: &str = "our_normalize";
@@ -55,21 +48,6 @@ const OF_B: [(&str, &str); 6] = [
     ("--delimiter ", "--delimiter-b "),
     ("--normalize ", "--normalize-b "),
 ];
-
-/// The hello of one side of a run with this set, which accepts `most` keys at most; and its agreement with the peer.
-#[cfg(feature = "fuzzing")]
-pub(crate) fn side(
-    role: Role,
-    common: &Common,
-    set: &Set,
-    most: usize,
-) -> Result<(foxtrot::job::Hello, Agree), Failure> {
-    let method = method::psi(common, Assumption::default())?;
-    let terms = Terms::new(method, std::slice::from_ref(set), [most, 0], None);
-    let keys = [set.items().len()];
-    let hello = terms.hello(role, &keys);
-    Ok((hello, Box::new(move |link| Agreed::on(&terms, link, &keys).map(drop))))
-}
 
 pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
     match command {
@@ -119,7 +97,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 Ok((Terms { function, columns, ..terms }, fields))
             };
             if !*serve {
-                let out = &RowsOut::of_sender(sharing.output.clone());
+                let out = &RowsOut { output: sharing.output.clone(), count: false, invert: false };
                 if sharing.both {
                     check_output(out, &meeting.common)?;
                 }
@@ -127,27 +105,24 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 let ours = Ours { role: Role::Sender, set, options, or_keys, out, meeting };
                 return ours.run(sharing_fields);
             }
-            let Meeting { most, agreeing, rests, resume, transport, common, .. } = meeting;
-            let policy = read_policy(agreeing)?;
-            let way = Way::under(transport, policy.as_deref(), Role::Sender)?;
-            let way = way.resuming(resume.base.as_deref());
-            let way = serve::limits(standing)?.into_iter().fold(way, Way::per_day);
+            let Meeting { most, agreeing, rests, resume_base, transport, common, .. } = meeting;
+            let policy = policy::read(agreeing.policy.as_deref())?;
+            let way = Way::prepare(transport, Under::of(&policy, Role::Sender))?;
+            let way = serve::limit(resuming(way, resume_base), standing)?;
             let (output, method) = (Output::new(common), method::psi(common, rests.assumption)?);
             let stock = {
-                let (options, bounds) = (options.with(or_keys)?, [most.keys, most.least]);
+                let options = options.with(or_keys)?;
+                let terms = Terms::new(Role::Sender, method, [most.keys, most.least], policy);
                 move |path: &Path| {
                     let sets = read_all(path, &options, output)?;
-                    let terms = Terms::new(method, &sets, bounds, policy.clone());
-                    let (terms, fields) = sharing_fields(&sets, terms)?;
-                    let items = sets.into_iter().map(Set::into_items).collect();
-                    let stock = Stock { terms, items, fields, numbers: Numbers::default() };
-                    let hello = stock.terms.hello(Role::Sender, &stock.sizes());
-                    policy::check(policy.as_deref(), &hello)?;
-                    Ok(stock)
+                    let (terms, fields) = sharing_fields(&sets, terms.of(&sets))?;
+                    policy::check(terms.policy.as_deref(), &terms.hello())?;
+                    let items = sets.into_iter().map(|set| set.items).collect();
+                    Ok(Stock { terms, items, fields, numbers: Zeroizing::default() })
                 }
             };
             let files = serve::files(set.as_ref(), named);
-            let shelf = serve::open(files, standing.reload, stock)?;
+            let shelf = Shelf::open(files, standing.reload, stock)?;
             let recorder = Recorder::of_many(transport, agreeing.audit.as_deref());
             let (workers, normalize) =
                 (Workers::new(common.threads)?, options.normalisers_in_full());
@@ -155,11 +130,11 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             server.answer_all(way, sessions, common)
         }
         PsiCommand::Gateway(args) => shards::gateway(args),
-        PsiCommand::Count { counting } => circuit::count(counting),
-        PsiCommand::Sum { counting, summing } => circuit::sum(counting, summing),
+        PsiCommand::Count(counting) => circuit::run(counting, None),
+        PsiCommand::Sum { counting, summing } => circuit::run(counting, Some(summing)),
         PsiCommand::Inspect { set, options, show, left_out, output, json } => {
             if *left_out {
-                inspect::write_left_out(set, options, output.as_deref())
+                inspect::write_left_out(set, options, output)
             } else {
                 inspect::print(set, &options.showing(*show), *json)
             }
@@ -185,40 +160,36 @@ fn local(
     let fields = fields.map_err(|e| e.rename_options(&[("--share ", "--with ")]))?;
     let columns = fields.as_ref().map(Columns::of);
     let (function, method) = (function(columns.is_some(), false), method::psi(common, assumption)?);
-    let [terms, senders_terms] = [&ours, &theirs].map(|sets| {
-        let terms = Terms::new(method, sets, [MAX_ITEMS, 0], None);
+    let terms = |role, sets| {
+        let terms = Terms::new(role, method, [MAX_ITEMS, 0], None).of(sets);
         Terms { function, columns: columns.clone(), ..terms }
-    });
+    };
+    let (terms, senders_terms) = (terms(Role::Receiver, &ours), terms(Role::Sender, &theirs));
     same_terms([a, b], [&terms, &senders_terms])?;
     let workers = Workers::new(common.threads)?;
     let senders = workers.for_another();
-    let [n, m] = [&ours, &theirs].map(|sets| sets.iter().map(|set| set.items().len()).collect());
-    let (n, m): (Vec<_>, Vec<_>) = (n, m);
-    let items: Vec<&[Item]> = ours.iter().map(Set::items).collect();
-    let theirs: Vec<_> = theirs.into_iter().map(Set::into_items).collect();
+    let theirs: Vec<_> = theirs.into_iter().map(|set| set.items).collect();
     let (sending, (found, receiving, agreed)) = both(
         common.timeout,
-        |peer| {
-            let link = Link::greet(peer, senders_terms.hello(Role::Sender, &m))?;
-            let agreed = Agreed::on(&senders_terms, &link, &m)?;
+        [senders_terms.hello(), terms.hello()],
+        |link| {
+            let agreed = Agreed::on(&senders_terms, &link)?;
             let output = Output::in_background();
             let party = Party { agreed: &agreed, workers: &senders, output };
             Ok(party.send(link, || Ok(theirs), fields.as_ref())?.1)
         },
-        |peer| {
-            let link = Link::greet(peer, terms.hello(Role::Receiver, &n))?;
-            let agreed = Agreed::on(&terms, &link, &n)?;
+        |link| {
+            let agreed = Agreed::on(&terms, &link)?;
             agreed.tell(output, None, &workers, out.count);
             let party = Party { agreed: &agreed, workers: &workers, output };
-            let (found, cost) = party.receive(link, &items)?;
+            let (found, cost) = party.receive(link, &ours)?;
             Ok((found, cost, agreed))
         },
     )?;
     let report = agreed.report(workers.threads(), [Some(&sending), Some(&receiving)]);
-    result::deliver(ours, &found, (&agreed, &report), out, common)
+    result::deliver(ours, &found, (&agreed, &report), out, output)
 }
 
-/// Fails if keys of two files are not normalised alike.
 fn same_terms([a, b]: [&Path; 2], terms: [&Terms; 2]) -> Result<(), Failure> {
     let [at_a, at_b] = terms.map(|terms| terms.normalised().join(" | "));
     if at_a == at_b {
@@ -229,7 +200,6 @@ fn same_terms([a, b]: [&Path; 2], terms: [&Terms; 2]) -> Result<(), Failure> {
     Err(Failure::usage(why).hint("use the same number of key columns and the same normalisers"))
 }
 
-/// Our side of a run with one peer.
 struct Ours<'a> {
     role: Role,
     set: &'a Path,
@@ -246,10 +216,10 @@ impl Ours<'_> {
         &self,
         computing: impl FnOnce(&[Set], Terms) -> Result<(Terms, Option<Fields>), Failure>,
     ) -> Result<(), Failure> {
-        let Meeting { most, agreeing, rests, resume, sharding, transport, common } = self.meeting;
-        let (role, policy) = (self.role, read_policy(agreeing)?);
-        let way = Way::under(transport, policy.as_deref(), role)?;
-        let mut way = way.resuming(resume.base.as_deref());
+        let Meeting { most, agreeing, rests, resume_base, sharding, transport, common } =
+            self.meeting;
+        let (role, policy) = (self.role, policy::read(agreeing.policy.as_deref())?);
+        let mut way = resuming(Way::prepare(transport, Under::of(&policy, role))?, resume_base);
         let worker = Worker::of(sharding, role)?;
         let mut options = self.options.with(self.or_keys)?;
         if let Some(worker) = &worker {
@@ -260,19 +230,21 @@ impl Ours<'_> {
             sets.iter_mut().try_for_each(|set| worker.fill(set))?;
         }
         let method = method::psi(common, rests.assumption)?;
-        let terms = Terms::new(method, &sets, [most.keys, most.least], policy);
+        let terms = Terms::new(role, method, [most.keys, most.least], policy).of(&sets);
         let (mut terms, fields) = computing(&sets, terms)?;
         if let Some(worker) = &worker {
             terms = worker.terms(terms)?;
-            way = way.of_shard(transport.route.as_deref(), &worker.route()?);
+            if let Some(route) = &transport.route {
+                let route = format!("{route}{}", worker.route()?);
+                way = way.with(|config| config.route(&route));
+            }
         }
         let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
-        recorder.keep("psi", &role.to_string(), |entry| {
+        recorder.keep("psi", role, |entry| {
             entry.set(OUR_NORMALIZE, self.options.normalisers_in_full());
             match (sharding.shards, sharding.shard, &sharding.ticket) {
                 (Some(shards), None, Some(ticket)) => {
-                    let all = (role, shards, ticket.as_path());
-                    shards::agree(&sets[0], &terms, way, all, (common, entry))
+                    shards::agree(&terms, way, (shards, ticket), (common, entry))
                 }
                 _ => self.meet(sets, fields.as_ref(), &terms, way, entry),
             }
@@ -289,9 +261,8 @@ impl Ours<'_> {
     ) -> Result<(), Failure> {
         let (role, Meeting { agreeing, common, .. }) = (self.role, self.meeting);
         let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-        let n: Vec<_> = sets.iter().map(|set| set.items().len()).collect();
-        let link = terms.meet(way, terms.hello(role, &n), common, entry)?;
-        let agreed = Agreed::on(terms, &link, &n)?;
+        let link = terms.meet(way, terms.hello(), common, entry)?;
+        let agreed = Agreed::on(terms, &link)?;
         entry.agreed(agreed.json());
         if role == Role::Sender && link.agreed.peer_details.contains_key(SET) {
             let why = "the peer asks for a set by name; this side has one without a name";
@@ -303,18 +274,16 @@ impl Ours<'_> {
         let party = Party { agreed: &agreed, workers: &workers, output };
         let (found, cost, sets) = match role {
             Role::Receiver => {
-                let items: Vec<&[Item]> = sets.iter().map(Set::items).collect();
-                let (found, cost) = party.receive(link, &items)?;
+                let (found, cost) = party.receive(link, &sets)?;
                 (found, cost, Some(sets))
             }
             Role::Sender => {
                 let (items, sets) = match agreed.terms.function {
                     // Rows that match are written when the run is over.
                     Function::Both => {
-                        let copy = |set: &Set| Zeroizing::new(set.items().to_vec());
-                        (sets.iter().map(copy).collect(), Some(sets))
+                        (sets.iter().map(|set| set.items.clone()).collect(), Some(sets))
                     }
-                    _ => (sets.into_iter().map(Set::into_items).collect(), None),
+                    _ => (sets.into_iter().map(|set| set.items).collect(), None),
                 };
                 let (items, cost) = party.send(link, || Ok(items), fields)?;
                 (Found { items, fields: Vec::new() }, cost, sets)
@@ -324,15 +293,14 @@ impl Ours<'_> {
         entry.ran(&report, &cost);
         if let Some(sets) = sets {
             entry.set("results", found.items.iter().map(Vec::len).sum::<usize>());
-            return result::deliver(sets, &found, (&agreed, &report), self.out, common);
+            return result::deliver(sets, &found, (&agreed, &report), self.out, output);
         }
         output.note(&format!("done: {}", report.figures()));
         agreed.hint().iter().for_each(|hint| output.note(hint));
-        report.print(common, agreed.json())
+        report.print(output, agreed.json())
     }
 }
 
-/// The function that the options of one side ask for.
 fn function(has_columns: bool, both: bool) -> Function {
     match (has_columns, both) {
         (true, _) => Function::Join,
@@ -341,14 +309,14 @@ fn function(has_columns: bool, both: bool) -> Function {
     }
 }
 
-fn read_policy(agreeing: &Agreeing) -> Result<Option<Arc<Policy>>, Failure> {
-    let policy = agreeing.policy.as_deref().map(policy::read).transpose()?;
-    Ok(policy.map(Arc::new))
+/// Keeps base OTs for later sessions with the peer, if that is wanted.
+fn resuming<'a>(way: Way<'a>, folder: &Option<PathBuf>) -> Way<'a> {
+    way.with(|config| folder.iter().fold(config, |config, folder| config.resume_base(folder)))
 }
 
 /// Finds out that the result has no place before anything is read, and anybody met.
 fn check_output(out: &RowsOut, common: &Common) -> Result<(), Failure> {
-    if common.json && out.file().is_none() && !out.count {
+    if common.json && file(&out.output).is_none() && !out.count {
         let why = "--json and rows cannot share standard output";
         return Err(Failure::usage(why).hint("write the rows to a file with -o, or add --count"));
     }
@@ -369,10 +337,9 @@ fn read_all(path: &Path, options: &[SetOptions], output: Output) -> Result<Vec<S
     }
 }
 
-/// Reads a set, and says what was found.
 fn read(path: &Path, options: &SetOptions, output: Output) -> Result<Set, Failure> {
     let set = Set::read(path, options)?;
-    let keys = set.items().len();
+    let keys = set.items.len();
     output.note(&format!("read {}: {}", path.display(), set.findings.words(keys)));
     set.warnings().iter().for_each(|warning| output.note(warning));
     if keys > MAX_ITEMS {

@@ -18,8 +18,6 @@ use foxtrot::{
 use foxtrot_triples::{Shares, formats::triples_per_record};
 
 use self::record::Record;
-#[cfg(feature = "fuzzing")]
-use crate::link::Agree;
 use crate::{
     args::{Common, Transport, TriplesCommand, TriplesOut},
     failure::Failure,
@@ -73,17 +71,6 @@ pub(crate) fn read(place: &std::path::Path) -> (Result<(), Failure>, [Result<u64
     (verify::check(place, place).map(drop), [0, 1].map(batches))
 }
 
-/// The hello of a party, and its agreement with the peer which batches are to be made, and how.
-#[cfg(feature = "fuzzing")]
-pub(crate) fn side(
-    party: u8,
-    out: &TriplesOut,
-    common: &Common,
-) -> Result<(foxtrot::job::Hello, Agree), Failure> {
-    let terms = Terms::new(party, out, common, None)?;
-    Ok((terms.hello(), Box::new(move |link| Agreed::on(&terms, link).map(drop))))
-}
-
 fn generate(
     party: u8,
     out: &TriplesOut,
@@ -94,19 +81,19 @@ fn generate(
     let workers = Workers::new(common.threads)?;
     let terms = Terms::new(party, out, common, folder.earlier(party)?)?;
     let output = Output::new(common);
-    let way = Way::prepare(transport)?;
-    Recorder::of_one(transport, None).keep("triples", &format!("party {party}"), |entry| {
+    let way = Way::prepare(transport, None)?;
+    Recorder::of_one(transport, None).keep("triples", format!("party {party}"), |entry| {
         let link = way.reach(common, terms.hello(), output);
-        let link = link.map_err(|e| e.explained_by(agreement::hint).rename_options(&ROLES))?;
+        let link = link.map_err(|e| e.rename_options(&ROLES))?;
         entry.met(&link);
         let agreed = Agreed::on(&terms, &link)?;
         entry.set("run", agreed.record.run.as_str());
-        agreed.tell(&terms, output, workers.threads());
+        agreed.words(&terms, workers.threads()).iter().for_each(|line| output.note(line));
         let cost = make(link, &agreed, &folder, &workers, output)?;
         let report = agreed.report(workers.threads(), cost.of(terms.role()));
         entry.ran(&report, &cost);
         entry.set("results", agreed.record.count);
-        deliver(folder, &agreed, slice::from_ref(&agreed.record), common, &report)?;
+        deliver(folder, &agreed, slice::from_ref(&agreed.record), output, &report)?;
         if agreed.batches.start > 0 {
             output.note(&agreed.of_earlier());
         }
@@ -124,22 +111,21 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
     let output = Output::new(common);
     let ((first, at_zero), (agreed, at_one)) = both(
         common.timeout,
-        |peer| {
-            let link = Link::greet(peer, zero.hello())?;
+        [zero.hello(), one.hello()],
+        |link| {
             let agreed = Agreed::on(&zero, &link)?;
             let cost = make(link, &agreed, &folder, &others, Output::in_background())?;
             Ok((agreed.record, cost))
         },
-        |peer| {
-            let link = Link::greet(peer, one.hello())?;
+        |link| {
             let agreed = Agreed::on(&one, &link)?;
-            agreed.tell(&one, output, workers.threads());
+            agreed.words(&one, workers.threads()).iter().for_each(|line| output.note(line));
             let cost = make(link, &agreed, &folder, &workers, output)?;
             Ok((agreed, cost))
         },
     )?;
     let report = agreed.report(workers.threads(), [Some(&at_zero), Some(&at_one)]);
-    deliver(folder, &agreed, &[first, agreed.record.clone()], common, &report)
+    deliver(folder, &agreed, &[first, agreed.record.clone()], output, &report)
 }
 
 /// A party's part: its file is complete, and so is the peer's. Once there is a file, an interrupted user is told
@@ -154,65 +140,49 @@ fn make(
     let file = folder.open(agreed.record.clone(), agreed.batches.start);
     let file = file.map_err(|e| link.abandon(e))?;
     interrupt::hint(RESUME);
-    make_into(file, link, agreed, workers, output).map_err(|e| e.continued_by(RESUME))
+    let ran = link.run(workers, |job| match file.filter(|_| !agreed.batches.is_empty()) {
+        Some(file) => make_into(file, job, agreed, output),
+        None => Ok(job.finish()?),
+    });
+    ran.map(|((), cost)| cost).map_err(|e| e.continued_by(RESUME))
 }
 
 fn make_into(
-    file: Option<folder::Output>,
-    link: Link,
-    agreed: &Agreed,
-    workers: &Workers,
-    output: Output,
-) -> Result<Cost, Failure> {
-    let batches = agreed.batches.clone();
-    let ((), cost) = link.run(workers, |job| {
-        let Some(mut file) = file.filter(|_| !batches.is_empty()) else {
-            return Ok(job.finish()?);
-        };
-        let in_record = triples_per_record(agreed.record.kind.bits());
-        let bar = output.progress(usize::try_from(agreed.made()).unwrap_or(usize::MAX), "triples");
-        let sink = |shares: &Shares| {
-            file.append(shares)?;
-            bar.inc((shares.len() * in_record) as u64);
-            Ok::<_, Failure>(())
-        };
-        make_batches(&job, agreed, output, sink)?;
-        file.sync()?;
-        bar.finish_and_clear();
-        job.finish().map_err(|e| {
-            let changed = matches!(&e, Error::Session(e) if *e == FrameError::Transcript.into());
-            let failure = Failure::from(e);
-            match changed.then(|| file.forget(batches.start)) {
-                None => failure,
-                Some(Ok(())) => failure.hint(FORGOTTEN),
-                Some(Err(e)) => failure.hint(format!(
-                    "{}; remove the shares of this run on both sides, then start again without --resume",
-                    e.message()
-                )),
-            }
-        })
-    })?;
-    Ok(cost)
-}
-
-/// Makes the batches.
-fn make_batches(
-    job: &Job<'_>,
+    mut file: folder::Output,
+    job: Job<'_>,
     agreed: &Agreed,
     output: Output,
-    mut sink: impl FnMut(&Shares) -> Result<(), Failure> + Send,
 ) -> Result<(), Failure> {
-    let failed = &Sink::new();
-    let mut cx = job.context()?;
-    let (kind, count) = (agreed.record.kind, agreed.record.count);
+    let Record { kind, count, .. } = agreed.record;
+    let batches = agreed.batches.clone();
     output.detail(match kind {
         Kind::Rlwe(_) => "exchanging keys",
         Kind::Gilboa(_) | Kind::Bits(_) => "running base OTs",
     });
-    let (batches, we_are_initiator) = (agreed.batches.clone(), job.agreement().we_are_initiator);
+    let bar = &output.progress(usize::try_from(agreed.made()).unwrap_or(usize::MAX), "triples");
+    let (mut cx, we_are_initiator) = (job.context()?, job.agreement().we_are_initiator);
+    let (failed, file_of_batches) = (&Sink::new(), &mut file);
     job.play_into(failed, |io| async move {
-        let mut sink = |shares: &Shares| failed.keep(sink(shares));
+        let mut sink = |shares: &Shares| {
+            failed.keep(file_of_batches.append(shares))?;
+            bar.inc((shares.len() * triples_per_record(kind.bits())) as u64);
+            Ok(())
+        };
         kind.generate(&io, &mut cx, we_are_initiator, batches, count, &mut sink).await
+    })?;
+    file.sync()?;
+    bar.finish_and_clear();
+    job.finish().map_err(|e| {
+        let changed = matches!(&e, Error::Session(e) if *e == FrameError::Transcript.into());
+        let failure = Failure::from(e);
+        match changed.then(|| file.forget(agreed.batches.start)) {
+            None => failure,
+            Some(Ok(())) => failure.hint(FORGOTTEN),
+            Some(Err(e)) => failure.hint(format!(
+                "{}; remove the shares of this run on both sides, then start again without --resume",
+                e.message()
+            )),
+        }
     })
 }
 
@@ -220,11 +190,10 @@ fn deliver(
     folder: Folder,
     agreed: &Agreed,
     records: &[Record],
-    common: &Common,
+    output: Output,
     report: &Report,
 ) -> Result<(), Failure> {
     let files = folder.finish(records)?;
-    let figures = report.words_of("triples");
-    Output::new(common).note(&format!("wrote {}: {figures}", files.join(", ")));
-    report.print(common, agreed.json(&files))
+    output.note(&format!("wrote {}: {}", files.join(", "), report.words_of("triples")));
+    report.print(output, agreed.json(&files))
 }

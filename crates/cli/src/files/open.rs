@@ -12,7 +12,6 @@ use super::folder;
 /// An open file, by its number in a process.
 pub(super) struct Open {
     number: u32,
-    /// The folder where it is found.
     folder: PathBuf,
 }
 

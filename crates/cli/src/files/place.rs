@@ -26,7 +26,6 @@ impl Place {
         fs::canonicalize(path).ok().filter(|path| path.is_file()).map(Self)
     }
 
-    /// Returns the place of an input.
     pub(super) fn read(path: &Path) -> Option<Self> {
         #[cfg(unix)]
         if path == Path::new("-") {

@@ -1,15 +1,9 @@
-//! Words for the bounds of a server's sessions.
+//! Reasons why a session is not admitted.
 
-use foxtrot_net::gate::{Full, Most};
+use foxtrot_net::gate::Full;
 
 use crate::report::{bytes, counted};
 
-pub(super) fn words(Most { sessions, of_one_peer, memory }: Most) -> String {
-    let memory = bytes(memory);
-    format!("at most {sessions} sessions at once, {of_one_peer} of one peer, in {memory} of memory")
-}
-
-/// Why a session is not admitted.
 pub(super) fn why(full: &Full) -> String {
     let open = |most, of_this_peer| match most {
         1 => format!("1 session{of_this_peer} is open"),

@@ -45,7 +45,6 @@ impl Refusals {
         true
     }
 
-    /// Returns the time of the next summary.
     pub(super) fn due(&self) -> Option<Instant> {
         (!self.sources.is_empty()).then(|| self.since + WINDOW)
     }

@@ -52,7 +52,7 @@ fn choose(
         Ok(method) => Ok([method.base.info().name, method.extension_name()]),
         Err(e) => {
             let message = e.message().to_owned();
-            Err(format!("{message}; {}", e.into_hint().unwrap_or_default()))
+            Err(format!("{message}; {}", e.hint.unwrap_or_default()))
         }
     }
 }

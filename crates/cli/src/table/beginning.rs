@@ -80,7 +80,7 @@ mod tests {
             (b"\xff\xfei\0", "a.csv is UTF-16; save the file as UTF-8"),
         ] {
             let failure = check(Path::new("a.csv"), bytes).unwrap_err();
-            let said = format!("{}; ", failure.message()) + &failure.into_hint().unwrap();
+            let said = format!("{}; ", failure.message()) + &failure.hint.unwrap();
             assert!(said.starts_with(words), "{said}");
         }
         for text in

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use crate::{args::Column, failure::Failure};
 
-/// The columns of a table, and those of the key.
 #[derive(Debug)]
 pub(super) struct Columns {
     /// The names in the header; without a header `#1`, `#2` and so on.
-    names: Vec<String>,
-    keys: Vec<usize>,
+    pub(super) names: Vec<String>,
+    /// The positions of the key columns.
+    pub(super) keys: Vec<usize>,
 }
 
 impl Columns {
@@ -43,33 +43,21 @@ impl Columns {
         Ok(columns)
     }
 
-    /// All columns' names.
-    pub(super) fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// The positions of the key columns.
-    pub(super) fn keys(&self) -> &[usize] {
-        &self.keys
-    }
-
-    /// The names of the key columns.
-    pub(super) fn key_names(&self) -> impl Iterator<Item = &str> {
-        self.keys.iter().map(|&key| self.names[key].as_str())
+    pub(super) fn key_names(&self) -> Vec<String> {
+        self.keys.iter().map(|&key| self.names[key].clone()).collect()
     }
 
     fn position(&self, path: &Path, header: bool, column: &Column) -> Result<usize, Failure> {
         let (file, count) = (path.display(), self.names.len());
+        let none = |why: String| Err(Failure::usage(why).hint(self.choice()));
         let name = match column {
             Column::Number(number) if *number < count => return Ok(*number),
             Column::Number(number) => {
-                let why = format!("column #{} not found in {file}", number + 1);
-                return Err(Failure::usage(why).hint(self.choice()));
+                return none(format!("column #{} not found in {file}", number + 1));
             }
             Column::Name(name) if header => name,
             Column::Name(name) => {
-                let why = format!("{file} has no header, so no column is named {name}");
-                return Err(Failure::usage(why).hint(self.choice()));
+                return none(format!("{file} has no header, so no column is named {name}"));
             }
         };
         let mut found = (0..count).filter(|&i| self.names[i] == *name);
@@ -81,14 +69,10 @@ impl Columns {
                 Err(Failure::usage(why)
                     .hint(format!("choose one: --key '#{first}' or --key '#{second}'")))
             }
-            (None, _) => {
-                let why = format!("column {} not found in {file}", visible(name));
-                Err(Failure::usage(why).hint(self.choice()))
-            }
+            (None, _) => none(format!("column {} not found in {file}", visible(name))),
         }
     }
 
-    /// Lists the columns to choose from.
     fn choice(&self) -> String {
         if let [name] = self.names.as_slice()
             && let Some(delimiter) = [',', ';', '\t', '|'].into_iter().find(|&c| name.contains(c))
@@ -124,9 +108,9 @@ mod tests {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         let wanted: Vec<Column> = wanted.iter().map(|text| text.parse().unwrap()).collect();
         let columns = Columns::find(Path::new("a.csv"), names, header, &wanted);
-        columns.map(|columns| columns.keys).map_err(|e| {
-            format!("{}: {}", e.message().to_owned(), e.into_hint().unwrap_or_default())
-        })
+        columns
+            .map(|columns| columns.keys)
+            .map_err(|e| format!("{}: {}", e.message().to_owned(), e.hint.unwrap_or_default()))
     }
 
     #[test]

@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 
 use crate::report::{counted, object};
 
-/// Numbers of rows of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
     pub(super) rows: usize,
@@ -16,7 +15,6 @@ pub(crate) struct Findings {
     pub(super) blank: usize,
 }
 
-/// Some lines of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Places {
     count: usize,
@@ -90,7 +88,6 @@ impl Findings {
         warnings
     }
 
-    /// Line by line.
     pub(crate) fn table(&self, keys: usize) -> Vec<(&'static str, String)> {
         let mut table = vec![
             ("rows", self.rows.to_string()),

@@ -11,9 +11,6 @@ use crate::{
 
 use super::beginning::PARQUET;
 
-const AS_CSV: &str = "read it as CSV with --format csv";
-
-/// The plan for reading a text file.
 pub(super) struct Plan {
     pub(super) grammar: Grammar,
     /// The delimiter, if the user has named it.
@@ -80,12 +77,10 @@ impl SetOptions {
         Ok([self.clone()].into_iter().chain(others).collect())
     }
 
-    /// Returns these options with a number of keys to be shown.
     pub(crate) fn showing(&self, show: usize) -> Self {
         Self { show, ..self.clone() }
     }
 
-    /// Returns the format of the file.
     fn format_of(&self, path: &Path) -> Result<Format, Failure> {
         match (self.format, extension(path).as_str()) {
             (Some(format), _) => Ok(format),
@@ -105,14 +100,14 @@ impl SetOptions {
             let grammar = Grammar::Csv { delimiter: chosen.unwrap_or(usual) };
             return Ok(Plan { grammar, chosen, header: !self.no_header });
         }
-        let given = [(self.no_header, "--no-header"), (chosen.is_some(), "--delimiter")];
-        if let Some((_, option)) = given.iter().find(|(given, _)| *given) {
-            let why = format!("{option} needs CSV; {} is read as lines", path.display());
-            return Err(Failure::usage(why).hint(AS_CSV));
-        }
-        if !self.key.is_empty() {
-            let why = format!("--key needs a table; {} is read as lines", path.display());
-            return Err(Failure::usage(why).hint(AS_CSV));
+        let given = [
+            (self.no_header, "--no-header needs CSV"),
+            (chosen.is_some(), "--delimiter needs CSV"),
+            (!self.key.is_empty(), "--key needs a table"),
+        ];
+        if let Some((_, needs)) = given.iter().find(|(given, _)| *given) {
+            let why = format!("{needs}; {} is read as lines", path.display());
+            return Err(Failure::usage(why).hint("read it as CSV with --format csv"));
         }
         Ok(Plan { grammar: Grammar::Lines, chosen, header: false })
     }
@@ -122,7 +117,6 @@ impl SetOptions {
         self.normalize.iter().map(|it| format!("{it:#}")).collect()
     }
 
-    /// Returns the normaliser of each key column.
     pub(super) fn normalisers(&self, columns: usize) -> Result<Vec<Normaliser>, Failure> {
         match self.normalize.as_slice() {
             [] => Ok(vec![Normaliser::default(); columns]),

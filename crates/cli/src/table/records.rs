@@ -21,20 +21,20 @@ pub(super) const MAX_ROW: usize = 1 << 24;
 /// Reads records, with memory for the longest of them.
 pub(super) struct Records<'a, R> {
     path: &'a Path,
-    grammar: Grammar,
+    /// The file may have set the delimiter.
+    pub(super) grammar: Grammar,
     from: R,
     buffer: Vec<u8>,
     /// The part of the buffer that has not been handed out.
     ready: std::ops::Range<usize>,
-    /// True if the file has no more bytes.
     ended: bool,
     offset: u64,
     line: u64,
     fields: Vec<Field>,
-    passed_over: Vec<u8>,
+    /// The line above the header that names the delimiter, or nothing.
+    pub(super) passed_over: Vec<u8>,
 }
 
-/// A row of text.
 pub(super) struct Record<'a> {
     /// Offset of the record's first byte in the file.
     pub(super) offset: u64,
@@ -81,9 +81,8 @@ impl<'a, R: Read> Records<'a, R> {
                 if chosen.is_some_and(|chosen| chosen != named) {
                     let why =
                         format!("the line sets {:?} as the field separator", char::from(named));
-                    return Err(
-                        at_line(path, 1, &why).hint("remove --delimiter, or this line of the file")
-                    );
+                    return Err(Failure::at_line(path, 1, &why)
+                        .hint("remove --delimiter, or this line of the file"));
                 }
                 *delimiter = named;
                 records.passed_over.extend_from_slice(&bytes[..line]);
@@ -95,17 +94,6 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(records)
     }
 
-    /// Returns the grammar of the records, which the file may have set.
-    pub(super) fn grammar(&self) -> Grammar {
-        self.grammar
-    }
-
-    /// The line above the header that names the delimiter, or nothing.
-    pub(super) fn passed_over(&self) -> &[u8] {
-        &self.passed_over
-    }
-
-    /// The next record; nothing at the end.
     pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, Failure> {
         let len = loop {
             let bytes = &self.buffer[self.ready.clone()];
@@ -117,9 +105,8 @@ impl<'a, R: Read> Records<'a, R> {
                 Ok(None) if bytes.len() <= MAX_ROW => self.fill()?,
                 Ok(_) => {
                     let why = format!("a row of more than {} MiB", MAX_ROW >> 20);
-                    return Err(
-                        at_line(self.path, self.line, &why).hint("a quote in it may not be closed")
-                    );
+                    return Err(Failure::at_line(self.path, self.line, &why)
+                        .hint("a quote in it may not be closed"));
                 }
                 Err(fault) => return Err(self.fault(fault.at, fault.why)),
             }
@@ -135,7 +122,6 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(Some(Record { offset, line, text, fields: &self.fields }))
     }
 
-    /// Reads more.
     fn fill(&mut self) -> Result<(), Failure> {
         self.buffer.copy_within(self.ready.clone(), 0);
         self.ready = 0..self.ready.len();
@@ -167,7 +153,6 @@ impl<'a, R: Read> Records<'a, R> {
 }
 
 impl Record<'_> {
-    /// Returns the number of fields.
     pub(super) fn width(&self) -> usize {
         self.fields.len()
     }
@@ -176,14 +161,9 @@ impl Record<'_> {
         self.fields.get(i).map_or(Cow::Borrowed(""), |field| field.of(self.text))
     }
 
-    /// Returns true for an empty line.
     pub(super) fn is_blank(&self) -> bool {
         matches!(self.text, "\n" | "\r\n")
     }
-}
-
-pub(super) fn at_line(path: &Path, line: u64, why: &str) -> Failure {
-    Failure::usage(format!("{}, line {line}: {why}", path.display()))
 }
 
 #[cfg(test)]

@@ -9,14 +9,13 @@ use std::{
 
 use crate::{failure::Failure, files::Stamp};
 
-/// Bytes that are read at once.
 pub(super) const CHUNK: usize = 1 << 18;
 
 /// A file that can be read again. Another file in its place changes nothing: this one stays
 /// open.
 pub(super) struct Source {
     file: File,
-    path: PathBuf,
+    pub(super) path: PathBuf,
     found: Stamp,
 }
 
@@ -39,12 +38,6 @@ impl Source {
         Ok(Self { file, path, found })
     }
 
-    /// Returns the path from which the file was read.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Returns the file at its beginning.
     pub(super) fn rewound(&self) -> Result<&File, Failure> {
         (&self.file).rewind().map_err(|e| Failure::reading(&self.path, &e))?;
         Ok(&self.file)

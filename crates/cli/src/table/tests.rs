@@ -55,8 +55,8 @@ fn written(set: &mut Set, rows: &[Row]) -> Result<String, Failure> {
 
 /// Returns the receiver's result.
 fn intersection(ours: &mut Set, theirs: &Set) -> String {
-    let theirs: HashSet<&Item> = theirs.items().iter().collect();
-    let common: Vec<bool> = ours.items().iter().map(|item| theirs.contains(item)).collect();
+    let theirs: HashSet<&Item> = theirs.items.iter().collect();
+    let common: Vec<bool> = ours.items.iter().map(|item| theirs.contains(item)).collect();
     let rows = ours.rows(|item, _| item.is_some_and(|item| common[item]));
     written(ours, &rows).unwrap()
 }
@@ -89,7 +89,7 @@ fn matching_rows_come_out_in_order_with_their_bytes() {
 #[test]
 fn duplicates_and_rows_without_key_are_left_out_and_told() {
     let mut ours = Case::new("ours.csv", OURS).read(&["#2"], &["email"]).unwrap();
-    assert_eq!(ours.items().len(), 3);
+    assert_eq!(ours.items.len(), 3);
     assert_eq!(
         ours.findings.words(3),
         "6 rows, 3 keys; skipped 2 duplicates (lines 7, 9), 1 row without a key (line 6)"
@@ -120,7 +120,7 @@ fn a_first_line_for_excel_names_the_delimiter_and_stays() {
     // It is a name, or a row of lines, where nothing else would make sense.
     let set = Case::new("a.csv", "sep=\n1\n").read(&[], &[]).unwrap();
     assert_eq!(set.columns().unwrap(), ["sep="]);
-    assert_eq!(Case::new("a.txt", "sep=;\n1\n").read(&[], &[]).unwrap().items().len(), 2);
+    assert_eq!(Case::new("a.txt", "sep=;\n1\n").read(&[], &[]).unwrap().items.len(), 2);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn errors_in_a_file_name_their_place() {
     for (content, why) in [("", "t.txt is empty"), ("\n\r\n", "t.txt has only empty lines")] {
         assert_eq!(Case::new("t.txt", content).why(&[]), why);
     }
-    assert_eq!(Case::new("t.txt", "\n \n").read(&[], &["trim"]).unwrap().items().len(), 0);
+    assert_eq!(Case::new("t.txt", "\n \n").read(&[], &["trim"]).unwrap().items.len(), 0);
     let number = options(&["#1", "#2"], &["none", "none", "none"]);
     let failure = Set::read(&Case::new("t.csv", "a,b\n").path, &number).map(drop).unwrap_err();
     assert_eq!(failure.message(), "--normalize is given 3 times; the key has 2 columns");
@@ -323,7 +323,7 @@ proptest! {
         let read = |keys| Case::new("a.csv", table(keys)).read(&["k"], &["email"]).unwrap();
         let (mut set, other) = (read(&ours), read(&theirs));
         let distinct: BTreeSet<u8> = ours.iter().map(|(number, _)| *number).collect();
-        prop_assert_eq!(set.items().len(), distinct.len());
+        prop_assert_eq!(set.items.len(), distinct.len());
         let theirs: BTreeSet<u8> = theirs.iter().map(|(number, _)| *number).collect();
         let expected = ours.iter().enumerate().filter(|(_, (number, _))| theirs.contains(number));
         let expected: String = expected.map(|(i, (_, key))| format!("{i},{key}\n")).collect();

@@ -22,7 +22,7 @@ use super::{
     columns::Columns,
     findings::Findings,
     options::Plan,
-    records::{Record, Records, at_line},
+    records::{Record, Records},
     source::{CHUNK, Source},
 };
 
@@ -36,9 +36,9 @@ impl Set {
         let source = Source::open(path)?;
         let most = source.line_ends()? + 1;
         let (mut columns, mut builder) = (None, None);
-        let mut records = Records::begin(source.path(), grammar, chosen, source.rewound()?)?;
-        let grammar = records.grammar();
-        let mut above = records.passed_over().to_vec();
+        let mut records = Records::begin(&source.path, grammar, chosen, source.rewound()?)?;
+        let grammar = records.grammar;
+        let mut above = records.passed_over.clone();
         let (mut width, mut blank, mut has_content) = (1, 0, false);
         while let Some(record) = records.next()? {
             has_content |= !record.is_blank();
@@ -54,13 +54,13 @@ impl Set {
                         let names = names(&record, has_header);
                         if names.iter().all(|name| name.trim().is_empty()) {
                             let why = "the header has no names";
-                            return Err(at_line(source.path(), record.line, why)
+                            return Err(Failure::at_line(&source.path, record.line, why)
                                 .hint("if the file has no header, pass --no-header"));
                         }
-                        let found = Columns::find(source.path(), names, has_header, &options.key)?;
+                        let found = Columns::find(&source.path, names, has_header, &options.key)?;
                         columns = Some(found);
                     }
-                    let keys = columns.as_ref().map_or(LINE, Columns::keys);
+                    let keys = columns.as_ref().map_or(LINE, |columns| &columns.keys);
                     let keyer = Keyer::new(options.normalisers(keys.len())?);
                     let builder = none.insert(Builder::begin(keyer, most, options)?);
                     if has_header {
@@ -72,17 +72,17 @@ impl Set {
             };
             if record.width() != width {
                 let why = format!("{} fields; the header has {width}", record.width());
-                return Err(at_line(source.path(), record.line, &why));
+                return Err(Failure::at_line(&source.path, record.line, &why));
             }
             if builder.is_full() {
                 // It has more line ends than at first.
                 return Err(source.changed());
             }
-            let keys = columns.as_ref().map_or(LINE, Columns::keys);
+            let keys = columns.as_ref().map_or(LINE, |columns| &columns.keys);
             let len = u32::try_from(record.text.len()).unwrap_or(u32::MAX);
             let parts = keys.iter().map(|&key| record.field(key));
             if parts.clone().any(|part| part.contains('\0')) {
-                return Err(at_line(source.path(), record.line, NUL)
+                return Err(Failure::at_line(&source.path, record.line, NUL)
                     .hint("the file is damaged or not UTF-8 text"));
             }
             builder.add(record.line, (record.offset, len), parts);
@@ -90,7 +90,7 @@ impl Set {
         source.check_unchanged()?;
         let Some(mut builder) = builder.filter(|_| has_content) else {
             let is = if most == 1 { "is empty" } else { "has only empty lines" };
-            return Err(Failure::usage(format!("{} {is}", source.path().display())));
+            return Err(Failure::usage(format!("{} {is}", source.path.display())));
         };
         builder.look_up();
         let Builder { keyer, distinct, rows, findings, shown, .. } = builder;
@@ -116,7 +116,7 @@ impl Set {
         mut take: impl FnMut(usize, &[Cow<'_, str>]) -> Result<(), Failure>,
     ) -> Result<Vec<String>, Failure> {
         let columns = self.columns.as_ref().ok_or_else(super::not_csv)?;
-        let (path, names) = (self.source.path(), columns.names().to_vec());
+        let (path, names) = (&self.source.path, columns.names.clone());
         let columns = Columns::find(path, names, self.has_header, wanted)?;
         self.source.check_unchanged()?;
         let changed = || self.source.changed();
@@ -127,11 +127,11 @@ impl Set {
             let text = std::str::from_utf8(&bytes).map_err(|_| changed())?;
             self.grammar.record(&bytes, true, &mut fields).map_err(|_| changed())?;
             let of = |&key: &usize| fields.get(key).map(|field: &Field| field.of(text));
-            let all: Option<Vec<_>> = columns.keys().iter().map(of).collect();
+            let all: Option<Vec<_>> = columns.keys.iter().map(of).collect();
             take(number, &all.ok_or_else(changed)?)?;
         }
         self.source.check_unchanged()?;
-        Ok(columns.key_names().map(str::to_owned).collect())
+        Ok(columns.key_names())
     }
 
     /// Returns the most bytes that [`write`](Self::write) gives without more columns.
@@ -192,12 +192,11 @@ fn again_item(
     let text = std::str::from_utf8(bytes).ok()?;
     let mut fields: Vec<Field> = Vec::new();
     let len = grammar.record(bytes, true, &mut fields).ok()??;
-    let keys = columns.as_ref().map_or(LINE, Columns::keys);
+    let keys = columns.as_ref().map_or(LINE, |columns| &columns.keys);
     let all_there = len == bytes.len() && keys.iter().all(|&key| key < fields.len());
     all_there.then(|| keyer.item(keys.iter().map(|&key| fields[key].of(text))))
 }
 
-/// Reads rows for the second time.
 struct Again<'a> {
     file: BufReader<&'a File>,
     source: &'a Source,
@@ -212,7 +211,7 @@ impl<'a> Again<'a> {
 
     /// Appends a row's bytes. Rows come in the order of the file.
     fn append(&mut self, row: &Row, to: &mut Vec<u8>) -> Result<(), Failure> {
-        let failed = |e| Failure::reading(self.source.path(), &e);
+        let failed = |e| Failure::reading(&self.source.path, &e);
         let gap = i64::try_from(row.offset.saturating_sub(self.offset)).unwrap_or(i64::MAX);
         self.file.seek_relative(gap).map_err(failed)?;
         let len = u64::from(row.len);
@@ -222,7 +221,6 @@ impl<'a> Again<'a> {
     }
 }
 
-/// Returns the names of the columns.
 fn names(first: &Record<'_>, has_header: bool) -> Vec<String> {
     let name = |i| if has_header { first.field(i).into_owned() } else { format!("#{}", i + 1) };
     (0..first.width()).map(name).collect()

@@ -11,10 +11,14 @@ use foxtrot::{
 };
 use foxtrot_net::{
     Reason,
-    hello::{Agreement, Hello, Role, Table, numbered},
-    jobs::{self, COLUMNS, DUPLICATES, FUNCTION, KEY_COLUMNS, OR_NORMALIZE, SET, WIDTH},
+    hello::{Hello, Role, Table, numbered},
+    jobs::{
+        self, COLUMNS, DUPLICATES, FUNCTION, KEY_COLUMNS, LARGEST, MIN_COUNT, OR_NORMALIZE, SET,
+        VALUE, WIDTH,
+    },
     printable,
 };
+use foxtrot_ot::protocol::Protocol;
 use foxtrot_psi::{
     join,
     method::{Assumption, Method, Parameters},
@@ -31,7 +35,7 @@ use crate::{
     reach::Way,
     record::Entry,
     report::{Report, bytes, counted, estimate, object, of_this_machine},
-    table::{self, Set},
+    table::Set,
     workers::Workers,
 };
 
@@ -46,15 +50,16 @@ const EACH_WITH_LPN: [[u64; 2]; 3] = [[350, 250], [450, 300], [1200, 900]];
 /// million keys each.
 const SHARED: f64 = 0.5;
 
-/// The terms of one side, or of both.
+/// The terms of one side; in an agreement those of both.
 #[derive(Clone)]
 pub(super) struct Terms {
+    pub(super) role: Role,
     pub(super) method: Method,
     /// The keys by which rows are compared, one pass each.
     pub(super) keys: Vec<Key>,
     /// The most keys that the peer may have.
     pub(super) most: usize,
-    /// The fewest keys that the peer may have.
+    /// The fewest.
     pub(super) least: usize,
     pub(super) function: Function,
     /// Columns of the sender: those that it shares, those that the receiver asks for, or those that it gets.
@@ -64,22 +69,27 @@ pub(super) struct Terms {
     pub(super) asked: Option<String>,
     /// The shard, of an intersection on many machines.
     pub(super) shard: Option<jobs::Shard>,
+    /// The fewest common keys that a count or a sum tells.
+    pub(super) min_count: u64,
+    /// The largest number of a sum.
+    pub(super) largest: Option<u64>,
+    /// The name of the column that is added up, if it is ours.
+    pub(super) value: Option<String>,
 }
 
-/// Columns of the sender that go to the receiver.
 #[derive(Clone)]
 pub(super) struct Columns {
     pub(super) names: Vec<String>,
     pub(super) padding: Padding,
 }
 
-/// A key by which rows are compared.
 #[derive(Clone)]
 pub(super) struct Key {
-    /// Normalisers of its parts before they are compared.
+    /// The normalisers of its parts.
     normalize: String,
-    /// The names of our columns, if they have names.
     columns: Option<Vec<String>>,
+    /// The number of our keys.
+    pub(super) size: usize,
 }
 
 /// A pass over all rows by one key.
@@ -90,7 +100,6 @@ struct Pass {
     peer_columns: Option<String>,
 }
 
-/// The terms that both sides want.
 pub(super) struct Agreed {
     /// Our terms, with the columns and the set that both sides agreed on.
     pub(super) terms: Terms,
@@ -98,27 +107,51 @@ pub(super) struct Agreed {
 }
 
 impl Terms {
-    /// The terms of a file by these protocols, which was read once for each key; the peer has so many keys at most and
-    /// at least.
+    /// The terms of an intersection of sets that are still to be read; the peer has so many keys at most and at least.
     pub(super) fn new(
+        role: Role,
         method: Method,
-        sets: &[Set],
         [most, least]: [usize; 2],
         policy: Option<Arc<Policy>>,
     ) -> Self {
-        let key = |set: &Set| {
-            let columns = set.key_columns();
-            let columns = columns.map(|names| names.into_iter().map(str::to_owned).collect());
-            Key { normalize: set.terms(), columns }
-        };
-        let keys = sets.iter().map(key).collect();
-        let (function, columns, asked, shard) = (Function::Intersection, None, None, None);
-        Self { method, keys, most, least, function, columns, policy, asked, shard }
+        Self {
+            role,
+            method,
+            keys: Vec::new(),
+            most,
+            least,
+            function: Function::Intersection,
+            columns: None,
+            policy,
+            asked: None,
+            shard: None,
+            min_count: 0,
+            largest: None,
+            value: None,
+        }
     }
 
-    /// The number of the peer's keys, if this side accepts it.
-    pub(super) fn peers_keys(&self, details: &Table) -> Result<usize, Failure> {
-        Ok(jobs::peers_keys(details, 0, self.least..=self.most)?)
+    /// Adds the keys of a file, which was read once for each key.
+    pub(super) fn of(&self, sets: &[Set]) -> Self {
+        let key = |set: &Set| Key {
+            normalize: set.terms(),
+            columns: set.key_columns(),
+            size: set.items.len(),
+        };
+        Self { keys: sets.iter().map(key).collect(), ..self.clone() }
+    }
+
+    /// The number of the peer's keys in a pass, if this side accepts it.
+    pub(super) fn peers_keys(&self, details: &Table, pass: usize) -> Result<usize, Failure> {
+        Ok(jobs::peers_keys(details, pass, self.least..=self.most)?)
+    }
+
+    /// Puts what is ours and the peer's in the order of receiver and sender, or back.
+    pub(super) fn by_role<T>(&self, ours: T, peers: T) -> [T; 2] {
+        match self.role {
+            Role::Receiver => [ours, peers],
+            Role::Sender => [peers, ours],
+        }
     }
 
     /// The normalisers of each key, which both sides compare.
@@ -138,19 +171,34 @@ impl Terms {
         entry.set("policy", self.policy.as_deref().map(Policy::id));
         entry.set("set", self.asked.clone());
         policy::check(self.policy.as_deref(), &hello)?;
-        let link = way.reach(common, hello, Output::new(common));
-        let link = link.map_err(|e| e.explained_by(table::hint))?;
+        let link = way.reach(common, hello, Output::new(common))?;
         entry.met(&link);
         Ok(link)
     }
 
-    /// The hello of a side with these numbers of keys.
-    pub(super) fn hello(&self, role: Role, sizes: &[usize]) -> Hello {
-        let normalised = self.normalised();
+    /// The figures of a run of this protocol.
+    pub(super) fn report(
+        &self,
+        name: &str,
+        protocol: &Protocol,
+        n_and_threads: (usize, usize),
+        costs: [Option<&Cost>; 2],
+    ) -> Report {
+        let Method { base, adversary, .. } = self.method;
+        let about = [
+            format!("psi/{name}"),
+            method::params_over(Some(protocol), base.info()),
+            method::security_over(Some(protocol), base.info(), adversary),
+        ];
+        Report::of_parties(about, n_and_threads, costs)
+    }
+
+    pub(super) fn hello(&self) -> Hello {
+        let (normalised, sizes) = (self.normalised(), self.keys.iter().map(|key| key.size));
         let (first, others) = normalised.split_first().unwrap_or((&"", &[]));
-        let size = sizes.first().copied().unwrap_or(0);
-        let hello = jobs::psi(role, &self.method, first, size, self.most);
-        let hello = sizes.iter().skip(1).fold(hello, |hello, &size| hello.also_keys(size as u64));
+        let size = sizes.clone().next().unwrap_or(0);
+        let hello = jobs::psi(self.role, &self.method, first, size, self.most);
+        let hello = sizes.skip(1).fold(hello, |hello, size| hello.also_keys(size as u64));
         let hello = hello.at_least(self.least as u64);
         let hello = self.shard.iter().fold(hello, jobs::of_shard);
         let hello = self.asked.iter().fold(hello, |hello, name| hello.detail(SET, name));
@@ -158,6 +206,12 @@ impl Terms {
             Function::Intersection => hello,
             function => hello.term(FUNCTION, function),
         };
+        let hello = match self.function {
+            Function::Count | Function::Sum => hello.term(MIN_COUNT, self.min_count),
+            _ => hello,
+        };
+        let hello = self.largest.iter().fold(hello, |hello, it| hello.term(LARGEST, it));
+        let hello = self.value.iter().fold(hello, |hello, name| hello.detail(VALUE, name));
         let hello = self.columns.iter().fold(hello, |hello, Columns { names, padding }| {
             hello
                 .term(WIDTH, padding.width)
@@ -175,34 +229,25 @@ impl Terms {
 }
 
 impl Agreed {
-    /// Agrees with the peer of this link.
-    pub(super) fn on(terms: &Terms, link: &Link, ours: &[usize]) -> Result<Self, Failure> {
-        let Agreement { role, peer_details, .. } = &*link.agreed;
-        Self::with(terms, *role, peer_details, ours).map_err(|e| link.refuse(e))
+    pub(super) fn on(terms: &Terms, link: &Link) -> Result<Self, Failure> {
+        Self::with(terms, &link.agreed.peer_details).map_err(|e| link.refuse(e))
     }
 
     /// Agrees with a peer that told these details. Whether our set is too large for it was found out before it
     /// learnt the size.
-    pub(super) fn with(
-        terms: &Terms,
-        role: Role,
-        peer_details: &Table,
-        ours: &[usize],
-    ) -> Result<Self, Failure> {
-        let pass = |(number, (key, &ours)): (usize, (&Key, &usize))| {
-            let theirs = jobs::peers_keys(peer_details, number, terms.least..=terms.most)?;
-            let (receivers, senders) = match role {
-                Role::Receiver => (ours, theirs),
-                Role::Sender => (theirs, ours),
-            };
+    pub(super) fn with(terms: &Terms, peer_details: &Table) -> Result<Self, Failure> {
+        let pass = |(number, key): (usize, &Key)| {
+            let theirs = terms.peers_keys(peer_details, number)?;
+            let [receivers, senders] = terms.by_role(key.size, theirs);
             let parameters = terms.method.parameters(receivers, senders)?;
             let peer_columns = peer_details.get(&numbered(KEY_COLUMNS, number));
             let peer_columns = peer_columns.map(|columns| printable(columns));
             Ok::<_, Failure>(Pass { parameters, key: key.clone(), peer_columns })
         };
-        let passes = terms.keys.iter().zip(ours).enumerate().map(pass).collect::<Result<_, _>>()?;
-        let columns = terms.columns.as_ref().map(|it| it.agree(role, peer_details)).transpose()?;
-        let asked = match role {
+        let passes = terms.keys.iter().enumerate().map(pass).collect::<Result<_, _>>()?;
+        let columns = terms.columns.as_ref();
+        let columns = columns.map(|it| it.agree(terms.role, peer_details)).transpose()?;
+        let asked = match terms.role {
             Role::Receiver => terms.asked.clone(),
             Role::Sender => peer_details.get(SET).map(|name| printable(name)),
         };
@@ -219,22 +264,18 @@ impl Agreed {
         output.detail(&self.details());
     }
 
-    /// The parameters of each pass.
     pub(super) fn passes(&self) -> impl Iterator<Item = &Parameters> {
         self.passes.iter().map(|pass| &pass.parameters)
     }
 
-    /// Bytes of memory that the sender may take.
     pub(super) fn memory_of_sender(&self) -> u64 {
         self.passes().map(jobs::memory_of_psi_sender).max().unwrap_or(0)
     }
 
-    /// The receiver's keys in all passes.
     pub(super) fn receivers_keys(&self) -> usize {
         self.passes().map(|it| it.receiver_items()).sum()
     }
 
-    /// The sender's keys in all passes.
     pub(super) fn senders_keys(&self) -> usize {
         self.passes().map(|it| it.sender_items()).sum()
     }
@@ -294,12 +335,12 @@ impl Agreed {
             1 => "both sides together".into(),
             _ => format!("both sides together with {threads} threads each"),
         };
-        let (size, takes) = (self.payload(), self.computing(threads));
+        let size = self.payload(assumption).unwrap_or_default();
+        let takes = self.computing(threads);
         lines.extend(estimate((size, "of traffic"), (takes, &computed)));
         lines
     }
 
-    /// Says who learns what.
     fn learns(&self, role: Option<Role>, receivers: &str) -> String {
         let with = match &self.terms.columns {
             Some(columns) => format!(", with columns {}", printable(&columns.names.join(", "))),
@@ -347,8 +388,7 @@ impl Agreed {
         let all = all.join(" and ");
         let Method { base, adversary, .. } = self.terms.method;
         let base = base.info().name;
-        let normalize: Vec<_> = self.passes.iter().map(|it| it.key.normalize.as_str()).collect();
-        let normalize = normalize.join(" | ");
+        let normalize = self.terms.normalised().join(" | ");
         let bound = match self.largest_set() {
             Some(_) => {
                 "; the bound on keys holds for up to 2^80 hashes, except with probability about 2^-40"
@@ -361,8 +401,8 @@ impl Agreed {
         )
     }
 
-    /// Bytes of both parties under another assumption, for the same sizes.
-    fn payload_under(&self, assumption: Assumption) -> Option<u64> {
+    /// Bytes of both parties under this assumption.
+    fn payload(&self, assumption: Assumption) -> Option<u64> {
         let method = Method { assumption, ..self.terms.method };
         let bytes = |it: &Parameters| {
             let parameters = method.parameters(it.receiver_items(), it.sender_items());
@@ -378,7 +418,8 @@ impl Agreed {
 
     /// The bytes with LPN, if they are a tenth less at least.
     pub(super) fn hint(&self) -> Option<String> {
-        let (is, would) = (self.payload(), self.payload_under(Assumption::Lpn)?);
+        let is = self.payload(self.terms.method.assumption)?;
+        let would = self.payload(Assumption::Lpn)?;
         (would <= is / 10 * 9).then(|| {
             let [is, would] = [is, would].map(bytes);
             format!("with --assumption lpn on both sides: {would} instead of {is}; LPN is a younger assumption")
@@ -395,11 +436,6 @@ impl Agreed {
         };
         let all: Vec<_> = self.passes.iter().map(words).collect();
         format!("key columns: {}", all.join("; "))
-    }
-
-    /// Bytes of both parties.
-    fn payload(&self) -> u64 {
-        self.passes().map(|it| it.bytes(self.terms.method.base) as u64).sum()
     }
 
     /// About how long both parties compute, one after the other, with so many threads each.
@@ -420,18 +456,11 @@ impl Agreed {
         let n = self.receivers_keys();
         // Passes may differ in their protocols, by their sizes; the first stands for all.
         let info = self.passes[0].parameters.info();
-        let Method { base, adversary, .. } = self.terms.method;
-        let about = [
-            format!("psi/{}", info.name),
-            method::params_over(Some(info), base.info()),
-            method::security_over(Some(info), base.info(), adversary),
-        ];
-        Report::of_parties(about, (n, threads), costs)
+        self.terms.report(info.name, info, (n, threads), costs)
     }
 
-    /// Returns the fields that the report does not have.
     pub(super) fn json(&self) -> Map<String, Value> {
-        let [symmetric, lpn] = Assumption::ALL.map(|it| self.payload_under(it));
+        let [symmetric, lpn] = Assumption::ALL.map(|it| self.payload(it));
         let more = json!({
             "function": self.terms.function.name(),
             "columns": self.terms.columns.as_ref().map(|columns| &columns.names),
@@ -455,12 +484,10 @@ impl Agreed {
 }
 
 impl Columns {
-    /// All columns of these fields.
     pub(super) fn of(fields: &Fields) -> Self {
         Self { names: fields.names().to_vec(), padding: fields.padding() }
     }
 
-    /// Bytes of the payload of a row.
     fn payload(&self) -> usize {
         self.names.len() * self.padding.slot()
     }
@@ -519,7 +546,56 @@ fn normalisers_in_words(terms: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use foxtrot::psi::fields::Duplicates;
+    use foxtrot_ot::base::{Adversary, roted::Endemic};
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn terms(role: Role, function: Function) -> Terms {
+        let (assumption, adversary) = (Assumption::Symmetric, Adversary::Malicious);
+        let method = Method { base: &Endemic, assumption, adversary };
+        let key = Key { normalize: "email/1".into(), columns: None, size: 3 };
+        let padding = Padding { width: 8, duplicates: Duplicates::First };
+        let columns = Columns { names: vec!["city".into()], padding };
+        Terms {
+            keys: vec![key.clone(), key],
+            function,
+            columns: (function == Function::Join).then_some(columns),
+            ..Terms::new(role, method, [1000, 0], None)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_peer_tells_is_used_or_refused_in_printable_words(
+            told in prop::collection::btree_map(
+                prop::sample::select(vec![
+                    "keys", "keys-2", KEY_COLUMNS, "key-columns-2", COLUMNS, SET, MIN_COUNT,
+                ]),
+                prop_oneof!["[0-9]{1,20}", "(city|\\PC|\\n|\u{1b}){0,20}", any::<String>()],
+                0..7,
+            ),
+            honest: bool,
+            function in prop::sample::select(vec![
+                Function::Intersection, Function::Join, Function::Both,
+            ]),
+            role in prop::sample::select(vec![Role::Sender, Role::Receiver]),
+        ) {
+            let sizes = ["keys", "keys-2"].map(|key| (key.to_owned(), "3".to_owned()));
+            let told = told.into_iter().map(|(key, value)| (key.to_owned(), value));
+            let told: Table = told.chain(sizes.into_iter().filter(|_| honest)).collect();
+            let said = match Agreed::with(&terms(role, function), &told) {
+                Ok(agreed) => {
+                    let words = agreed.words(Some(role), 1).concat();
+                    let _ = agreed.join();
+                    words + &agreed.details() + &agreed.columns_in_words()
+                }
+                Err(failure) => failure.message().into(),
+            };
+            prop_assert!(!said.contains(char::is_control), "{said:?}");
+        }
+    }
 
     #[test]
     fn normalisers_are_shown_without_their_first_version() {

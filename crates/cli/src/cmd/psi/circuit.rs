@@ -2,34 +2,27 @@
 
 mod serve;
 
-use std::{
-    io::{self, Write},
-    path::Path,
-    sync::Arc,
-};
+use std::{path::Path, slice, sync::Arc};
 
 use foxtrot::{
     job::Table,
     policy::Policy,
     psi::{Function, fields::Duplicates},
 };
-use foxtrot_net::{
-    hello::{Hello, Role},
-    jobs::{self, LARGEST, MIN_COUNT, VALUE},
-};
+use foxtrot_net::{hello::Role, jobs};
 use foxtrot_psi::{
     circuit::{
         MAX_ITEMS, Outcome, PROTOCOL, Parameters, Terms as Wanted,
         protocol::{Plan, receive, send},
     },
-    method::{Assumption, Method},
+    method::Assumption,
 };
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
 use super::{
-    OF_B, OUR_NORMALIZE, agreement::Terms, party::show, read, read_policy, same_terms,
-    serve::limits, shelf::Stock,
+    OF_B, OUR_NORMALIZE, agreement::Terms, party::show, read, same_terms, serve::limit,
+    shelf::Stock,
 };
 use crate::{
     args::{Column, Common, Counting, Counts, SetOptions, Summing, Trying},
@@ -38,7 +31,8 @@ use crate::{
     link::{Cost, Link},
     local::both,
     method,
-    output::Output,
+    output::{Output, print},
+    policy::{self, Under},
     reach::Way,
     record::{Entry, Recorder},
     report::{Report, counted, object},
@@ -46,44 +40,54 @@ use crate::{
     workers::Workers,
 };
 
-/// The terms of one side.
-#[derive(Clone, Copy)]
-struct Side {
-    function: Function,
-    role: Role,
-    min_count: u64,
-    /// The largest number that there may be, for a sum.
-    largest: Option<u64>,
-}
-
-/// The way in which a set is read.
+/// The way to a set, and the terms on which it is compared, but for its keys.
 struct Reader {
-    side: Side,
     options: SetOptions,
     /// The column of our numbers, if this side has them.
     value: Option<Column>,
     duplicates: Duplicates,
-    method: Method,
-    /// The most and the fewest keys that the peer may have.
-    bounds: [usize; 2],
-    policy: Option<Arc<Policy>>,
+    terms: Terms,
     output: Output,
 }
 
-/// The number of common keys. The side that connects is the receiver of the protocol; both learn the same.
-pub(super) fn count(options: &Counting) -> Result<(), Failure> {
-    let role = if options.transport.connect.is_some() { Role::Receiver } else { Role::Sender };
-    let min_count = options.min_count;
-    let side = Side { function: Function::Count, role, min_count, largest: None };
-    side.run(options, None, Duplicates::Refuse)
-}
-
-/// The sum also. The side with numbers is the sender.
-pub(super) fn sum(options: &Counting, summing: &Summing) -> Result<(), Failure> {
-    let role = if summing.value.is_some() { Role::Sender } else { Role::Receiver };
-    let (min_count, largest) = (options.min_count, Some(summing.largest));
-    let side = Side { function: Function::Sum, role, min_count, largest };
-    side.run(options, summing.value.as_ref(), summing.duplicates)
+/// The number of common keys and, with options for it, a sum. The side that connects is the receiver of a count, the side
+/// without numbers that of a sum; both learn the same.
+pub(super) fn run(options: &Counting, summing: Option<&Summing>) -> Result<(), Failure> {
+    let Counting { set, options: set_options, most, agreeing, transport, common, .. } = options;
+    let (function, receives) = match summing {
+        Some(summing) => (Function::Sum, summing.value.is_none()),
+        None => (Function::Count, transport.connect.is_some()),
+    };
+    let role = if receives { Role::Receiver } else { Role::Sender };
+    let policy = policy::read(agreeing.policy.as_deref())?;
+    let way = Way::prepare(transport, Under::of(&policy, role))?;
+    let terms = Terms::new(role, method::circuit(common)?, [most.keys, most.least], policy);
+    let (min_count, largest) = (options.min_count, summing.map(|it| it.largest));
+    let reader = Reader {
+        options: set_options.clone(),
+        value: summing.and_then(|it| it.value.clone()),
+        duplicates: summing.map_or(Duplicates::Refuse, |it| it.duplicates),
+        terms: Terms { function, min_count, largest, ..terms },
+        output: Output::new(common),
+    };
+    let normalize = set_options.normalisers_in_full();
+    if options.serve {
+        return serve::answer_all(options, reader, limit(way, &options.standing)?, normalize);
+    }
+    let stock = Arc::new(reader.read(set)?);
+    let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
+    recorder.keep("psi", role, |entry| {
+        entry.set(OUR_NORMALIZE, normalize);
+        let (output, workers) = (reader.output, Workers::new(common.threads)?);
+        let link = stock.terms.meet(way, stock.terms.hello(), common, entry)?;
+        let agreed = Agreed::with(stock, &link.agreed.peer_details);
+        let agreed = agreed.map_err(|e| link.refuse(e))?;
+        entry.agreed(agreed.json());
+        agreed.words().iter().for_each(|line| output.note(line));
+        confirm(agreeing.yes, output, common.timeout).map_err(|e| link.abandon(e))?;
+        let ran = agreed.run(link, entry, &workers, output)?;
+        agreed.deliver(ran, output, "")
+    })
 }
 
 /// Both parties in this process: A's owner is the receiver, and B has the numbers.
@@ -98,58 +102,47 @@ pub(super) fn local(
         Some(Counts::Sum) => (Function::Sum, Some(trying.largest)),
         _ => (Function::Count, None),
     };
-    let method = method::circuit(common)?;
+    let (method, min_count) = (method::circuit(common)?, trying.min_count);
     let read = |role, path, options, value| {
-        let side = Side { function, role, min_count: trying.min_count, largest };
+        let terms = Terms::new(role, method, [MAX_ITEMS, 0], None);
+        let terms = Terms { function, min_count, largest, ..terms };
         let duplicates = trying.padding.duplicates;
-        let (bounds, policy) = ([MAX_ITEMS, 0], None);
-        let reader = Reader { side, options, value, duplicates, method, bounds, policy, output };
-        Ok::<_, Failure>((side, reader.read(path)?))
+        Reader { options, value, duplicates, terms, output }.read(path)
     };
-    let (receiver, ours) = read(Role::Receiver, a, ours, None)?;
+    let ours = read(Role::Receiver, a, ours, None)?;
     let theirs = read(Role::Sender, b, theirs, trying.value.clone());
-    let (sender, theirs) = theirs.map_err(|e| e.rename_options(&OF_B))?;
+    let theirs = theirs.map_err(|e| e.rename_options(&OF_B))?;
     same_terms([a, b], [&ours.terms, &theirs.terms])?;
     let workers = Workers::new(common.threads)?;
     let senders = workers.for_another();
+    let hellos = [theirs.terms.hello(), ours.terms.hello()];
     let [n, m] = [&ours, &theirs].map(|stock| stock.items[0].len());
-    let receiver = receiver.with(Arc::new(ours), m)?;
-    let sender = sender.with(Arc::new(theirs), n)?;
+    let receiver = Agreed::new(Arc::new(ours), m)?;
+    let sender = Agreed::new(Arc::new(theirs), n)?;
     let ((_, sending), (outcome, receiving)) = both(
         common.timeout,
-        |peer| {
-            let link = Link::greet(peer, sender.side.hello(&sender.stock))?;
-            sender.play(link, &senders, Output::in_background())
-        },
-        |peer| {
-            let link = Link::greet(peer, receiver.side.hello(&receiver.stock))?;
+        hellos,
+        |link| sender.play(link, &senders, Output::in_background()),
+        |link| {
             receiver.words().iter().for_each(|line| output.note(line));
             receiver.play(link, &workers, output)
         },
     )?;
     let report = receiver.report(workers.threads(), [Some(&sending), Some(&receiving)]);
-    receiver.deliver((outcome, report), common, "")
+    receiver.deliver((outcome, report), output, "")
 }
 
-/// The numbers of our items, if this side has them.
-#[derive(Default)]
-pub(super) struct Numbers {
-    of_items: Zeroizing<Vec<u64>>,
-    /// The name of their column.
-    column: Option<String>,
-}
-
-/// The number of each item, from a column.
+/// The number of each item from a column, and the name of the column.
 fn numbers(
     set: &Set,
     column: &Column,
     largest: u64,
     duplicates: Duplicates,
-) -> Result<Numbers, Failure> {
+) -> Result<(Zeroizing<Vec<u64>>, Option<String>), Failure> {
     let of_row: Vec<_> = set.items_of_rows().collect();
-    let mut numbers = Zeroizing::new(vec![0; set.items().len()]);
-    let mut seen = vec![false; set.items().len()];
-    let names = set.fields(std::slice::from_ref(column), |row, fields| {
+    let mut numbers = Zeroizing::new(vec![0; set.items.len()]);
+    let mut seen = vec![false; set.items.len()];
+    let names = set.fields(slice::from_ref(column), |row, fields| {
         let Some(item) = of_row[row] else { return Ok(()) };
         let number = jobs::decimal(fields[0].trim().as_bytes()).filter(|it| *it <= largest);
         let number = number.ok_or_else(|| {
@@ -168,115 +161,46 @@ fn numbers(
         }
         Ok(())
     })?;
-    Ok(Numbers { of_items: numbers, column: names.into_iter().next() })
+    Ok((numbers, names.into_iter().next()))
 }
 
 impl Reader {
     fn read(&self, path: &Path) -> Result<Stock, Failure> {
         let set = read(path, &self.options, self.output)?;
-        let keys = set.items().len();
+        let (keys, function) = (set.items.len(), self.terms.function);
         if keys > MAX_ITEMS {
-            let why = format!("there are {keys} keys; {} takes {MAX_ITEMS}", self.side.function);
-            return Err(Failure::usage(why));
+            return Err(Failure::usage(format!(
+                "there are {keys} keys; {function} takes {MAX_ITEMS}"
+            )));
         }
-        let numbers = match (&self.value, self.side.largest) {
+        let (numbers, value) = match (&self.value, self.terms.largest) {
             (Some(value), Some(largest)) => numbers(&set, value, largest, self.duplicates)?,
-            _ => Numbers::default(),
+            _ => Default::default(),
         };
-        let sets = std::slice::from_ref(&set);
-        let terms = Terms::new(self.method, sets, self.bounds, self.policy.clone());
-        let terms = Terms { function: self.side.function, ..terms };
-        Ok(Stock { items: vec![set.into_items()], fields: None, numbers, terms })
+        let terms = Terms { value, ..self.terms.of(slice::from_ref(&set)) };
+        Ok(Stock { items: vec![set.items], fields: None, numbers, terms })
     }
 }
 
-impl Side {
-    fn run(
-        self,
-        options: &Counting,
-        value: Option<&Column>,
-        duplicates: Duplicates,
-    ) -> Result<(), Failure> {
-        let Counting { set, options: set_options, most, agreeing, transport, common, .. } = options;
-        let policy = read_policy(agreeing)?;
-        let way = Way::under(transport, policy.as_deref(), self.role)?;
-        let reader = Reader {
-            side: self,
-            options: set_options.clone(),
-            value: value.cloned(),
-            duplicates,
-            method: method::circuit(common)?,
-            bounds: [most.keys, most.least],
-            policy,
-            output: Output::new(common),
-        };
-        let normalize = set_options.normalisers_in_full();
-        if options.serve {
-            let way = limits(&options.standing)?.into_iter().fold(way, Way::per_day);
-            return serve::answer_all(options, reader, way, normalize);
-        }
-        let stock = Arc::new(reader.read(set)?);
-        let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
-        recorder.keep("psi", &self.role.to_string(), |entry| {
-            entry.set(OUR_NORMALIZE, normalize);
-            self.meet(stock, way, (options, entry))
-        })
-    }
-
-    fn hello(self, stock: &Stock) -> Hello {
-        let hello = stock.terms.hello(self.role, &stock.sizes()).term(MIN_COUNT, self.min_count);
-        let column = stock.numbers.column.iter();
-        let hello = column.fold(hello, |hello, name| hello.detail(VALUE, name));
-        match self.largest {
-            Some(largest) => hello.term(LARGEST, largest),
-            None => hello,
-        }
-    }
-
-    fn meet(
-        self,
-        stock: Arc<Stock>,
-        way: Way<'_>,
-        (options, entry): (&Counting, &mut Entry),
-    ) -> Result<(), Failure> {
-        let Counting { agreeing, common, .. } = options;
-        let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-        let link = stock.terms.meet(way, self.hello(&stock), common, entry)?;
-        let agreed = self.agree(stock, &link.agreed.peer_details).map_err(|e| link.refuse(e))?;
-        entry.agreed(agreed.json());
-        agreed.words().iter().for_each(|line| output.note(line));
-        confirm(agreeing.yes, output, common.timeout).map_err(|e| link.abandon(e))?;
-        let ran = agreed.run(link, entry, &workers, output)?;
-        agreed.deliver(ran, common, "")
-    }
-
-    /// Agrees with a peer that told these details.
-    fn agree(self, stock: Arc<Stock>, details: &Table) -> Result<Agreed, Failure> {
-        let theirs = stock.terms.peers_keys(details)?;
-        self.with(stock, theirs)
-    }
-
-    /// The agreement with a peer that has `theirs` keys.
-    fn with(self, stock: Arc<Stock>, theirs: usize) -> Result<Agreed, Failure> {
-        let ours = stock.items[0].len();
-        let (receivers, senders) = match self.role {
-            Role::Receiver => (ours, theirs),
-            Role::Sender => (theirs, ours),
-        };
-        let wanted = Wanted { largest: self.largest, at_least: self.min_count, both: true };
-        let parameters = Parameters::new(wanted, receivers, senders)?;
-        Ok(Agreed { side: self, stock, parameters })
-    }
-}
-
-/// The agreement with a peer, and the set that is compared.
 struct Agreed {
-    side: Side,
     stock: Arc<Stock>,
     parameters: Parameters,
 }
 
 impl Agreed {
+    fn with(stock: Arc<Stock>, details: &Table) -> Result<Self, Failure> {
+        let theirs = stock.terms.peers_keys(details, 0)?;
+        Self::new(stock, theirs)
+    }
+
+    fn new(stock: Arc<Stock>, theirs: usize) -> Result<Self, Failure> {
+        let Terms { largest, min_count: at_least, .. } = stock.terms;
+        let [receivers, senders] = stock.terms.by_role(stock.items[0].len(), theirs);
+        let parameters =
+            Parameters::new(Wanted { largest, at_least, both: true }, receivers, senders)?;
+        Ok(Self { stock, parameters })
+    }
+
     /// Runs the protocol to its end, and enters that into the record.
     fn run(
         &self,
@@ -286,7 +210,7 @@ impl Agreed {
         output: Output,
     ) -> Result<(Outcome, Report), Failure> {
         let (outcome, cost) = self.play(link, workers, output)?;
-        let report = self.report(workers.threads(), cost.of(self.side.role));
+        let report = self.report(workers.threads(), cost.of(self.stock.terms.role));
         entry.ran(&report, &cost);
         if let Outcome::Released { count, .. } = outcome {
             entry.set("results", count);
@@ -306,17 +230,15 @@ impl Agreed {
             let plan = Plan { parameters, base: stock.terms.method.base, direction, counter: 0 };
             let bar = &output.progress_in_percent(parameters.steps());
             let mut progress = |progress| show(bar, progress);
-            let (items, numbers) = (stock.items[0].to_vec(), &stock.numbers.of_items);
-            let outcome = match self.side.role {
-                Role::Sender => job.play(|io| async move {
-                    send(&io, &mut cx, plan, items, numbers, &mut progress).await
-                })?,
-                Role::Receiver => job
-                    .play(
-                        |io| async move { receive(&io, &mut cx, plan, items, &mut progress).await },
-                    )
-                    .map(Some)?,
-            };
+            let (items, numbers) = (stock.items[0].to_vec(), &stock.numbers);
+            let outcome = job.play(|io| async move {
+                match stock.terms.role {
+                    Role::Sender => send(&io, &mut cx, plan, items, numbers, &mut progress).await,
+                    Role::Receiver => {
+                        receive(&io, &mut cx, plan, items, &mut progress).await.map(Some)
+                    }
+                }
+            })?;
             bar.finish_and_clear();
             job.finish()?;
             Ok(outcome)
@@ -325,36 +247,26 @@ impl Agreed {
     }
 
     fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
-        let base = self.stock.terms.method.base.info();
-        let about = [
-            format!("psi/{}", self.side.function),
-            method::params_over(Some(&PROTOCOL), base),
-            method::security_over(Some(&PROTOCOL), base, foxtrot_ot::base::Adversary::SemiHonest),
-        ];
-        Report::of_parties(about, (self.parameters.receiver_items(), threads), costs)
+        let (terms, n) = (&self.stock.terms, self.parameters.receiver_items());
+        terms.report(terms.function.name(), &PROTOCOL, (n, threads), costs)
     }
 
     /// The numbers of our keys and of the peer's.
     fn sizes(&self) -> [usize; 2] {
-        let (receivers, senders) =
-            (self.parameters.receiver_items(), self.parameters.sender_items());
-        match self.side.role {
-            Role::Receiver => [receivers, senders],
-            Role::Sender => [senders, receivers],
-        }
+        let it = &self.parameters;
+        self.stock.terms.by_role(it.receiver_items(), it.sender_items())
     }
 
-    /// Terms, privacy and policy; a line each.
     fn words(&self) -> Vec<String> {
-        let (Side { function, role, min_count, .. }, terms) = (self.side, &self.stock.terms);
+        let terms = &self.stock.terms;
         let [ours, theirs] = self.sizes();
         let normalised = terms.normalised().join(";");
-        let sum = match (function, role) {
+        let sum = match (terms.function, terms.role) {
             (Function::Sum, Role::Sender) => ", and the sum of this side's numbers of these keys",
             (Function::Sum, Role::Receiver) => ", and the sum of the peer's numbers of these keys",
             _ => "",
         };
-        let least = match min_count {
+        let least = match terms.min_count {
             0 => String::new(),
             least => format!("; nothing if there are fewer than {least}"),
         };
@@ -373,17 +285,17 @@ impl Agreed {
     }
 
     fn json(&self) -> Map<String, Value> {
-        let (side, terms) = (self.side, &self.stock.terms);
+        let terms = &self.stock.terms;
         object(json!({
-            "function": side.function.name(),
+            "function": terms.function.name(),
             "policy": terms.policy.as_deref().map(Policy::id),
             "assumption": Assumption::Lpn.name(),
             "adversary": "semi-honest",
             "normalize": terms.normalised().join(";"),
             "keys_receiver": self.parameters.receiver_items(),
             "keys_sender": self.parameters.sender_items(),
-            "min_count": side.min_count,
-            "largest": side.largest,
+            "min_count": terms.min_count,
+            "largest": terms.largest,
         }))
     }
 
@@ -392,7 +304,7 @@ impl Agreed {
     fn deliver(
         &self,
         (outcome, report): (Outcome, Report),
-        common: &Common,
+        output: Output,
         session: &str,
     ) -> Result<(), Failure> {
         let (text, count, sum) = match outcome {
@@ -402,22 +314,23 @@ impl Agreed {
                 (format!("{count} {sum}"), Some(count), Some(sum))
             }
         };
-        if common.json {
+        if output.json {
             let withheld = outcome == Outcome::Withheld;
             let mut more = self.json();
             more.extend(object(json!({ "withheld": withheld, "count": count, "sum": sum })));
-            report.print(common, more)?;
+            report.print(output, more)?;
         } else {
-            writeln!(io::stdout().lock(), "{text}").map_err(|e| Failure::stdout(&e))?;
+            print(text)?;
         }
         let figures = report.figures();
-        Output::new(common).note(&match count {
+        output.note(&match count {
             Some(count) => {
                 let count = usize::try_from(count).unwrap_or(usize::MAX);
                 format!("{session}found {} ({figures})", counted(count, "key in common"))
             }
             None => {
-                format!("{session}fewer than {} keys in common ({figures})", self.side.min_count)
+                let least = self.stock.terms.min_count;
+                format!("{session}fewer than {least} keys in common ({figures})")
             }
         });
         Ok(())

@@ -6,7 +6,7 @@ use crate::{args::Column, failure::Failure, table::Set};
 
 /// Takes columns of a set that has been read. Of rows with one item, one gives its fields.
 pub(super) fn fields(set: &Set, wanted: &[Column], padding: Padding) -> Result<Fields, Failure> {
-    let mut fields = Fields::new(wanted.len(), padding, set.items().len())?;
+    let mut fields = Fields::new(wanted.len(), padding, set.items.len())?;
     let of_row: Vec<_> = set.items_of_rows().collect();
     let names = set.fields(wanted, |row, texts| {
         let Some(item) = of_row[row] else { return Ok(()) };

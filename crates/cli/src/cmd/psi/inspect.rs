@@ -1,32 +1,28 @@
 //! `foxtrot psi inspect`: how a set is read.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::{
     args::{SetOptions, file},
     failure::Failure,
-    files::{Access, Draft, Existing, put_in_place},
-    output::say,
+    files::write_rows,
+    output::{self, say},
     report::object,
-    table::{Set, Shown},
+    table::{Set, Shown, printable, visible},
 };
 
-/// Says how the file is read.
 pub(super) fn print(path: &Path, options: &SetOptions, json: bool) -> Result<(), Failure> {
     let set = Set::read(path, options)?;
-    let mut out = io::stdout().lock();
-    if json { print_json(&set, &mut out) } else { print_table(&set, &mut out) }
-        .map_err(|e| Failure::stdout(&e))?;
+    match json {
+        true => output::print(in_json(&set))?,
+        false => table(&set).chain(shown(&set)).try_for_each(output::print)?,
+    }
     set.warnings().iter().for_each(|warning| say(warning));
     Ok(())
 }
 
-/// A line for each key that is to be shown.
 fn shown(set: &Set) -> impl Iterator<Item = String> {
     set.shown.iter().map(|Shown { place, before, after }| {
         let quoted = |parts: &[String]| {
@@ -41,27 +37,24 @@ fn shown(set: &Set) -> impl Iterator<Item = String> {
     })
 }
 
-fn print_table(set: &Set, out: &mut impl Write) -> io::Result<()> {
-    let listed = |names: &[&str]| {
-        names.iter().map(|name| crate::table::visible(name)).collect::<Vec<_>>().join(", ")
-    };
-    let columns = |names: &[&str]| format!("{} ({})", names.len(), listed(names));
+fn table(set: &Set) -> impl Iterator<Item = String> {
+    let listed =
+        |names: &[String]| names.iter().map(|name| visible(name)).collect::<Vec<_>>().join(", ");
     let mut table = vec![("format", set.form())];
     if let (Some(all), Some(keys)) = (set.columns(), set.key_columns()) {
-        let all: Vec<_> = all.iter().map(String::as_str).collect();
-        table.extend([("columns", columns(&all)), ("key", listed(&keys))]);
+        let columns = format!("{} ({})", all.len(), listed(all));
+        table.extend([("columns", columns), ("key", listed(&keys))]);
     }
     table.push(("normalisers", set.terms()));
-    table.extend(set.findings.table(set.items().len()));
-    for (name, value) in table {
-        // Names of columns may be anything.
-        writeln!(out, "{:13}{}", format!("{name}:"), crate::table::printable(&value))?;
-    }
-    shown(set).try_for_each(|line| writeln!(out, "{line}"))?;
-    out.flush()
+    table.extend(set.findings.table(set.items.len()));
+    // Names of columns may be anything.
+    table.into_iter().map(|(name, value)| {
+        let name = format!("{name}:");
+        format!("{name:13}{}", printable(&value))
+    })
 }
 
-fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
+fn in_json(set: &Set) -> String {
     let mut fields = object(json!({
         "schema": 1,
         "format": set.form(),
@@ -69,7 +62,7 @@ fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
         "key": set.key_columns(),
         "normalisers": set.terms(),
     }));
-    fields.extend(set.findings.json(set.items().len()));
+    fields.extend(set.findings.json(set.items.len()));
     if !set.shown.is_empty() {
         let shown = set.shown.iter().map(|Shown { place, before, after }| {
             let after = (!after.iter().any(String::is_empty)).then_some(after);
@@ -77,30 +70,18 @@ fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
         });
         fields.insert("shown".into(), shown.collect());
     }
-    writeln!(out, "{}", Value::Object(fields))
+    Value::Object(fields).to_string()
 }
 
-/// Writes the rows that are duplicates or have no key.
 pub(super) fn write_left_out(
     path: &Path,
     options: &SetOptions,
-    to: Option<&Path>,
+    to: &Option<PathBuf>,
 ) -> Result<(), Failure> {
-    let to = file(to);
     let mut set = Set::read(path, options)?;
     let rows = set.rows(|item, first| item.is_none() || !first);
-    match to {
-        Some(to) => {
-            let mut draft = Draft::begin(Access::Usual, to, set.written_len(&rows))?;
-            set.write(&rows, None, |piece| draft.append(piece))?;
-            put_in_place(Existing::Replaced, vec![draft])?;
-        }
-        None => {
-            let mut out = io::stdout().lock();
-            set.write(&rows, None, |piece| out.write_all(piece).map_err(|e| Failure::stdout(&e)))?;
-            out.flush().map_err(|e| Failure::stdout(&e))?;
-        }
-    }
-    say(&format!("read {}", set.findings.words(set.items().len())));
+    let file = file(to).map(|path| (path, set.written_len(&rows)));
+    write_rows(file, |out| set.write(&rows, None, out))?;
+    say(&format!("read {}", set.findings.words(set.items.len())));
     Ok(())
 }

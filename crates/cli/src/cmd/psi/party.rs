@@ -6,7 +6,7 @@ use foxtrot::{
     job::{Base, Job},
     psi::fields::{self, Fields},
 };
-use foxtrot_ot::base::BaseOt;
+use foxtrot_ot::Context;
 use foxtrot_psi::{
     join::Joined,
     method::{
@@ -22,11 +22,10 @@ use crate::{
     failure::Failure,
     link::{Cost, Link},
     output::Output,
-    table::Item,
+    table::{Item, Set},
     workers::Workers,
 };
 
-/// The items that both sides have.
 pub(super) struct Found {
     /// Common items by each key.
     pub(super) items: Vec<Vec<usize>>,
@@ -34,7 +33,6 @@ pub(super) struct Found {
     pub(super) fields: Vec<Vec<String>>,
 }
 
-/// The messages of a pass.
 enum Received {
     Alone(method::Received),
     Joined(Joined, Vec<u8>),
@@ -65,16 +63,14 @@ impl Party<'_> {
             let (mut wanted, mut all) = (Some(items), Vec::new().into_iter());
             let mut found = Vec::new();
             for (pass, counter) in self.agreed.passes().zip(0..) {
-                self.tell_setup(pass, counter, &base);
-                let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter, &base));
+                let (mut cx, plan) = self.begin(&job, pass, counter, &base)?;
                 let sender =
                     job.play(|io| async move { Sender::set_up(&io, &mut cx, plan).await })?;
-                self.tell_buckets(pass);
+                let bar = &self.working(pass);
                 if let Some(items) = wanted.take() {
                     all = items()?.into_iter();
                 }
-                let (bar, mut items) = (&self.bar(pass), all.next().unwrap_or_default());
-                let items = mem::take(&mut *items);
+                let items = mem::take(&mut *all.next().unwrap_or_default());
                 let (mut progress, places) = (|progress| show(bar, progress), &places);
                 let mut payload = |item: usize, to: &mut [u8]| {
                     fields.iter().for_each(|fields| fields.write(item, places, to));
@@ -96,19 +92,17 @@ impl Party<'_> {
     }
 
     /// The items that the peer also has, in each pass, and what it has beside them.
-    pub(super) fn receive(&self, link: Link, sets: &[&[Item]]) -> Result<(Found, Cost), Failure> {
+    pub(super) fn receive(&self, link: Link, sets: &[Set]) -> Result<(Found, Cost), Failure> {
         let join = self.agreed.join().map_err(|e| link.abandon(e))?;
-        let (all, cost) =
-            link.run(self.workers, |mut job| {
+        let received =
+            |mut job: Job<'_>| {
                 let base = self.base(&mut job)?;
                 let mut all = Vec::new();
-                for ((pass, items), counter) in self.agreed.passes().zip(sets).zip(0..) {
-                    self.tell_setup(pass, counter, &base);
-                    let (mut cx, plan) = (job.context()?, self.plan(&job, pass, counter, &base));
+                for ((pass, set), counter) in self.agreed.passes().zip(sets).zip(0..) {
+                    let (mut cx, plan) = self.begin(&job, pass, counter, &base)?;
                     let receiver =
                         job.play(|io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
-                    self.tell_buckets(pass);
-                    let (bar, items) = (&self.bar(pass), items.to_vec());
+                    let (bar, items) = (&self.working(pass), set.items.to_vec());
                     let mut progress = |progress| show(bar, progress);
                     all.push(match join {
                         None => Received::Alone(job.play(|io| async move {
@@ -125,19 +119,18 @@ impl Party<'_> {
                     });
                     bar.finish_and_clear();
                 }
-                // The sender gets to know that all has come, and the connection ends, before the sets are compared: how
-                // long that takes depends on them.
+                // The sender gets to know that all has come, and the connection ends, before the
+                // sets are compared: how long that takes depends on them.
                 job.finish_keeping(base)?;
                 Ok(all)
-            })?;
-        let found = self.open(all, sets)?;
-        Ok((found, cost.until_now()))
+            };
+        link.run_and(self.workers, received, |all| self.open(all, sets))
     }
 
-    fn open(&self, all: Vec<Received>, sets: &[&[Item]]) -> Result<Found, Failure> {
+    fn open(&self, all: Vec<Received>, sets: &[Set]) -> Result<Found, Failure> {
         let columns = self.agreed.terms.columns.as_ref();
         let mut found = Found { items: Vec::new(), fields: Vec::new() };
-        for (received, items) in all.into_iter().zip(sets) {
+        for (received, set) in all.into_iter().zip(sets) {
             found.items.push(match received {
                 Received::Alone(received) => {
                     received.intersect().map_err(foxtrot_net::Error::from)?
@@ -145,7 +138,7 @@ impl Party<'_> {
                 Received::Joined(joined, mut store) => {
                     let mut are_read = true;
                     if columns.is_some() {
-                        found.fields = vec![Vec::new(); items.len()];
+                        found.fields = vec![Vec::new(); set.items.len()];
                     }
                     let take = |item: usize, payload: &[u8]| match columns
                         .and_then(|it| fields::read(payload, it.padding))
@@ -165,44 +158,38 @@ impl Party<'_> {
         Ok(found)
     }
 
-    fn plan<'a>(
-        &'a self,
-        job: &Job<'_>,
-        pass: &Parameters,
-        counter: u64,
-        base: &'a Base,
-    ) -> Plan<'a> {
-        let (parameters, direction) = (*pass, job.direction());
-        Plan { parameters, base: self.base_of(counter, base), direction, counter }
-    }
-
-    fn bar(&self, pass: &Parameters) -> ProgressBar {
-        self.output.progress_in_percent(pass.steps())
-    }
-
     /// The base OTs of the first pass: new ones, or those of the last session.
     fn base(&self, job: &mut Job<'_>) -> Result<Base, Failure> {
         let n = self.agreed.passes().next().map_or(0, Parameters::base_ots);
         Ok(job.base(self.agreed.terms.method.base, n)?)
     }
 
-    fn base_of<'a>(&self, counter: u64, base: &'a Base) -> &'a dyn BaseOt {
-        if counter == 0 { base.ot() } else { self.agreed.terms.method.base }
-    }
-
-    fn tell_setup(&self, pass: &Parameters, counter: u64, base: &Base) {
-        let (n, name) = (pass.base_ots(), self.agreed.terms.method.base.info().name);
+    /// Begins a pass, of which only the first is over the base OTs of the last session.
+    fn begin<'a>(
+        &'a self,
+        job: &'a Job<'_>,
+        pass: &Parameters,
+        counter: u64,
+        base: &'a Base,
+    ) -> Result<(Context<'a>, Plan<'a>), Failure> {
+        let usual = self.agreed.terms.method.base;
+        let (n, name) = (pass.base_ots(), usual.info().name);
         self.output.detail(&match counter == 0 && base.is_resumed() {
             true => format!("taking up {n} base OTs {name} of an earlier session"),
             false => format!("running {n} base OTs {name}"),
         });
+        let (parameters, direction) = (*pass, job.direction());
+        let base = if counter == 0 { base.ot() } else { usual };
+        Ok((job.context()?, Plan { parameters, base, direction, counter }))
     }
 
-    fn tell_buckets(&self, pass: &Parameters) {
+    /// Says that the base OTs are done, and shows what follows.
+    fn working(&self, pass: &Parameters) -> ProgressBar {
         let (buckets, slots, threads) = (pass.buckets(), pass.slots(), self.workers.threads());
         self.output.detail(&format!(
             "base OTs done; buckets: {buckets}, slots of each: {slots}, threads: {threads}"
         ));
+        self.output.progress_in_percent(pass.steps())
     }
 }
 

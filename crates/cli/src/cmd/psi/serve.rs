@@ -1,9 +1,6 @@
 //! `psi send --serve`: sets for all peers that come.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::PathBuf, sync::Arc};
 
 use foxtrot::{
     Daily, MostPerDay,
@@ -21,7 +18,6 @@ use super::{
 use crate::{
     args::{Common, MostSessions, NamedSet, Standing},
     failure::Failure,
-    host::Service,
     link::Link,
     output::{self, Output},
     reach::Way,
@@ -31,13 +27,11 @@ use crate::{
     workers::Workers,
 };
 
-/// A server of sets for all peers that come.
 pub(super) struct Server {
     pub(super) shelf: Arc<Shelf>,
     pub(super) workers: Workers,
     pub(super) output: Output,
     pub(super) recorder: Recorder,
-    /// Our normalisers in full, for the record.
     pub(super) normalize: Vec<String>,
 }
 
@@ -51,62 +45,6 @@ impl Stock {
             Ok(copy)
         };
         self.items.iter().map(copy).collect()
-    }
-}
-
-impl Service for Server {
-    /// The agreement with a peer, and the set that it asked for.
-    type Agreed = (Agreed, Arc<Stock>);
-    type Done = (Agreed, Report);
-
-    fn agree(&self, details: &Table) -> Result<(Self::Agreed, Answer), Failure> {
-        let stock = self.shelf.asked(details)?;
-        let agreed = Agreed::with(&stock.terms, Role::Sender, details, &stock.sizes())?;
-        let answer = Answer {
-            memory: agreed.memory_of_sender(),
-            keys: Some(agreed.receivers_keys() as u64),
-            hello: Some(stock.terms.hello(Role::Sender, &stock.sizes())),
-        };
-        Ok(((agreed, stock), answer))
-    }
-
-    fn least_memory(&self) -> u64 {
-        let least = |stock: Arc<Stock>| {
-            let keys = stock.terms.least.max(1);
-            let detail = |number| (numbered(KEYS, number), keys.to_string());
-            let details: Table = (0..stock.items.len()).map(detail).collect();
-            let agreed = Agreed::with(&stock.terms, Role::Sender, &details, &stock.sizes());
-            agreed.map_or(0, |agreed| agreed.memory_of_sender())
-        };
-        self.shelf.all().map(least).min().unwrap_or(0)
-    }
-
-    fn answer(
-        &self,
-        link: Link,
-        (agreed, stock): Self::Agreed,
-    ) -> Result<(Agreed, Report), Failure> {
-        self.recorder.keep("psi", "sender", |entry| {
-            entry.set(OUR_NORMALIZE, self.normalize.clone());
-            entry.met(&link);
-            entry.agreed(agreed.json());
-            let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
-            let output = Output::in_background();
-            let party = Party { agreed: &agreed, workers: &workers, output };
-            let (_, cost) = party.send(
-                link,
-                || {
-                    let mut lines = agreed.words(Some(Role::Sender), workers.threads());
-                    lines.push(agreed.details());
-                    self.tell(&peer, &lines);
-                    stock.copy()
-                },
-                stock.fields.as_ref(),
-            )?;
-            let report = agreed.report(workers.threads(), cost.of(Role::Sender));
-            entry.ran(&report, &cost);
-            Ok((agreed, report))
-        })
     }
 }
 
@@ -128,7 +66,6 @@ impl Server {
         lines.for_each(|line| self.output.detail(&line));
     }
 
-    /// Answers all peers that come.
     pub(super) fn answer_all(
         self,
         way: Way<'_>,
@@ -137,50 +74,75 @@ impl Server {
     ) -> Result<(), Failure> {
         let output = self.output;
         let first = self.first()?;
-        let hello = first.terms.hello(Role::Sender, &first.sizes()).without_keys();
+        let least = |stock: Arc<Stock>| {
+            let keys = stock.terms.least.max(1);
+            let detail = |number| (numbered(KEYS, number), keys.to_string());
+            let details: Table = (0..stock.items.len()).map(detail).collect();
+            Agreed::with(&stock.terms, &details).map_or(0, |agreed| agreed.memory_of_sender())
+        };
+        let least_memory = self.shelf.all().map(least).min().unwrap_or(0);
+        let shelf = Arc::clone(&self.shelf);
+        let agree = move |details: &Table| {
+            let stock = shelf.asked(details)?;
+            let agreed = Agreed::with(&stock.terms, details)?;
+            let answer = Answer {
+                memory: agreed.memory_of_sender(),
+                keys: Some(agreed.receivers_keys() as u64),
+                hello: Some(stock.terms.hello()),
+            };
+            Ok(((agreed, stock), answer))
+        };
+        let answer =
+            move |link: Link, (agreed, stock): (_, Arc<_>)| self.answer(link, agreed, &stock);
         output::stamp();
-        way.host(common, hello)?.all_peers(most, self, |number, peer, (agreed, report)| {
-            let keys = agreed.receivers_keys();
-            let figures = report.figures();
+        let host = way.host(common, first.terms.hello().without_keys())?;
+        host.all_peers(most, least_memory, agree, answer, |number, peer, (agreed, report)| {
+            let (keys, figures) = (agreed.receivers_keys(), report.figures());
             output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));
-            report.print(common, agreed.json())
+            report.print(output, agreed.json())
+        })
+    }
+
+    fn answer(
+        &self,
+        link: Link,
+        agreed: Agreed,
+        stock: &Stock,
+    ) -> Result<(Agreed, Report), Failure> {
+        self.recorder.keep("psi", "sender", |entry| {
+            entry.set(OUR_NORMALIZE, self.normalize.clone());
+            entry.met(&link);
+            entry.agreed(agreed.json());
+            let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
+            let output = Output::in_background();
+            let party = Party { agreed: &agreed, workers: &workers, output };
+            let items = || {
+                let mut lines = agreed.words(Some(Role::Sender), workers.threads());
+                lines.push(agreed.details());
+                self.tell(&peer, &lines);
+                stock.copy()
+            };
+            let (_, cost) = party.send(link, items, stock.fields.as_ref())?;
+            let report = agreed.report(workers.threads(), cost.of(Role::Sender));
+            entry.ran(&report, &cost);
+            Ok((agreed, report))
         })
     }
 }
 
-/// Reads the files of a server, and reads them again when they change, if that is wanted.
-pub(super) fn open(
-    files: Vec<(Option<String>, PathBuf)>,
-    reload: bool,
-    read: impl Fn(&Path) -> Result<Stock, Failure> + Send + 'static,
-) -> Result<Arc<Shelf>, Failure> {
-    match files.iter().filter(|(_, path)| path == Path::new("-")).count() {
-        0 => {}
-        1 if !reload => {}
-        1 => return Err(Failure::usage("--reload needs files; standard input is read once")),
-        _ => return Err(Failure::usage("only one set can be read from standard input")),
-    }
-    let shelf = Arc::new(Shelf::fill(files, &read)?);
-    if reload {
-        Arc::clone(&shelf).reload(read)?;
-    }
-    Ok(shelf)
-}
-
-/// The files of a server, with their names.
 pub(super) fn files(set: Option<&PathBuf>, named: &[NamedSet]) -> Vec<(Option<String>, PathBuf)> {
     let named = named.iter().map(|it| (Some(it.name.to_string()), it.path.clone()));
     set.map(|path| (None, path.clone())).into_iter().chain(named).collect()
 }
 
-/// The limits per day, if there are any.
-pub(super) fn limits(standing: &Standing) -> Result<Option<Arc<Daily>>, Failure> {
-    let Some(path) = &standing.limits else { return Ok(None) };
+/// Limits how many runs a peer may have in a day, and with how many keys, if that is wanted.
+pub(super) fn limit<'a>(way: Way<'a>, standing: &Standing) -> Result<Way<'a>, Failure> {
+    let Some(path) = &standing.limits else { return Ok(way) };
     let (runs, keys) = (standing.max_runs_per_day, standing.max_keys_per_day);
     let daily = Daily::open(MostPerDay { runs, keys }, path);
     let daily = daily.map_err(|why| {
         Failure::run(format!("cannot use the limits {why}"))
             .hint("--limits needs a new file, or one that --limits has made")
     })?;
-    Ok(Some(Arc::new(daily)))
+    Ok(way.with(|config| config.per_day(Arc::new(daily))))
 }

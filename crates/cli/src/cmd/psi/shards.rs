@@ -4,7 +4,7 @@ use std::{fs, path::Path, thread, time::Duration};
 
 use foxtrot::{
     job::Role,
-    psi::shards::{Shard, Ticket},
+    psi::shards::{Shard, Ticket, fill_up_to},
 };
 use foxtrot_net::{
     gateway::{Event, Gateway, Limits},
@@ -17,13 +17,12 @@ use crate::{
     args::{Common, GatewayArgs, SetOptions, Sharding},
     failure::Failure,
     files::{Existing, write_secret},
-    output::{Output, say},
+    output::{Output, print, say},
     reach::Way,
     record::Entry,
     workers::Workers,
 };
 
-/// The shard of this machine.
 pub(super) struct Worker {
     ticket: Ticket,
     shard: Shard,
@@ -53,24 +52,22 @@ impl Worker {
         Ok(Some(Self { ticket, shard, role }))
     }
 
-    /// Reads only rows of the shard.
     pub(super) fn reading(&self, options: SetOptions) -> SetOptions {
         SetOptions { shard: Some((self.ticket.division().clone(), self.shard.number)), ..options }
     }
 
     /// Fills up the shard to the size that both sides agreed on.
     pub(super) fn fill(&self, set: &mut Set) -> Result<(), Failure> {
-        let (keys, load) = (set.items().len(), self.ticket.load(self.role));
+        let (keys, load) = (set.items.len(), self.ticket.load(self.role));
         if keys > load {
             let why = format!("shard {} has {keys} keys, more than {load}", self.shard.number);
             return Err(
                 Failure::run(why).hint("has the file changed since the ticket was written?")
             );
         }
-        Ok(set.fill_up_to(load)?)
+        Ok(fill_up_to(&mut set.items, load)?)
     }
 
-    /// The terms of the shard's session.
     pub(super) fn terms(&self, terms: Terms) -> Result<Terms, Failure> {
         let theirs = self.ticket.load(self.role.other());
         let shard = Some(self.ticket.terms(self.shard)?);
@@ -86,20 +83,19 @@ impl Worker {
 
 /// Agrees with the peer on all shards, and writes the ticket.
 pub(super) fn agree(
-    set: &Set,
     terms: &Terms,
     way: Way<'_>,
-    (role, shards, path): (Role, u32, &Path),
+    (shards, path): (u32, &Path),
     (common, entry): (&Common, &mut Entry),
 ) -> Result<(), Failure> {
-    let (output, workers, ours) = (Output::new(common), Workers::new(1)?, [set.items().len()]);
-    let hello = jobs::shards(terms.hello(role, &ours), shards);
-    let link = terms.meet(way, hello, common, entry)?;
-    let agreed = Agreed::on(terms, &link, &ours)?;
+    let (output, workers) = (Output::new(common), Workers::new(1)?);
+    let link = terms.meet(way, jobs::shards(terms.hello(), shards), common, entry)?;
+    let agreed = Agreed::on(terms, &link)?;
     entry.agreed(agreed.json());
-    let theirs = terms.peers_keys(&link.agreed.peer_details)?;
+    let (role, ours) = (terms.role, terms.keys[0].size);
+    let theirs = terms.peers_keys(&link.agreed.peer_details, 0)?;
     let (ticket, _) =
-        link.run(&workers, |job| Ok(Ticket::toss(job, role, [ours[0], theirs], shards)?))?;
+        link.run(&workers, |job| Ok(Ticket::toss(job, role, [ours, theirs], shards)?))?;
     write_secret(Existing::Replaced, path, ticket.to_string().as_bytes())?;
     output.note(&format!(
         "agreed on {shards} shards: {} keys here in each, {} at the peer; written to {}",
@@ -107,14 +103,11 @@ pub(super) fn agree(
         ticket.load(role.other()),
         path.display()
     ));
-    if common.json {
-        println!(
-            "{}",
-            json!({ "shards": shards, "keys": ours[0], "peer_keys": theirs,
-                "keys_of_a_shard": ticket.load(role), "files": [path.display().to_string()] })
-        );
+    if !output.json {
+        return Ok(());
     }
-    Ok(())
+    print(json!({ "shards": shards, "keys": ours, "peer_keys": theirs,
+        "keys_of_a_shard": ticket.load(role), "files": [path.display().to_string()] }))
 }
 
 /// `foxtrot psi gateway`: joins connections until it is interrupted.

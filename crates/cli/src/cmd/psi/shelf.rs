@@ -12,7 +12,7 @@ use foxtrot::psi::fields::Fields;
 use foxtrot_net::{Reason, hello::Table, jobs::SET};
 use zeroize::Zeroizing;
 
-use super::{agreement::Terms, circuit::Numbers};
+use super::agreement::Terms;
 use crate::{failure::Failure, files::Stamp, output::say, table::Item};
 
 /// Time between two looks whether a file has changed.
@@ -22,14 +22,12 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(super) struct Stock {
     /// The items by each key.
     pub(super) items: Vec<Zeroizing<Vec<Item>>>,
-    /// The columns that are shared.
     pub(super) fields: Option<Fields>,
-    /// The numbers that a sum adds up.
-    pub(super) numbers: Numbers,
+    /// The number beside each item, for a sum.
+    pub(super) numbers: Zeroizing<Vec<u64>>,
     pub(super) terms: Terms,
 }
 
-/// The sets of a server.
 pub(super) struct Shelf {
     books: Vec<Book>,
 }
@@ -39,22 +37,22 @@ struct Book {
     path: PathBuf,
     stock: Mutex<Arc<Stock>>,
     /// The file as it was before it was read.
-    read: Mutex<Option<Stamp>>,
-}
-
-impl Stock {
-    /// The number of keys in each pass.
-    pub(super) fn sizes(&self) -> Vec<usize> {
-        self.items.iter().map(|items| items.len()).collect()
-    }
+    read: Option<Stamp>,
 }
 
 impl Shelf {
-    /// Reads all sets, whose names differ.
-    pub(super) fn fill(
+    /// Reads all sets, whose names differ, and reads their files again when they change, if that is wanted.
+    pub(super) fn open(
         sets: Vec<(Option<String>, PathBuf)>,
-        read: impl Fn(&Path) -> Result<Stock, Failure>,
-    ) -> Result<Self, Failure> {
+        reload: bool,
+        read: impl Fn(&Path) -> Result<Stock, Failure> + Send + 'static,
+    ) -> Result<Arc<Self>, Failure> {
+        match sets.iter().filter(|(_, path)| path == Path::new("-")).count() {
+            0 => {}
+            1 if !reload => {}
+            1 => return Err(Failure::usage("--reload needs files; standard input is read once")),
+            _ => return Err(Failure::usage("only one set can be read from standard input")),
+        }
         let mut books: Vec<Book> = Vec::new();
         for (name, path) in sets {
             if let Some(name) =
@@ -72,9 +70,13 @@ impl Shelf {
                     "keys of {one} and {other} have different numbers of columns"
                 )));
             }
-            books.push(Book { name, path, stock: Mutex::new(stock), read: Mutex::new(stamp) });
+            books.push(Book { name, path, stock: Mutex::new(stock), read: stamp });
         }
-        Ok(Self { books })
+        let shelf = Arc::new(Self { books });
+        if reload {
+            Arc::clone(&shelf).reload(read)?;
+        }
+        Ok(shelf)
     }
 
     /// The set that a peer with these details asks for, as it is now.
@@ -92,25 +94,26 @@ impl Shelf {
         })
     }
 
-    /// All sets, as they are now.
     pub(super) fn all(&self) -> impl Iterator<Item = Arc<Stock>> {
         self.books.iter().map(Book::stock)
     }
 
     /// Reads files again whenever they have changed, as long as the process runs.
-    pub(super) fn reload(
+    fn reload(
         self: Arc<Self>,
         read: impl Fn(&Path) -> Result<Stock, Failure> + Send + 'static,
     ) -> Result<(), Failure> {
         let watch = move || {
-            let mut before: Vec<_> = self.books.iter().map(|book| stamp(&book.path)).collect();
+            let seen = self.books.iter().map(|book| (stamp(&book.path), book.read));
+            let mut seen: Vec<_> = seen.collect();
             loop {
                 thread::sleep(LOOK);
-                for (book, before) in self.books.iter().zip(&mut before) {
+                for (book, (before, last_read)) in self.books.iter().zip(&mut seen) {
                     let now = stamp(&book.path);
                     // A file that is still being written changes from look to look.
-                    if now.is_some() && now == *before && *lock(&book.read) != now {
-                        book.renew(now, &read);
+                    if now.is_some() && now == *before && *last_read != now {
+                        *last_read = now;
+                        book.renew(&read);
                     }
                     *before = now;
                 }
@@ -126,18 +129,21 @@ impl Book {
         self.name.as_deref() == name
     }
 
+    fn lock(&self) -> MutexGuard<'_, Arc<Stock>> {
+        self.stock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn stock(&self) -> Arc<Stock> {
-        Arc::clone(&lock(&self.stock))
+        Arc::clone(&self.lock())
     }
 
     /// Takes the file's new content, unless it cannot be read or is another kind of set.
-    fn renew(&self, stamp: Option<Stamp>, read: &impl Fn(&Path) -> Result<Stock, Failure>) {
-        *lock(&self.read) = stamp;
+    fn renew(&self, read: &impl Fn(&Path) -> Result<Stock, Failure>) {
         let path = self.path.display();
         match read(&self.path) {
             Ok(new) if new.terms.normalised() == self.stock().terms.normalised() => {
-                say(&format!("reloaded {path}: {} keys", new.sizes()[0]));
-                *lock(&self.stock) = Arc::new(new);
+                say(&format!("reloaded {path}: {} keys", new.terms.keys[0].size));
+                *self.lock() = Arc::new(new);
             }
             Ok(_) => say(&format!(
                 "cannot reload {path}: its keys have other columns; the old set stays"
@@ -149,8 +155,4 @@ impl Book {
 
 fn stamp(path: &Path) -> Option<Stamp> {
     fs::metadata(path).ok().map(|found| Stamp::of(&found))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,8 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foxtrot::job::Role;
-use foxtrot_ot::{base::Choice, extension::Shape};
+use foxtrot::job::{Job, Role};
 use foxtrot_triples::formats::numpy_header;
 
 use crate::{
@@ -16,20 +15,15 @@ use crate::{
     keys::Party,
 };
 
-/// The files of a party.
-pub(super) enum Files {
-    /// Both keys of every transfer.
-    Sender { keys: Draft },
-    /// Chosen keys, and choices.
-    Receiver { keys: Draft, choices: Draft },
+/// The files of a party: its keys and, of the receiver, its choices.
+pub(super) struct Files {
+    keys: Draft,
+    choices: Option<Draft>,
 }
 
-/// Suffix of the files of keys, of both parties.
 const KEYS: &str = "keys";
-/// The receiver's file of choices.
 const CHOICES: &str = "choices";
 
-/// The names of a party's files.
 pub(super) fn names(role: Role, prefix: &Path) -> Vec<PathBuf> {
     match role {
         Role::Sender => vec![suffixed(prefix, KEYS)],
@@ -38,7 +32,6 @@ pub(super) fn names(role: Role, prefix: &Path) -> Vec<PathBuf> {
 }
 
 impl Files {
-    /// Begins the files of n transfers.
     pub(super) fn begin(
         role: Role,
         prefix: &Path,
@@ -47,32 +40,22 @@ impl Files {
     ) -> Result<Self, Failure> {
         let n = n as u64;
         Ok(match role {
-            Role::Sender => Self::Sender { keys: begin(prefix, KEYS, &[n, 2, 16], format)? },
-            Role::Receiver => Self::Receiver {
+            Role::Sender => Self { keys: begin(prefix, KEYS, &[n, 2, 16], format)?, choices: None },
+            Role::Receiver => Self {
                 keys: begin(prefix, KEYS, &[n, 16], format)?,
-                choices: begin(prefix, CHOICES, &[n.div_ceil(8)], format)?,
+                choices: Some(begin(prefix, CHOICES, &[n.div_ceil(8)], format)?),
             },
         })
     }
 
-    /// Runs the party's protocol for n transfers. Returns the files, complete and on the disk.
-    pub(super) fn make(self, party: &Party<'_>, n: usize) -> Result<Vec<Draft>, Failure> {
-        let drafts = match self {
-            Self::Sender { mut keys } => {
-                party.send(Shape::random(n), |pairs| {
-                    keys.append(pairs.as_flattened().as_flattened())
-                })?;
-                vec![keys]
-            }
-            Self::Receiver { mut keys, mut choices } => {
-                // Choices of whole bytes, but for the last.
-                party.receive(&Choice::Random(n), |bits, chosen| {
-                    choices.append(bits.as_bytes())?;
-                    keys.append(chosen.as_flattened())
-                })?;
-                vec![keys, choices]
-            }
-        };
+    /// Runs the party's protocol. Returns the files, complete and on the disk.
+    pub(super) fn make(self, party: &Party, job: &Job<'_>) -> Result<Vec<Draft>, Failure> {
+        let Self { mut keys, mut choices } = self;
+        party.make(job, |some_choices, some_keys| {
+            choices.iter_mut().try_for_each(|file| file.append(some_choices))?;
+            keys.append(some_keys)
+        })?;
+        let drafts: Vec<_> = [keys].into_iter().chain(choices).collect();
         drafts.iter().try_for_each(Draft::sync)?;
         Ok(drafts)
     }

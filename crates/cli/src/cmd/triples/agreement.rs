@@ -3,9 +3,8 @@
 use std::{ops::Range, time::Duration};
 
 use foxtrot_net::{
-    Difference,
     hello::{Hello, Role},
-    jobs::{self, METHOD, RUN},
+    jobs,
 };
 use foxtrot_triples::{DEFAULT_SIGMA, LEAST_HIDDEN, params};
 use serde_json::{Map, Value, json};
@@ -20,14 +19,12 @@ use crate::{
     args::{Common, TriplesMethod, TriplesOut},
     failure::Failure,
     link::{Cost, Link},
-    output::Output,
     report::{Report, estimate, object},
 };
 
 /// Bits that a run hides statistically; with fewer the user is warned.
 const FEW: u32 = 30;
 
-/// The terms of one party.
 pub(super) struct Terms {
     /// The triples to make. `run` is `new`, as in the hello, until the session gives the run its number.
     record: Record,
@@ -35,10 +32,8 @@ pub(super) struct Terms {
     earlier: Option<u64>,
 }
 
-/// The terms that both parties want.
 pub(super) struct Agreed {
     pub(super) record: Record,
-    /// The batches to be made.
     pub(super) batches: Range<u64>,
 }
 
@@ -106,12 +101,7 @@ impl Agreed {
         Ok(Self { record, batches: terms.earlier.unwrap_or(0).min(theirs)..all })
     }
 
-    /// Says it to the user.
-    pub(super) fn tell(&self, terms: &Terms, output: Output, threads: usize) {
-        self.words(terms, threads).iter().for_each(|line| output.note(line));
-    }
-
-    fn words(&self, terms: &Terms, threads: usize) -> Vec<String> {
+    pub(super) fn words(&self, terms: &Terms, threads: usize) -> Vec<String> {
         let Record { kind, count, .. } = self.record;
         let (bits, name) = (kind.bits(), kind.name());
         let triples = if count == 1 { "triple" } else { "triples" };
@@ -147,7 +137,6 @@ impl Agreed {
         )
     }
 
-    /// About how long a party computes.
     fn computing(&self, threads: usize) -> Duration {
         let Record { kind, .. } = self.record;
         let made = kind.made(self.made()) as f64;
@@ -155,13 +144,11 @@ impl Agreed {
         costs::once(kind) + Duration::from_secs_f64(made * each)
     }
 
-    /// Triples that this session makes.
     pub(super) fn made(&self) -> u64 {
         let Range { start, end } = self.batches;
         if start == end { 0 } else { self.record.count - start * self.record.kind.usable() as u64 }
     }
 
-    /// The figures of a run in which party 0, party 1 or both were here.
     pub(super) fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
         let (kind, n) = (self.record.kind, usize::try_from(self.made()).unwrap_or(usize::MAX));
         let name = format!("triples/{}", kind.name());
@@ -169,7 +156,6 @@ impl Agreed {
         Report::of_parties(about, (n, threads), costs)
     }
 
-    /// Returns the fields that the report does not have.
     pub(super) fn json(&self, files: &[String]) -> Map<String, Value> {
         let Record { kind, count, run, .. } = &self.record;
         object(json!({
@@ -198,7 +184,6 @@ fn of_rlwe(set: &params::Set, count: u64) -> (String, Option<String>) {
     (promise, warning)
 }
 
-/// Refuses a run that hides next to nothing.
 fn check_hidden(kind: Kind, count: u64) -> Result<(), Failure> {
     let Kind::Rlwe(set) = kind else { return Ok(()) };
     let hidden = set.hidden(count);
@@ -212,7 +197,6 @@ fn check_hidden(kind: Kind, count: u64) -> Result<(), Failure> {
     Err(Failure::usage(why).hint(with_more(set, count)))
 }
 
-/// Says how much a larger σ would hide.
 fn with_more(set: &params::Set, count: u64) -> String {
     let stronger = |it: &&params::Set| {
         let alike = it.bits() == set.bits() && it.fix().is_some() == set.fix().is_some();
@@ -227,38 +211,11 @@ fn with_more(set: &params::Set, count: u64) -> String {
     }
 }
 
-/// Returns a hint for two sides that differ in this term.
-pub(crate) fn hint(difference: &Difference) -> Option<String> {
-    let terms =
-        [&difference.here, &difference.peer].map(|term| term.as_deref().unwrap_or_default());
-    let hint = match difference.key.as_str() {
-        RUN => "continue the same run with --resume on both sides, or remove DIR.partial on both",
-        METHOD if terms == ["rlwe", "rlwe-lift"] || terms == ["rlwe-lift", "rlwe"] => {
-            "pass --lift on both sides or on neither"
-        }
-        _ => return None,
-    };
-    Some(hint.into())
-}
-
 #[cfg(test)]
 mod tests {
     use foxtrot_triples::formats::Format;
 
     use super::*;
-
-    #[test]
-    fn lifting_on_one_side_only_gets_a_hint_with_the_option() {
-        let of = |here: &str, peer: Option<&str>| {
-            let (here, peer) = (Some(here.into()), peer.map(Into::into));
-            hint(&Difference { key: METHOD.into(), here, peer })
-        };
-        let lift = "pass --lift on both sides or on neither";
-        assert_eq!(of("rlwe", Some("rlwe-lift")).as_deref(), Some(lift));
-        assert_eq!(of("rlwe-lift", Some("rlwe")).as_deref(), Some(lift));
-        assert_eq!(of("gilboa", Some("rlwe-lift")), None);
-        assert_eq!(of("rlwe", None), None);
-    }
 
     fn lines(bits: u32, sigma: u32, count: u64) -> Vec<String> {
         let set = params::registry().find(|set| set.bits() == bits && set.sigma() == sigma);

@@ -55,7 +55,6 @@ pub(super) fn each(kind: Kind) -> u32 {
 }
 
 impl Table {
-    /// Nanoseconds per triple with one thread.
     fn each(&self, kind: Kind) -> u32 {
         let of_kind = match kind {
             Kind::Bits(set) => return self.bits[usize::from(set.is_silent())],

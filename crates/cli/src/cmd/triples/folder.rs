@@ -17,7 +17,6 @@ use crate::{
     files::{SYNC, Unsynced, make_folder},
 };
 
-/// The place of a run's files.
 pub(super) struct Folder {
     place: PathBuf,
     partial: PathBuf,
@@ -28,7 +27,6 @@ pub(super) struct Folder {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     Nothing,
-    /// The files of an interrupted run.
     Partial,
     /// All triples: the peer may not know that it has its own.
     All,
@@ -39,7 +37,6 @@ pub(super) struct Output {
     record: Record,
     path: PathBuf,
     file: File,
-    /// Whole batches in it.
     batches: u64,
     buffer: Zeroizing<Vec<u8>>,
     unsynced: Unsynced,
@@ -57,29 +54,26 @@ impl Folder {
         let partial = place.with_file_name(partial_name);
         let (there, begun) = (is_there(&place)?, is_there(&partial)?);
         let (at, begun_at) = (place.display(), partial.display());
+        let refused = |why: String, hint: &str| Err(Failure::usage(why).hint(hint));
         let found = match (resume, begun, there) {
             (false, false, false) => Found::Nothing,
             (_, true, _) if (0..=1).all(|party| !Record::is_there(&partial, party)) => {
                 let why = format!("{begun_at} exists without triples to continue");
-                return Err(
-                    Failure::usage(why).hint("remove the directory and start again on both sides")
-                );
+                return refused(why, "remove the directory and start again on both sides");
             }
             (false, true, _) => {
                 let why = format!("an interrupted run left {begun_at}");
-                return Err(
-                    Failure::usage(why).hint("continue with --resume, or remove the directory")
-                );
+                return refused(why, "continue with --resume, or remove the directory");
             }
             (true, true, false) => Found::Partial,
             (true, false, true) => Found::All,
             (true, false, false) => {
                 let why = format!("{begun_at} not found; there is no run to continue");
-                return Err(Failure::usage(why).hint("start a new run without --resume"));
+                return refused(why, "start a new run without --resume");
             }
             (_, _, true) => {
                 let why = format!("directory {at} exists");
-                return Err(Failure::usage(why).hint("-o needs the name of a new directory"));
+                return refused(why, "-o needs the name of a new directory");
             }
         };
         Ok(Self { place, partial, found })
@@ -162,7 +156,6 @@ impl Folder {
         if self.found == Found::Nothing { record.write(&self.partial) } else { Ok(()) }
     }
 
-    /// Removes the folders that have nothing in them.
     fn discard_folders(&self, path: &Path) {
         let _ = path.parent().map(fs::remove_dir);
         let _ = fs::remove_dir(&self.partial);
@@ -199,16 +192,12 @@ impl Output {
     /// Removes what is behind so many batches: it is not known which of the others are right.
     pub(super) fn forget(&mut self, batches: u64) -> Result<(), Failure> {
         let forgotten = self.file.set_len(self.record.len_of(batches));
-        forgotten.and_then(|()| self.sync_data()).map_err(|e| Failure::writing(&self.path, &e))
+        let synced = forgotten.and_then(|()| self.unsynced.sync(&self.file));
+        synced.map_err(|e| Failure::writing(&self.path, &e))
     }
 
-    /// All batches are there.
     pub(super) fn sync(&mut self) -> Result<(), Failure> {
-        self.sync_data().map_err(|e| self.failed(&e))
-    }
-
-    fn sync_data(&mut self) -> std::io::Result<()> {
-        self.unsynced.sync(&self.file)
+        self.unsynced.sync(&self.file).map_err(|e| self.failed(&e))
     }
 
     fn failed(&self, error: &std::io::Error) -> Failure {
@@ -247,22 +236,11 @@ fn batches_in(record: &Record, file: &mut File) -> std::io::Result<u64> {
         Err(e) if e.kind() != ErrorKind::UnexpectedEof => return Err(e),
         _ => return Ok(0),
     }
-    let len = file.metadata()?.len();
-    let (mut whole, mut more) = (0, record.batches() + 1);
-    // The greatest number of batches that fits.
-    while whole + 1 < more {
-        let middle = whole + (more - whole) / 2;
-        if record.len_of(middle) <= len { whole = middle } else { more = middle }
-    }
+    let whole = record.batches_of(file.metadata()?.len());
     // What was not brought to the disk before the system went down may read as zeros.
     let end = record.len_of(whole);
     let unsynced = end.saturating_sub(SYNC + record.batch_len() as u64).max(record.len_of(0));
-    if let Some(hole) = hole(file, unsynced, end)? {
-        while record.len_of(whole) > hole {
-            whole -= 1;
-        }
-    }
-    Ok(whole)
+    Ok(hole(file, unsynced, end)?.map_or(whole, |hole| record.batches_of(hole)))
 }
 
 /// Finds the first sixteen bytes that are all zero in a part of the file: shares never have so many. Then the part
@@ -359,10 +337,7 @@ mod tests {
         for resume in [false, true] {
             let said = Folder::find(&dir.path().join("t"), resume).err().unwrap();
             assert!(said.message().ends_with("exists without triples to continue"));
-            assert_eq!(
-                said.into_hint().unwrap(),
-                "remove the directory and start again on both sides"
-            );
+            assert_eq!(said.hint.unwrap(), "remove the directory and start again on both sides");
         }
     }
 }

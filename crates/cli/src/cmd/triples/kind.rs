@@ -39,7 +39,6 @@ pub(super) fn of(out: &TriplesOut) -> Result<Kind, Failure> {
     }
 }
 
-/// The kind of bits that the options name.
 fn of_bits(out: &TriplesOut) -> Result<Kind, Failure> {
     let silent = match out.method {
         None | Some(TriplesMethod::Gilboa | TriplesMethod::Auto) => false,
@@ -57,7 +56,6 @@ fn of_bits(out: &TriplesOut) -> Result<Kind, Failure> {
     Kind::bit_triples(silent).ok_or_else(|| Failure::usage("there are no parameters for that"))
 }
 
-/// The parameters of a kind, for a report.
 pub(super) fn params(kind: Kind) -> String {
     match kind {
         Kind::Rlwe(set) => {
@@ -75,7 +73,6 @@ pub(super) fn params(kind: Kind) -> String {
     }
 }
 
-/// A kind as options.
 pub(super) fn options(kind: Kind) -> String {
     let bits = kind.bits();
     match kind {

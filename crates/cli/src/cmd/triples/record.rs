@@ -26,7 +26,6 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// The one in that folder.
     pub(super) fn read(folder: &Path, party: u8) -> Result<Self, Failure> {
         let path = json_path(folder, party);
         let text = fs::read(&path).map_err(|e| Failure::reading(&path, &e))?;
@@ -47,7 +46,6 @@ impl Record {
         })
     }
 
-    /// Returns true if the record exists.
     pub(super) fn is_there(folder: &Path, party: u8) -> bool {
         json_path(folder, party).is_file()
     }
@@ -69,17 +67,14 @@ impl Record {
         write_secret(Existing::Replaced, &json_path(folder, self.party), text.as_bytes())
     }
 
-    /// The party's file.
     pub(super) fn path(&self, folder: &Path) -> PathBuf {
         folder.join(self.format.path(self.kind.bits(), self.party))
     }
 
-    /// Returns the header of the file.
     pub(super) fn header(&self) -> Vec<u8> {
         self.format.header(self.kind.bits(), self.count)
     }
 
-    /// Batches that all triples are.
     pub(super) fn batches(&self) -> u64 {
         self.kind.batches(self.count)
     }
@@ -91,20 +86,25 @@ impl Record {
         self.header().len() as u64 + records * record_len(self.kind.bits()) as u64
     }
 
-    /// Bytes of a batch.
+    /// Whole batches of so many bytes.
+    pub(super) fn batches_of(&self, len: u64) -> u64 {
+        match self.batches() {
+            all if len >= self.len_of(all) => all,
+            _ => len.saturating_sub(self.len_of(0)) / self.batch_len() as u64,
+        }
+    }
+
     pub(super) fn batch_len(&self) -> usize {
         let bits = self.kind.bits();
         self.kind.usable() / triples_per_record(bits) * record_len(bits)
     }
 
-    /// Describes the record.
     pub(super) fn words(&self) -> String {
         let Self { kind, count, format, .. } = self;
         format!("{count} triples, {} --format {format}", options(*kind))
     }
 }
 
-/// Triples of a record.
 fn in_record(kind: Kind) -> u64 {
     triples_per_record(kind.bits()) as u64
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, Read, Write},
+    io::{BufReader, Read},
     path::{Path, PathBuf},
 };
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::record::Record;
-use crate::failure::Failure;
+use crate::{failure::Failure, output::print};
 
 /// Triples that are compared at a time.
 const CHUNK: usize = 1 << 14;
@@ -26,14 +26,10 @@ struct Input {
 pub(super) fn run(first: &Path, second: &Path, json: bool) -> Result<(), Failure> {
     let Record { kind, count, .. } = check(first, second)?;
     let (set, bits) = (kind.name(), kind.bits());
-    let mut out = io::stdout().lock();
-    if json {
-        let object = json!({ "schema": 1, "set": set, "bits": bits, "count": count, "wrong": 0 });
-        writeln!(out, "{object}")
-    } else {
-        writeln!(out, "right: {count} of {count} triples modulo 2^{bits}")
+    match json {
+        true => print(json!({ "schema": 1, "set": set, "bits": bits, "count": count, "wrong": 0 })),
+        false => print(format!("right: {count} of {count} triples modulo 2^{bits}")),
     }
-    .map_err(|e| Failure::stdout(&e))
 }
 
 /// The record of the triples, all of which are right.
@@ -69,13 +65,9 @@ pub(super) fn check(first: &Path, second: &Path) -> Result<Record, Failure> {
         done += n;
     }
     if let Some(at) = first_wrong {
-        let place = |input: &Input| {
-            format!(
-                "byte {} of {}",
-                input.header + at / each as u64 * len as u64,
-                input.path.display()
-            )
-        };
+        let behind = at / each as u64 * len as u64;
+        let place =
+            |input: &Input| format!("byte {} of {}", input.header + behind, input.path.display());
         let (zero, one) = (place(&inputs[0]), place(&inputs[1]));
         let why =
             format!("wrong triples: {wrong} of {count}; the first is {at}, at {zero} and {one}");

@@ -4,69 +4,26 @@ use std::sync::Arc;
 
 use foxtrot::job::{Answer, Table};
 use foxtrot_net::jobs::memory_of_count;
-use foxtrot_psi::circuit::Outcome;
 
 use super::{
     super::{
         OUR_NORMALIZE,
-        serve::{Server, open},
-        shelf::Stock,
+        serve::Server,
+        shelf::{Shelf, Stock},
     },
-    Agreed, Reader, Side,
+    Agreed, Reader,
 };
 use crate::{
     args::Counting,
     failure::Failure,
-    host::Service,
     link::Link,
     output::{self, Output},
     policy,
     reach::Way,
     record::Recorder,
-    report::Report,
     workers::Workers,
 };
 
-/// A server that counts.
-struct Counter {
-    side: Side,
-    server: Server,
-}
-
-impl Service for Counter {
-    type Agreed = Agreed;
-    type Done = (Agreed, (Outcome, Report));
-
-    fn agree(&self, details: &Table) -> Result<(Agreed, Answer), Failure> {
-        let agreed = self.side.agree(self.server.shelf.asked(details)?, details)?;
-        let [_, theirs] = agreed.sizes();
-        let (memory, hello) = (memory_of_count(&agreed.parameters), self.side.hello(&agreed.stock));
-        Ok((agreed, Answer { memory, keys: Some(theirs as u64), hello: Some(hello) }))
-    }
-
-    fn least_memory(&self) -> u64 {
-        let least = |stock: Arc<Stock>| {
-            let theirs = stock.terms.least.max(1);
-            let agreed = self.side.with(stock, theirs);
-            agreed.map_or(0, |agreed| memory_of_count(&agreed.parameters))
-        };
-        self.server.shelf.all().map(least).min().unwrap_or(0)
-    }
-
-    fn answer(&self, link: Link, agreed: Agreed) -> Result<Self::Done, Failure> {
-        let server = &self.server;
-        let ran = server.recorder.keep("psi", &self.side.role.to_string(), |entry| {
-            entry.set(OUR_NORMALIZE, server.normalize.clone());
-            entry.met(&link);
-            entry.agreed(agreed.json());
-            server.tell(&link.peer.to_string(), &agreed.words());
-            agreed.run(link, entry, &server.workers.for_another(), Output::in_background())
-        })?;
-        Ok((agreed, ran))
-    }
-}
-
-/// Answers all peers that come.
 pub(super) fn answer_all(
     options: &Counting,
     reader: Reader,
@@ -74,13 +31,13 @@ pub(super) fn answer_all(
     normalize: Vec<String>,
 ) -> Result<(), Failure> {
     let Counting { set, standing, sessions, agreeing, transport, common, .. } = options;
-    let (side, output) = (reader.side, reader.output);
+    let output = reader.output;
     let stock = move |path: &_| {
         let stock = reader.read(path)?;
-        policy::check(stock.terms.policy.as_deref(), &side.hello(&stock))?;
+        policy::check(stock.terms.policy.as_deref(), &stock.terms.hello())?;
         Ok(stock)
     };
-    let shelf = open(vec![(None, set.clone())], standing.reload, stock)?;
+    let shelf = Shelf::open(vec![(None, set.clone())], standing.reload, stock)?;
     let recorder = Recorder::of_many(transport, agreeing.audit.as_deref());
     let workers = Workers::new(common.threads)?;
     let server = Server { shelf, workers, output, recorder, normalize };
@@ -91,11 +48,33 @@ pub(super) fn answer_all(
              is here; --max-runs-per-day N --limits FILE bounds how often it asks",
         );
     }
-    output::stamp();
-    let hello = side.hello(&first).without_keys();
-    let service = Counter { side, server };
-    way.host(common, hello)?.all_peers(sessions, service, |number, peer, (agreed, ran)| {
+    let least = |stock: Arc<Stock>| {
+        let theirs = stock.terms.least.max(1);
+        Agreed::new(stock, theirs).map_or(0, |agreed| memory_of_count(&agreed.parameters))
+    };
+    let least_memory = server.shelf.all().map(least).min().unwrap_or(0);
+    let shelf = Arc::clone(&server.shelf);
+    let agree = move |details: &Table| {
+        let agreed = Agreed::with(shelf.asked(details)?, details)?;
         let [_, theirs] = agreed.sizes();
-        agreed.deliver(ran, common, &format!("session {number} with {peer}, {theirs} keys: "))
+        let memory = memory_of_count(&agreed.parameters);
+        let hello = Some(agreed.stock.terms.hello());
+        Ok((agreed, Answer { memory, keys: Some(theirs as u64), hello }))
+    };
+    let answer = move |link: Link, agreed: Agreed| {
+        let ran = server.recorder.keep("psi", agreed.stock.terms.role, |entry| {
+            entry.set(OUR_NORMALIZE, server.normalize.clone());
+            entry.met(&link);
+            entry.agreed(agreed.json());
+            server.tell(&link.peer.to_string(), &agreed.words());
+            agreed.run(link, entry, &server.workers.for_another(), Output::in_background())
+        })?;
+        Ok((agreed, ran))
+    };
+    output::stamp();
+    let host = way.host(common, first.terms.hello().without_keys())?;
+    host.all_peers(sessions, least_memory, agree, answer, |number, peer, (agreed, ran)| {
+        let [_, theirs] = agreed.sizes();
+        agreed.deliver(ran, output, &format!("session {number} with {peer}, {theirs} keys: "))
     })
 }
