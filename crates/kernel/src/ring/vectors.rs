@@ -379,6 +379,9 @@ fn reconcile_portable<const N: usize, const Q: u16>(
 
 /// The key bits of the coefficients of ⟨s, u⟩ under given hints, for a vector u of polynomials that
 /// were rounded to BITS bits and packed. Every string of that length is valid.
+///
+/// # Panics
+/// If `bytes` has not K·N·BITS/8 bytes, or `hints` or `key` not N/8.
 #[inline(never)]
 pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     backend: Backend,
@@ -390,7 +393,8 @@ pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>
 ) {
     count(Operation::Ntt, K);
     count(Operation::InverseNtt, 1);
-    check([(bytes.len(), K * N / 8 * BITS), (hints.len(), N / 8), (key.len(), N / 8)]);
+    assert_eq!(bytes.len(), K * N / 8 * BITS);
+    assert!(hints.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
     let s = s.each_ref().map(|x| &x.0);
     dispatch!(
         neon backend,

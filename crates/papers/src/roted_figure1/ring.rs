@@ -88,7 +88,7 @@ pub fn parities(backend: Backend, k: &Poly, signals: &[u8], key: &mut [u8]) {
         #[inline(always)]
         |x, signal| {
             // Below 3q/2 < 2¹⁵.
-            let turned = x + (Q / 2 & signal);
+            let turned = x + ((Q / 2) & signal);
             let x = turned.min(turned.wrapping_sub(Q));
             // Centring subtracts the odd q from the upper half.
             x << 15 ^ (Q / 2).wrapping_sub(x)

@@ -110,6 +110,7 @@ impl Party {
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not 128.
+    #[expect(clippy::type_complexity, reason = "what waits for one message is a function of it")]
     pub fn responder(
         session: &Session,
         set: &'static Set,

@@ -30,7 +30,6 @@ impl Duplex {
     ///
     /// The run begins with batch `first`. Seed and session must be new, also if it is not 0: a batch that was made before
     /// under the same two would be made again with the same coins, which gives both runs away.
-    #[must_use]
     pub fn new(
         session: &Session,
         set: &'static Set,
