@@ -3,7 +3,7 @@
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};
-use foxtrot_ot::{Error, Seed, Session, Sid, ideal};
+use foxtrot_ot::{Error, Seed, Session, Sid, ideal, tasks::only};
 use foxtrot_triples::{
     gilboa::{Party, registry},
     wrong_in_batch,
@@ -27,14 +27,14 @@ fn run(which: u8, n: u8, changes: &[Vec<Change>; 6]) -> Result<usize, Error> {
     let (one, opening) = Party::responder(&session(), set, pairs, second)?;
     let opening = changed(&opening, &changes[0]);
     let (mut zero, setup) = Party::initiator(&session(), set, chosen, third, &opening)?;
-    let mut one = one.finish(&changed(&setup, &changes[1]))?;
+    let mut one = one(&changed(&setup, &changes[1]))?;
     let [mut from_zero, mut from_one] = [Vec::new(), Vec::new()];
-    let ours = zero.extend(set.shares(n), &mut from_zero)?;
-    let theirs = one.extend(set.shares(n), &mut from_one)?;
+    let ours = only(zero.extend(vec![(set.shares(n), &mut from_zero)])?);
+    let theirs = only(one.extend(vec![(set.shares(n), &mut from_one)])?);
     let [mut of_zero, mut of_one] = [Vec::new(), Vec::new()];
-    let ours = zero.multiply(ours, &changed(&from_one, &changes[2]), &mut of_zero)?;
-    let theirs = one.multiply(theirs, &changed(&from_zero, &changes[3]), &mut of_one)?;
-    let ours = zero.add(ours, &changed(&of_one, &changes[4]))?;
-    let theirs = one.add(theirs, &changed(&of_zero, &changes[5]))?;
+    let ours = only(zero.multiply(vec![(ours, &changed(&from_one, &changes[2]), &mut of_zero)])?);
+    let theirs = only(one.multiply(vec![(theirs, &changed(&from_zero, &changes[3]), &mut of_one)])?);
+    let ours = only(zero.add(vec![(ours, &changed(&of_one, &changes[4]))])?);
+    let theirs = only(one.add(vec![(theirs, &changed(&of_zero, &changes[5]))])?);
     Ok(wrong_in_batch(&ours, &theirs))
 }

@@ -3,12 +3,12 @@
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};
-use foxtrot_ot::{Error, Seed, Session, Sid, ideal};
+use foxtrot_ot::{Error, Seed, Session, Sid, ideal, tasks::only};
 use foxtrot_papers::rlwe_paper::{self, SETS};
 use foxtrot_triples::{
     Shares,
     params::{Set, TOY, TOY_LIFT},
-    rlwe::{P0, P1},
+    rlwe::{Answering, P0, P1, Receiving},
     wrong_in_batch,
 };
 use libfuzzer_sys::fuzz_target;
@@ -35,11 +35,13 @@ fn run(set: &'static Set, changes: &[Vec<Change>; 4]) -> Result<usize, Error> {
     let (mut asked, mut answered, mut corrects) = (Vec::new(), Vec::new(), Vec::new());
     let (pairs, chosen) = ideal::random(set.ots(), &Seed::from_bytes([4; 32]));
     let ots = set.fix().map(|_| (&chosen).into());
-    let requested = p0.request(&mut asked);
-    let responded = p1.respond(&changed(&asked, request), ots, &mut theirs, &mut answered)?;
-    let answered = changed(&answered, response);
-    p0.receive(requested, &answered, Some(pairs.pairs()), &mut ours, &mut corrects)?;
-    p1.finish(responded, &changed(&corrects, correction), &mut theirs)?;
+    let requested = only(p0.request(vec![&mut asked]));
+    let (request, shares, response_to) = (&changed(&asked, request), &mut theirs, &mut answered);
+    let batch = Answering { request, ots, shares, response: response_to };
+    let responded = only(p1.respond(vec![batch])?);
+    let (response, ots, shares) = (&changed(&answered, response), Some(pairs.pairs()), &mut ours);
+    p0.receive(vec![Receiving { requested, response, ots, shares, correction: &mut corrects }])?;
+    p1.finish(vec![(responded, &changed(&corrects, correction), &mut theirs)])?;
     Ok(wrong_in_batch(&ours, &theirs))
 }
 

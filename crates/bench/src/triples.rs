@@ -204,14 +204,15 @@ fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<Sample, Fail
     let mut meter = Meter::start();
     // Both streams' threads are counted as P₀'s: they do not say whose task it is.
     let session = || workers[P0].in_session(Session::new(Sid::from_bytes([0; 32])));
-    let mut join =
-        |direction, byte| meter.step(P0, || Duplex::new(&session(), set, direction, &seed(byte)));
+    let mut join = |direction, byte| {
+        meter.step(P0, || Duplex::new(&session(), set, direction, &seed(byte), 0))
+    };
     let (one, first_key) = join(Direction::InitiatorSends, 1);
     let (other, second_key) = join(Direction::ResponderSends, 2);
     let mut parties = Vec::new();
-    for (joining, key) in [(one, second_key), (other, first_key)] {
+    for (finish, key) in [(one, second_key), (other, first_key)] {
         meter.sent(P0, key.len());
-        let party = meter.step(P1, || joining.finish(&key))?;
+        let party = meter.step(P1, || finish(&key))?;
         parties.push(party);
     }
     let mut ots = Vec::new();
@@ -253,8 +254,7 @@ fn run_group(
     let (requests, responses) = (&mut requests[..group], &mut responses[..group]);
     let (ours, theirs) = (&mut ours[..group], &mut theirs[..group]);
     let (corrections, ots) = (&mut corrections[..group], &ots[..group]);
-    let requested =
-        meter.step(P0, || parties[asking].p0.request_all(requests.iter_mut().collect()));
+    let requested = meter.step(P0, || parties[asking].p0.request(requests.iter_mut().collect()));
     requests.iter().for_each(|request| meter.sent(P0, request.len()));
     let responded = meter.step(P1, || {
         let batches = requests.iter().zip(ots).zip(theirs.iter_mut().zip(&mut *responses));
@@ -263,7 +263,7 @@ fn run_group(
                 ots.choices.as_ref().map(|choices| Chosen { choices, keys: ots.keys.as_slice() });
             Answering { request, ots, shares, response }
         });
-        parties[1 - asking].p1.respond_all(batches.collect())
+        parties[1 - asking].p1.respond(batches.collect())
     })?;
     responses.iter().for_each(|response| meter.sent(P1, response.len()));
     meter.step(P0, || {
@@ -272,14 +272,14 @@ fn run_group(
         let batches = batches.map(|(((requested, response), ots), (shares, correction))| {
             Receiving { requested, response, ots: Some(&*ots.pairs), shares, correction }
         });
-        parties[asking].p0.receive_all(batches.collect())
+        parties[asking].p0.receive(batches.collect())
     })?;
     corrections.iter().for_each(|correction| meter.sent(P0, correction.len()));
     meter.step(P1, || {
         let batches = responded.into_iter().zip(&*corrections).zip(&mut *theirs);
         let batches =
             batches.map(|((responded, correction), shares)| (responded, &**correction, shares));
-        parties[1 - asking].p1.finish_all(batches.collect())
+        parties[1 - asking].p1.finish(batches.collect())
     })?;
     let wrong: usize =
         ours.iter().zip(&*theirs).map(|(ours, theirs)| wrong_in_batch(ours, theirs)).sum();

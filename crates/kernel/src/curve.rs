@@ -10,9 +10,11 @@
 //! [`mul_generators`] are these for the generators. [`elligator`] and
 //! [`ristretto`] are the maps of these names.
 //!
-//! Slices are of any length. Where a slice may be shorter than the output, as said, its one element
-//! is for all. Field elements and scalars are little endian. Time and addresses depend on lengths
-//! alone, except in functions that can return an error: their inputs must be public.
+//! Slices are of any length, which is that of the output. Where a slice may be shorter, as said, its one element
+//! is for all. Bits are packed least significant first, and there may be more than needed. Functions panic if lengths
+//! do not fit. Field elements and scalars are little endian; scalars are 256 bits, but where it is said, and are
+//! reduced modulo nothing. Time and addresses depend on lengths alone, except in functions that can return an error:
+//! their inputs must be public.
 //!
 //! ```
 //! use foxtrot_kernel::{Backend, curve};

@@ -16,11 +16,12 @@
 //! says that they are public.
 //!
 //! ```
-//! use foxtrot_kernel::{Backend, ring::module768::Poly};
+//! use foxtrot_kernel::{Backend, ring::module768::NttPoly};
 //!
 //! let backend = Backend::best();
-//! let noise = Poly::centred_binomial(backend, &[0xb2; 128]);
-//! assert_eq!(noise.clone().into_ntt(backend).into_poly(backend), noise);
+//! let mut noise = NttPoly::ZERO;
+//! noise.add_noise(backend, &[0xb2; 128]);
+//! assert_eq!(noise.clone().into_poly(backend).into_ntt(backend), noise);
 //! ```
 #![no_std]
 

@@ -204,11 +204,7 @@ fn fours(words: [u32; 4]) -> [u8; 16] {
 }
 
 fn words(block: &[u8; 32]) -> State {
-    let mut words = [0; 8];
-    for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
-        *word = u32::from_le_bytes(*bytes);
-    }
-    words
+    core::array::from_fn(|i| u32::from_le_bytes(block.as_chunks().0[i]))
 }
 
 fn bytes(state: &State) -> [u8; 32] {

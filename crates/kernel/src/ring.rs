@@ -8,13 +8,11 @@
 mod encode;
 mod factor;
 mod field;
-mod gaussian;
 mod instances;
 mod ntt;
 #[cfg(dsp)]
 mod packed;
 mod sample;
-mod signal;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector;
 pub mod vectors;
@@ -39,7 +37,7 @@ pub mod module768 {
     pub const RANK: usize = 3;
     /// Bits of a packed coefficient.
     pub const BITS: usize = 13;
-    /// Bytes from which [`NttPoly::uniform`](super::NttPoly::uniform) expands a whole vector:
+    /// Bytes from which [`NttPoly::uniform_all`](super::NttPoly::uniform_all) expands a whole vector:
     /// 960 candidates.
     pub const UNIFORM_BYTES: usize = 1560;
     /// A length that mostly has enough candidates: 864; too few once in 2²⁵ times.
@@ -50,23 +48,6 @@ pub mod module768 {
     pub type NttPoly = super::NttPoly<256, 7681>;
     /// Factors of products.
     pub type Factor = super::Factor<256, 7681>;
-}
-
-/// The ring of ROTed's Figure 1, for reproduction: N = 512, q = 13313; used at rank 1.
-pub mod paper512 {
-    /// Bits of a packed coefficient.
-    pub const BITS: usize = 14;
-    /// Bytes from which [`NttPoly::uniform`](super::NttPoly::uniform) expands a polynomial: 880
-    /// candidates.
-    pub const UNIFORM_BYTES: usize = 1540;
-    /// A length that mostly has enough candidates: 688; too few once in 2¹⁷ times.
-    pub const USUAL_BYTES: usize = 1204;
-    /// Polynomials by coefficients.
-    pub type Poly = super::Poly<512, 13313>;
-    /// Polynomials by values.
-    pub type NttPoly = super::NttPoly<512, 13313>;
-    /// Factors of products.
-    pub type Factor = super::Factor<512, 13313>;
 }
 
 /// A polynomial by its coefficients, the constant one first.
@@ -103,40 +84,18 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         &self.0
     }
 
-    /// Noise: centred binomial with η = 2, from N/2 bytes.
-    ///
-    /// # Panics
-    /// If there are not N/2 bytes.
-    #[must_use]
+    /// Sets coefficients of either sign, by their index, of absolute value below Q; they may be secret. `coefficient` is
+    /// plain Rust, to be inlined and compiled for the backend's instructions.
     #[inline]
-    pub fn centred_binomial(backend: Backend, bytes: &[u8]) -> Self {
-        let mut poly = Self::ZERO;
-        poly.add_noise(backend, bytes);
-        poly
-    }
-
-    /// Adds noise: centred binomial with η = 2, from N/2 bytes.
-    ///
-    /// # Panics
-    /// If there are not N/2 bytes.
-    #[inline]
-    pub fn add_noise(&mut self, backend: Backend, bytes: &[u8]) {
-        count(Operation::Noise, 1);
-        assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
+    pub fn set_signed(&mut self, backend: Backend, coefficient: impl Fn(usize) -> i16) {
         let f = &mut self.0;
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, inlined!(|i, x| {
-                let sum = simd.add(x, vector::noise_at(simd, bytes, i));
-                // At most two steps outside.
-                vector::canonical::<_, Q>(simd, vector::barrett::<_, Q>(simd, sum))
+            simd => vector::map(simd, f, inlined!(|i, _| {
+                let x = vector::from_fn(simd, i, inlined!(|i| coefficient(i).cast_unsigned()));
+                vector::canonical::<_, Q>(simd, x)
             })),
-            {
-                let mut noise = [0; N];
-                sample::centred_binomial::<N, Q>(bytes, &mut noise);
-                add_to::<N, Q>(backend, f, &noise);
-                erase(&mut noise, 0);
-            },
+            set_signed::<N, Q>(f, coefficient),
         );
     }
 
@@ -195,84 +154,27 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         );
     }
 
-    /// Rounds every coefficient to BITS bits, at most 11, and packs them.
+    /// Writes, for each coefficient and the bit beside it in `beside`, bit 15 of what `bit` makes of the coefficient and
+    /// a mask: all ones if the bit is set, else 0. `bit` is as for [`Poly::set_signed`].
     ///
     /// # Panics
-    /// If `bytes` has not N·BITS/8 bytes.
+    /// If `beside` or `bits` has not N/8 bytes.
     #[inline]
-    pub fn round_and_pack<const BITS: usize>(&self, backend: Backend, bytes: &mut [u8]) {
+    pub fn bits(
+        &self,
+        backend: Backend,
+        beside: &[u8],
+        bits: &mut [u8],
+        bit: impl Fn(u16, u16) -> u16,
+    ) {
+        assert!(beside.len() == N / 8 && bits.len() == N / 8, "one bit per coefficient");
         let f = &self.0;
         dispatch!(
             neon backend,
-            simd => vector::round_and_pack::<_, N, Q, BITS>(simd, f, bytes),
+            simd => vector::bits::<_, N>(simd, f, beside, bits, bit),
             {
-                let mut rounded = *f;
-                for x in &mut rounded {
-                    *x = encode::round::<Q, BITS>(*x);
-                }
-                encode::pack::<BITS>(&rounded, bytes);
-                erase(&mut rounded, 0);
-            },
-        );
-    }
-
-    /// The inverse of [`Poly::round_and_pack`], up to the rounding error. Every string of that
-    /// length is valid.
-    ///
-    /// # Panics
-    /// If `bytes` has not N·BITS/8 bytes.
-    #[must_use]
-    #[inline]
-    pub fn unpack_rounded<const BITS: usize>(backend: Backend, bytes: &[u8]) -> Self {
-        let mut poly = Self::ZERO;
-        let f = &mut poly.0;
-        dispatch!(
-            neon backend,
-            simd => vector::unpack_rounded::<_, N, Q, BITS>(simd, bytes, f),
-            {
-                encode::unpack::<BITS>(bytes, f);
-                for x in f {
-                    *x = encode::unround::<Q, BITS>(*x);
-                }
-            },
-        );
-        poly
-    }
-
-    /// Writes for every coefficient the hint that a holder of a close value needs, and the key bit
-    /// that both then have.
-    ///
-    /// # Panics
-    /// If `hints` or `key` has not N/8 bytes.
-    #[inline]
-    pub fn reconcile(&self, backend: Backend, hints: &mut [u8], key: &mut [u8]) {
-        assert!(hints.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
-        let f = &self.0;
-        dispatch!(
-            neon backend,
-            simd => vector::hints_and_bits::<_, N, Q>(simd, f, hints, key),
-            {
-                let hint = |k: usize| encode::hint::<Q>(f[k]);
-                encode::pack_bits(hint, hints);
-                encode::pack_bits(|k| encode::key_bit::<Q>(f[k], hint(k)), key);
-            },
-        );
-    }
-
-    /// The key bits under given hints.
-    ///
-    /// # Panics
-    /// If `hints` or `key` has not N/8 bytes.
-    #[inline]
-    pub fn key_bits(&self, backend: Backend, hints: &[u8], key: &mut [u8]) {
-        assert!(hints.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
-        let f = &self.0;
-        dispatch!(
-            neon backend,
-            simd => vector::key_bits::<_, N, Q>(simd, f, hints, key),
-            {
-                let hint = |k: usize| u16::from(hints[k / 8] >> (k % 8) & 1);
-                encode::pack_bits(|k| encode::key_bit::<Q>(f[k], hint(k)), key);
+                let mask = |k: usize| u16::from(beside[k / 8] >> (k % 8) & 1).wrapping_neg();
+                encode::pack_bits(|k| bit(f[k], mask(k)) >> 15, bits);
             },
         );
     }
@@ -282,24 +184,11 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     /// The zero polynomial.
     pub const ZERO: Self = Self([0; N]);
 
-    /// K uniform polynomials from uniform bytes ([`module768::UNIFORM_BYTES`] or
-    /// [`paper512::UNIFORM_BYTES`]); BITS is the length of Q.
+    /// K uniform polynomials from each of several strings of uniform bytes, one after another; BITS is the length of Q.
     ///
     /// # Panics
-    /// If the bytes do not hold a multiple of 8 candidates, at least K·N and at most 960.
-    #[must_use]
-    #[inline]
-    pub fn uniform<const BITS: usize, const K: usize>(backend: Backend, bytes: &[u8]) -> [Self; K] {
-        let mut polys = [[const { Self::ZERO }; K]];
-        Self::uniform_all::<BITS, K>(backend, bytes, &mut polys);
-        let [polys] = polys;
-        polys
-    }
-
-    /// Samples from several strings of equal length, one after another, as [`NttPoly::uniform`] does from one.
-    ///
-    /// # Panics
-    /// As [`NttPoly::uniform`], or if the lengths do not fit together.
+    /// If a string does not hold a multiple of 8 candidates, at least K·N and at most 960, or the lengths do not fit
+    /// together.
     pub fn uniform_all<const BITS: usize, const K: usize>(
         backend: Backend,
         bytes: &[u8],
@@ -326,11 +215,11 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         }
     }
 
-    /// [`NttPoly::uniform`] for a public string: time and addresses depend on what is rejected.
+    /// [`NttPoly::uniform_all`] for one public string: time and addresses depend on what is rejected.
     /// Returns whether the string had enough candidates; if not, the polynomials are zero.
     ///
     /// # Panics
-    /// As [`NttPoly::uniform`].
+    /// As [`NttPoly::uniform_all`].
     pub fn set_uniform_public<const BITS: usize, const K: usize>(
         backend: Backend,
         bytes: &[u8],
@@ -343,7 +232,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let enough = dispatch!(
             neon backend,
             simd => simd.uniform_public::<Q, BITS>(bytes, values),
-            sample::uniform_public::<N, Q, BITS, K>(bytes, values),
+            sample::uniform_public::<Q, BITS>(bytes, 0, values).is_some(),
         );
         if !enough {
             values.fill(0);
@@ -360,7 +249,29 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     ) -> Option<usize> {
         const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
         count(Operation::Uniform, 1);
-        sample::uniform_public_from::<N, Q, BITS>(bytes, candidate, &mut self.0)
+        sample::uniform_public::<Q, BITS>(bytes, candidate, &mut self.0)
+    }
+
+    /// Sets the values of a polynomial whose coefficients are given as to [`Poly::set_signed`].
+    #[inline]
+    pub fn set_signed(&mut self, backend: Backend, coefficient: impl Fn(usize) -> i16) {
+        count(Operation::Ntt, 1);
+        let f = &mut self.0;
+        dispatch!(
+            neon backend,
+            simd => vector::forward::<_, N, Q, 1>(
+                simd,
+                [f],
+                inlined!(|_, _, i| {
+                    vector::from_fn(simd, i, inlined!(|i| coefficient(i).cast_unsigned()))
+                }),
+                inlined!(|_, _, x| vector::canonical::<_, Q>(simd, x)),
+            ),
+            {
+                set_signed::<N, Q>(f, coefficient);
+                ntt::forward::<N, Q>(backend, f);
+            },
+        );
     }
 
     /// Transforms values to coefficients.
@@ -513,20 +424,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         );
     }
 
-    /// The inverse of [`NttPoly::pack`].
-    ///
-    /// # Errors
-    /// [`OutOfRange`] if a value is not below Q.
-    ///
-    /// # Panics
-    /// If `bytes` has not N·BITS/8 bytes.
-    #[inline]
-    pub fn unpack<const BITS: usize>(backend: Backend, bytes: &[u8]) -> Result<Self, OutOfRange> {
-        let mut poly = Self::ZERO;
-        poly.set_unpacked::<BITS>(backend, bytes).map(|()| poly)
-    }
-
-    /// Decodes in place; if a value is out of range, the polynomial is useless.
+    /// The inverse of [`NttPoly::pack`]; if a value is out of range, the polynomial is useless.
     ///
     /// # Errors
     /// [`OutOfRange`] if a value is not below Q.
@@ -550,6 +448,14 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
             },
         );
         if in_range { Ok(()) } else { Err(OutOfRange) }
+    }
+}
+
+/// Sets canonical coefficients, given with their signs, in plain Rust.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn set_signed<const N: usize, const Q: u16>(f: &mut [u16; N], coefficient: impl Fn(usize) -> i16) {
+    for (i, x) in f.iter_mut().enumerate() {
+        *x = field::sub::<Q>(coefficient(i).cast_unsigned(), 0);
     }
 }
 

@@ -34,8 +34,6 @@ pub(crate) trait Simd: Copy {
 
     /// The first lanes of `from`, which has at least [`Simd::LANES`].
     fn load(self, from: &[u16]) -> Self::Lanes;
-    /// Lanes of two bytes, the low one first, from the first 2·LANES bytes.
-    fn load_bytes(self, from: &[u8]) -> Self::Lanes;
     /// Writes the first lanes of `to`, which has at least [`Simd::LANES`].
     fn store(self, x: Self::Lanes, to: &mut [u16]);
     /// Copies a value to all lanes.
@@ -58,13 +56,8 @@ pub(crate) trait Simd: Copy {
     fn and(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     /// a | b.
     fn or(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
-    /// Unsigned lanes shifted right.
-    fn shift_right<const BITS: u32>(self, a: Self::Lanes) -> Self::Lanes;
     /// All ones where the signed lane is negative, else 0.
     fn sign_mask(self, a: Self::Lanes) -> Self::Lanes;
-    /// Counts the entries of the table that are at most x; the entries rise from at least 1, and
-    /// they and the lanes are below 2¹⁵.
-    fn rank(self, table: &[u16; 8], x: Self::Lanes) -> Self::Lanes;
     /// The sign bits of all lanes; writes LANES/8 bytes.
     fn sign_bits(self, a: Self::Lanes, to: &mut [u8]);
     /// LANES/8 bytes as masks: all ones in the lanes whose bit is set, else 0.
@@ -135,14 +128,9 @@ macro_rules! moves {
         }
 
         #[inline(always)]
-        fn load_bytes(self, from: &[u8]) -> $vector {
-            let from: &[u8; 2 * Self::LANES] = &from.as_chunks().0[0];
-            $proved!($load(from.as_ptr().cast()))
-        }
-
-        #[inline(always)]
         fn load_words(self, from: &[u8]) -> $vector {
-            self.load_bytes(from)
+            let from: &[u8; 4 * Self::WORDS] = &from.as_chunks().0[0];
+            $proved!($load(from.as_ptr().cast()))
         }
 
         #[inline(always)]

@@ -188,7 +188,7 @@ fn uniform_expansion_falls_short_with_probability_below_2_to_the_minus_150() {
     // What is tried first of public strings, as the kernel's documentation says.
     for (q, bits, bytes, wanted, said) in [
         (7681.0, 13, ring::module768::USUAL_BYTES, 768, -25.0),
-        (13313.0, 14, ring::paper512::USUAL_BYTES, 512, -17.0),
+        (13313.0, 14, foxtrot_papers::roted_figure1::ring::USUAL_BYTES, 512, -17.0),
     ] {
         let candidates = u32::try_from(bytes / bits * 8).unwrap();
         let short = log2_too_few(q / f64::from(1 << bits), candidates, wanted);
@@ -221,6 +221,8 @@ fn the_parameters_match_the_messages() {
 
 /// The paper's ring, for reproduction.
 mod paper512 {
+    use foxtrot_papers::roted_figure1::ring::gaussian as gaussian_of_table;
+
     use super::*;
 
     const Q: i32 = 13313;
@@ -233,18 +235,12 @@ mod paper512 {
         Distribution::from((-40..=40).map(|x| (x, weight(x) / total)))
     }
 
-    /// Returns the distribution of the kernel's table, from all inputs to the table.
+    /// Returns the distribution of the table, from all inputs to the table.
     fn table() -> Distribution {
         let words: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
-        let polynomials = words
-            .chunks(1024)
-            .map(|bytes| ring::paper512::Poly::gaussian(foxtrot_ot::Backend::PORTABLE, bytes));
-        let coefficients: Vec<u16> =
-            polynomials.flat_map(|poly| poly.coefficients().to_vec()).collect();
-        Distribution::from(coefficients.into_iter().map(|x| {
-            let x = i32::from(x);
-            (if x > Q / 2 { x - Q } else { x }, 1.0 / 65536.0)
-        }))
+        let coefficients =
+            words.chunks(1024).flat_map(|bytes| (0..N).map(gaussian_of_table::<1>(bytes)));
+        Distribution::from(coefficients.map(|x| (x.into(), 1.0 / 65536.0)))
     }
 
     fn centred(x: i32) -> i32 {

@@ -30,6 +30,7 @@
 mod common;
 mod messages;
 mod receiver;
+pub mod ring;
 mod sender;
 
 pub use messages::{Blinded, Opening, Reply};

@@ -1,8 +1,10 @@
 //! The vectors of `roted-figure1` that `reference/` generated, byte for byte.
 
-use foxtrot_kernel::ring::Poly;
 use foxtrot_ot::{Backend, Seed, Session, Sid};
-use foxtrot_papers::roted_figure1 as figure1;
+use foxtrot_papers::roted_figure1::{
+    self as figure1,
+    ring::{self, Poly},
+};
 use serde_json::Value;
 
 fn bytes(value: &Value) -> Vec<u8> {
@@ -59,17 +61,18 @@ fn noise_signals_and_parities_of_figure_1_match_the_test_vectors_on_every_backen
     const Q: u16 = 13313;
     let vector = &figure1_vectors()["ring"];
     for backend in Backend::all() {
-        let noise = Poly::<512, Q>::gaussian(backend, &bytes(&vector["gaussian_input"]));
+        let mut noise = Poly::ZERO;
+        noise.set_signed(backend, ring::gaussian::<1>(&bytes(&vector["gaussian_input"])));
         assert_is(&packed_coefficients::<14>(noise.coefficients()), vector, "gaussian");
         let (mut all_signals, mut all_parities) = (Vec::new(), Vec::new());
         for coin in [0, 1] {
             let (mut signals, mut parities) = (Vec::new(), Vec::new());
             for start in (0..Q).step_by(512) {
                 let x = |i: usize| (start + u16::try_from(i).unwrap()).min(Q - 1);
-                let poly = Poly::<512, Q>::new(core::array::from_fn(x)).unwrap();
+                let poly = Poly::new(core::array::from_fn(x)).unwrap();
                 let (mut signal, mut parity) = ([0; 64], [0; 64]);
-                poly.signal(backend, coin, &mut signal);
-                poly.parities(backend, &signal, &mut parity);
+                ring::signal(backend, &poly, coin, &mut signal);
+                ring::parities(backend, &poly, &signal, &mut parity);
                 signals.extend(signal);
                 parities.extend(parity);
             }

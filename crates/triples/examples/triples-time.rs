@@ -11,11 +11,12 @@ use foxtrot_ot::{
     base::Choice,
     extension::{Extension, Kind, Places, Receiver, Sender, Shape},
     ideal,
+    tasks::only,
 };
 use foxtrot_triples::{
     Shares,
     params::{self, Set},
-    rlwe::{Chosen, P0, P1},
+    rlwe::{Answering, Chosen, P0, P1, Receiving},
     wrong_in_batch,
 };
 
@@ -62,19 +63,23 @@ fn report(set: &'static Set, runs: usize) {
             });
         }
         let mut ots = choices.as_ref().map(|choices| Chosen { choices, keys: &keys });
-        steps[0] = least(1, || requested = Some(p0.request(&mut request)));
+        steps[0] = least(1, || requested = Some(only(p0.request(vec![&mut request]))));
         steps[1] = least(1, || {
-            let result = p1.respond(&request, ots.take(), &mut theirs, &mut response);
-            responded = Some(result.expect("a request"));
+            let (request, ots) = (&request, ots.take());
+            let (shares, response) = (&mut theirs, &mut response);
+            let result = p1.respond(vec![Answering { request, ots, shares, response }]);
+            responded = Some(only(result.expect("a request")));
         });
         steps[2] = least(1, || {
             let requested = requested.take().expect("requested");
-            let result = p0.receive(requested, &response, Some(&pairs), &mut ours, &mut correction);
-            result.expect("a response");
+            let (response, ots) = (&response, Some(&*pairs));
+            let (shares, correction) = (&mut ours, &mut correction);
+            let batch = Receiving { requested, response, ots, shares, correction };
+            p0.receive(vec![batch]).expect("a response");
         });
         steps[3] = least(1, || {
             let responded = responded.take().expect("responded");
-            p1.finish(responded, &correction, &mut theirs).expect("a correction");
+            p1.finish(vec![(responded, &correction, &mut theirs)]).expect("a correction");
         });
         assert_eq!(wrong_in_batch(&ours, &theirs), 0);
         times.iter_mut().zip(steps).for_each(|(time, step)| *time = step.min(*time));

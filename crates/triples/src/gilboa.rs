@@ -20,11 +20,11 @@
 //! c₀                                                    c₁
 //! ```
 //!
-//! [`Party`] is one of them. Batches do not depend on each other, any number may be on the way, and what is called
-//! `_all` does several of them on the threads of an executor.
+//! [`Party`] is one of them. Batches do not depend on each other, any number may be on the way, and a call does several
+//! of them on the threads of an executor.
 //!
 //! ```
-//! use foxtrot_ot::{Seed, Session, Sid, ideal};
+//! use foxtrot_ot::{Seed, Session, Sid, ideal, tasks::only};
 //! use foxtrot_triples::{gilboa::{self, Party}, wrong_in_batch};
 //!
 //! # let (seed_0, seed_1) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
@@ -35,16 +35,17 @@
 //!
 //! let (one, opening) = Party::responder(&session(), set, pairs, seed_1)?;
 //! let (mut zero, setup) = Party::initiator(&session(), set, chosen, seed_0, &opening)?;
-//! let mut one = one.finish(&setup)?;
+//! let mut one = one(&setup)?;
 //!
 //! // One batch of 1000 triples, of any number.
 //! let (mut corrections_0, mut corrections_1) = (Vec::new(), Vec::new());
-//! let ours = zero.extend(set.shares(1000), &mut corrections_0)?;
-//! let theirs = one.extend(set.shares(1000), &mut corrections_1)?;
+//! let ours = zero.extend(vec![(set.shares(1000), &mut corrections_0)])?;
+//! let theirs = one.extend(vec![(set.shares(1000), &mut corrections_1)])?;
 //! let (mut products_0, mut products_1) = (Vec::new(), Vec::new());
-//! let ours = zero.multiply(ours, &corrections_1, &mut products_0)?;
-//! let theirs = one.multiply(theirs, &corrections_0, &mut products_1)?;
-//! let (ours, theirs) = (zero.add(ours, &products_1)?, one.add(theirs, &products_0)?);
+//! let ours = zero.multiply(vec![(only(ours), &corrections_1, &mut products_0)])?;
+//! let theirs = one.multiply(vec![(only(theirs), &corrections_0, &mut products_1)])?;
+//! let ours = only(zero.add(vec![(only(ours), &products_1)])?);
+//! let theirs = only(one.add(vec![(only(theirs), &products_0)])?);
 //!
 //! assert_eq!((ours.len(), wrong_in_batch(&ours, &theirs)), (1000, 0));
 //! # Ok::<(), foxtrot_ot::Error>(())
@@ -58,4 +59,4 @@ pub mod protocol;
 mod tests;
 
 pub use params::{DEFAULT_K, PROTOCOLS, Set, find, of_bits, registry};
-pub use party::{Extended, Joining, Multiplied, Party, base_session};
+pub use party::{Extended, Multiplied, Party};

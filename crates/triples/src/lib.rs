@@ -8,7 +8,7 @@
 //! | [`gilboa`] | 71, 158, 380, 1016 | none is wrong; a batch may have any number |
 //! | [`bits`] | 8 for ℓ = 1, from silent OTs 0.2 | XOR shares |
 //!
-//! [`params`] has the sets of parameters of [`rlwe`], [`Shares`] are a party's part of a batch, and [`wrong`] checks
+//! [`params`] has the sets of parameters of [`rlwe`], [`Shares`] are a party's part of a batch, and [`wrong_in_batch`] checks
 //! both parties' against each other. [`Kind`] runs any of the protocols.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -31,7 +31,7 @@ pub use error::Error;
 use foxtrot_ot::erase;
 use foxtrot_ot::protocol::Protocol;
 pub use kind::{BASE, DEFAULT_SIGMA, FEW, Kind, LEAST_HIDDEN};
-pub use shares::{Shares, wrong, wrong_in_batch};
+pub use shares::{Shares, wrong_in_batch};
 
 /// The caveat of every protocol of this crate.
 const CAVEAT: &str = "a cheating peer may learn shares or spoil triples, and is not detected";

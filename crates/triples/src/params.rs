@@ -17,16 +17,6 @@ const SOFTSPOKEN: Extension = match softspoken::semi_honest(6) {
     Err(_) => panic!("k is 1 to 8"),
 };
 
-/// Classical and quantum bits of core-SVP, and the same in words.
-macro_rules! core_svp {
-    ($classical:literal, $quantum:literal) => {
-        (
-            [$classical, $quantum],
-            concat!("core-SVP ", $classical, " classical, ", $quantum, " quantum"),
-        )
-    };
-}
-
 /// A set of parameters that two parties agree on: the bits of a triple's shares, ring, moduli and roundings.
 ///
 /// A batch has as many triples as the ring has coefficients. Sets are constants of this module.
@@ -47,18 +37,12 @@ pub struct Set {
     /// batch; the triple that is opened tells.
     pub failure: u32,
     fix: Option<Extension>,
-    /// In numbers and in words.
-    core_svp: ([u32; 2], &'static str),
+    /// Bits of core-SVP of the primal attack. Guidelines for homomorphic encryption count polynomial factors as well, and
+    /// come to 35 bits more.
+    core_svp: &'static str,
 }
 
 impl Set {
-    /// Bits of core-SVP of the primal attack, classical and quantum. Guidelines for homomorphic encryption count polynomial
-    /// factors as well, and come to 35 bits more.
-    #[must_use]
-    pub const fn core_svp(&self) -> [u32; 2] {
-        self.core_svp.0
-    }
-
     /// Its name in `docs/wire/rlwe.md`, which is also the protocol of its sub-session.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -169,7 +153,7 @@ impl Set {
                 15 => "ring of dimension 32768",
                 _ => panic!("no set has another one"),
             },
-            security: self.core_svp.1,
+            security: self.core_svp,
             caveat: CAVEAT,
             flows,
             ..Protocol::BASE_OT
@@ -283,7 +267,7 @@ pub static MSB_40: [Set; 4] = [
         t: [1, 9],
         failure: 42,
         fix: Some(SOFTSPOKEN),
-        core_svp: core_svp!(118, 107),
+        core_svp: "core-SVP 118 classical, 107 quantum",
     },
     Set {
         name: "rlwe-16",
@@ -295,7 +279,7 @@ pub static MSB_40: [Set; 4] = [
         t: [1, 10],
         failure: 93,
         fix: Some(SOFTSPOKEN),
-        core_svp: core_svp!(203, 184),
+        core_svp: "core-SVP 203 classical, 184 quantum",
     },
     Set {
         name: "rlwe-32",
@@ -307,7 +291,7 @@ pub static MSB_40: [Set; 4] = [
         t: [1, 10],
         failure: 93,
         fix: Some(SOFTSPOKEN),
-        core_svp: core_svp!(115, 104),
+        core_svp: "core-SVP 115 classical, 104 quantum",
     },
     Set {
         name: "rlwe-64",
@@ -319,7 +303,7 @@ pub static MSB_40: [Set; 4] = [
         t: [1, 10],
         failure: 42,
         fix: Some(SOFTSPOKEN),
-        core_svp: core_svp!(147, 133),
+        core_svp: "core-SVP 147 classical, 133 quantum",
     },
 ];
 
@@ -336,7 +320,7 @@ pub static MSB_64: [Set; 4] = [
         t: [1, 10],
         failure: 93,
         fix: Some(SOFTSPOKEN),
-        core_svp: core_svp!(220, 200),
+        core_svp: "core-SVP 220 classical, 200 quantum",
     },
     Set {
         name: "rlwe-16-s64",
@@ -348,7 +332,7 @@ pub static MSB_64: [Set; 4] = [
         t: [1, 10],
         failure: 93,
         fix: Some(SOFTSPOKEN),
-        core_svp: core_svp!(160, 145),
+        core_svp: "core-SVP 160 classical, 145 quantum",
     },
     Set {
         name: "rlwe-32-s64",
@@ -360,7 +344,7 @@ pub static MSB_64: [Set; 4] = [
         t: [1, 11],
         failure: 195,
         fix: Some(SOFTSPOKEN),
-        core_svp: core_svp!(250, 227),
+        core_svp: "core-SVP 250 classical, 227 quantum",
     },
     Set {
         name: "rlwe-64-s64",
@@ -372,7 +356,7 @@ pub static MSB_64: [Set; 4] = [
         t: [1, 11],
         failure: 195,
         fix: Some(SOFTSPOKEN),
-        core_svp: core_svp!(133, 120),
+        core_svp: "core-SVP 133 classical, 120 quantum",
     },
 ];
 
@@ -390,7 +374,7 @@ pub static LIFT_40: [Set; 4] = [
         t: [1, 10],
         failure: 93,
         fix: None,
-        core_svp: core_svp!(132, 120),
+        core_svp: "core-SVP 132 classical, 120 quantum",
     },
     Set {
         name: "rlwe-lift-16",
@@ -402,7 +386,7 @@ pub static LIFT_40: [Set; 4] = [
         t: [1, 10],
         failure: 93,
         fix: None,
-        core_svp: core_svp!(104, 94),
+        core_svp: "core-SVP 104 classical, 94 quantum",
     },
     Set {
         name: "rlwe-lift-32",
@@ -414,7 +398,7 @@ pub static LIFT_40: [Set; 4] = [
         t: [1, 10],
         failure: 42,
         fix: None,
-        core_svp: core_svp!(185, 168),
+        core_svp: "core-SVP 185 classical, 168 quantum",
     },
     Set {
         name: "rlwe-lift-64",
@@ -426,7 +410,7 @@ pub static LIFT_40: [Set; 4] = [
         t: [1, 10],
         failure: 42,
         fix: None,
-        core_svp: core_svp!(107, 98),
+        core_svp: "core-SVP 107 classical, 98 quantum",
     },
 ];
 
@@ -442,7 +426,7 @@ pub static LIFT_64: [Set; 4] = [
         t: [1, 11],
         failure: 195,
         fix: None,
-        core_svp: core_svp!(210, 191),
+        core_svp: "core-SVP 210 classical, 191 quantum",
     },
     Set {
         name: "rlwe-lift-16-s64",
@@ -454,7 +438,7 @@ pub static LIFT_64: [Set; 4] = [
         t: [1, 11],
         failure: 195,
         fix: None,
-        core_svp: core_svp!(178, 162),
+        core_svp: "core-SVP 178 classical, 162 quantum",
     },
     Set {
         name: "rlwe-lift-32-s64",
@@ -466,7 +450,7 @@ pub static LIFT_64: [Set; 4] = [
         t: [1, 11],
         failure: 195,
         fix: None,
-        core_svp: core_svp!(134, 121),
+        core_svp: "core-SVP 134 classical, 121 quantum",
     },
     Set {
         name: "rlwe-lift-64-s64",
@@ -485,7 +469,7 @@ pub static LIFT_64: [Set; 4] = [
         t: [1, 11],
         failure: 93,
         fix: None,
-        core_svp: core_svp!(223, 203),
+        core_svp: "core-SVP 223 classical, 203 quantum",
     },
 ];
 
@@ -520,7 +504,7 @@ impl Set {
             t,
             failure: 0,
             fix: None,
-            core_svp: core_svp!(0, 0),
+            core_svp: "core-SVP 0 classical, 0 quantum",
         };
         Box::leak(Box::new(set))
     }
@@ -538,7 +522,7 @@ pub static TOY: Set = Set {
     t: [1, 10],
     failure: 0,
     fix: Some(SOFTSPOKEN),
-    core_svp: core_svp!(0, 0),
+    core_svp: "core-SVP 0 classical, 0 quantum",
 };
 
 /// A toy set without the fix.
@@ -553,5 +537,5 @@ pub static TOY_LIFT: Set = Set {
     t: [1, 10],
     failure: 0,
     fix: None,
-    core_svp: core_svp!(0, 0),
+    core_svp: "core-SVP 0 classical, 0 quantum",
 };

@@ -23,13 +23,13 @@
 //! Only sets with the fix have the bits and the messages in brackets.
 //!
 //! [`P0`] and [`P1`] are one such stream. P₀ keeps nothing between request and response, so any number may be on
-//! the way; batches do not depend on each other, and the methods called `_all` do several of them on the threads of an
+//! the way; batches do not depend on each other, and a call does several of them on the threads of an
 //! executor. A [`Duplex`] is two streams with the roles swapped, which use both directions of a link alike. Random OTs
 //! are brought by the caller, for example from [`Set::fix`](crate::params::Set::fix), each for one triple.
 //!
 //! ```
-//! use foxtrot_ot::{Seed, Session, Sid, ideal};
-//! use foxtrot_triples::{Shares, params, rlwe::{P0, P1}, wrong_in_batch};
+//! use foxtrot_ot::{Seed, Session, Sid, ideal, tasks::only};
+//! use foxtrot_triples::{Shares, params, rlwe::{Answering, P0, P1, Receiving}, wrong_in_batch};
 //!
 //! # let (seed_0, seed_1) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
 //! let set = params::of_bits(32).expect("8, 16, 32 or 64");
@@ -44,10 +44,13 @@
 //! // Its random OTs; here a double.
 //! let (pairs, chosen) = ideal::random(set.ots(), &Seed::from_bytes([3; 32]));
 //!
-//! let requested = p0.request(&mut request);
-//! let responded = p1.respond(&request, Some((&chosen).into()), &mut theirs, &mut response)?;
-//! p0.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut correction)?;
-//! p1.finish(responded, &correction, &mut theirs)?;
+//! let requested = only(p0.request(vec![&mut request]));
+//! let ots = Some((&chosen).into());
+//! let (shares, answer) = (&mut theirs, &mut response);
+//! let responded = only(p1.respond(vec![Answering { request: &request, ots, shares, response: answer }])?);
+//! let (ots, shares) = (Some(pairs.pairs()), &mut ours);
+//! p0.receive(vec![Receiving { requested, response: &response, ots, shares, correction: &mut correction }])?;
+//! p1.finish(vec![(responded, &correction, &mut theirs)])?;
 //!
 //! assert_eq!((ours.len(), wrong_in_batch(&ours, &theirs)), (set.n(), 0));
 //! # Ok::<(), foxtrot_ot::Error>(())
@@ -65,7 +68,7 @@ mod side_by_side;
 #[cfg(test)]
 mod tests;
 
-pub use duplex::{Duplex, Joining};
+pub use duplex::Duplex;
 pub use fix::Chosen;
 pub use p0::{P0, Receiving, Requested};
 pub use p1::{Answering, P1, Responded};

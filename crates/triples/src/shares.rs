@@ -123,21 +123,6 @@ fn word(share: &[u8]) -> u64 {
     share.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// Counts the wrong triples of two lists of shares: c + c′ ≠ (a + a′)·(b + b′) mod 2^ℓ. Each party's lists are
-/// its a, b and c, of `width` bytes a share. The function needs the secrets of both parties: it is for tests,
-/// and for a person who holds both files.
-///
-/// # Panics
-/// If the lists have different lengths, or `width` is not 1, 2, 4 or 8.
-#[must_use]
-pub fn wrong(width: usize, ours: [&[u8]; 3], theirs: [&[u8]; 3]) -> usize {
-    assert!(matches!(width, 1 | 2 | 4 | 8), "shares of 8, 16, 32 or 64 bits");
-    let len = ours[0].len();
-    assert!(ours.iter().chain(&theirs).all(|part| part.len() == len), "triples are whole");
-    let at = |parts: [&[u8]; 3], at: usize| parts.map(|part| word(&part[at..][..width]));
-    (0..len).step_by(width).filter(|&i| are_wrong(width, at(ours, i), at(theirs, i))).count()
-}
-
 /// Returns true if one triple is wrong, given two parties' shares of ℓ bits one after another.
 pub(crate) fn is_wrong(bits: u32, ours: &[u8], theirs: &[u8]) -> bool {
     let width = bits as usize / 8;
@@ -157,14 +142,27 @@ fn are_wrong(width: usize, ours: [u64; 3], theirs: [u64; 3]) -> bool {
     a.wrapping_mul(b).wrapping_sub(c) << (64 - 8 * width) != 0
 }
 
-/// [`wrong`] of a batch.
+/// Counts the wrong triples of a batch: c + c′ ≠ (a + a′)·(b + b′) mod 2^ℓ. The function needs the secrets of both
+/// parties: it is for tests, and for a person who holds both.
 ///
 /// # Panics
-/// If the two are of different sets.
+/// If the two differ in length.
 #[must_use]
 pub fn wrong_in_batch(ours: &Shares, theirs: &Shares) -> usize {
-    assert_eq!(ours.width, theirs.width, "shares of one length");
-    wrong(ours.width, [ours.a(), ours.b(), ours.c()], [theirs.a(), theirs.b(), theirs.c()])
+    assert_eq!([ours.width, ours.n], [theirs.width, theirs.n], "shares of one length");
+    (0..ours.n).filter(|&i| are_wrong(ours.width, ours.triple(i), theirs.triple(i))).count()
+}
+
+#[cfg(test)]
+impl Shares {
+    /// Shares of these bytes of a, b and c.
+    pub(crate) fn of_parts(width: usize, parts: [&[u8]; 3]) -> Self {
+        let mut shares = Self::with(width, parts[0].len() / width);
+        for (to, from) in shares.parts_mut().into_iter().zip(parts) {
+            to.copy_from_slice(from);
+        }
+        shares
+    }
 }
 
 #[cfg(test)]
@@ -204,18 +202,15 @@ mod tests {
             let (a1, b1, c1): (u64, u64, u64) = (u64::MAX - 6, 1 << 63 | 76, 0x5555_aaaa_0f0f_1ee7);
             let c = a.wrapping_add(a1).wrapping_mul(b.wrapping_add(b1)).wrapping_sub(c1);
             let (ours, theirs) = (numbers(a, b, c), numbers(a1, b1, c1));
-            let cut = |x: &[u8; 8]| x[..width].to_vec();
-            let (ours, mut theirs) = (ours.each_ref().map(cut), theirs.each_ref().map(cut));
-            let count = |ours: &[_; 3], theirs: &[_; 3]| {
-                let slices = |x: &[Vec<u8>; 3]| x.each_ref().map(|x| x.to_vec());
-                let (x, y) = (slices(ours), slices(theirs));
-                wrong(width, [&x[0], &x[1], &x[2]], [&y[0], &y[1], &y[2]])
+            let shares = |numbers: [[u8; 8]; 3]| {
+                Shares::of_parts(width, numbers.each_ref().map(|number| &number[..width]))
             };
-            assert_eq!(count(&ours, &theirs), 0, "{width}");
+            let (ours, mut theirs) = (shares(ours), shares(theirs));
+            assert_eq!(wrong_in_batch(&ours, &theirs), 0, "{width}");
             for part in 0..3 {
-                theirs[part][width - 1] ^= 0x80;
-                assert_eq!(count(&ours, &theirs), 1, "{width}");
-                theirs[part][width - 1] ^= 0x80;
+                theirs.parts_mut()[part][width - 1] ^= 0x80;
+                assert_eq!(wrong_in_batch(&ours, &theirs), 1, "{width}");
+                theirs.parts_mut()[part][width - 1] ^= 0x80;
             }
         }
     }

@@ -6,7 +6,7 @@ use foxtrot_ot::{
     Backend, Decode, Error, Seed, Session, Sid, Usage,
     base::{ReceiverKeys, SenderKeys},
     ideal,
-    tasks::{Executor, Task},
+    tasks::{Executor, Task, only},
 };
 use foxtrot_triples::{
     Shares,
@@ -54,7 +54,7 @@ fn parties_of([ours, theirs]: [Session; 2], set: &'static Set) -> [Party; 2] {
     let (one, opening) = Party::responder(&theirs, set, pairs, seed(2)).unwrap();
     let (zero, setup) = Party::initiator(&ours, set, chosen, seed(1), &opening).unwrap();
     assert_eq!((opening.len(), setup.len()), (set.opening_len(), set.setup_len()));
-    [zero, one.finish(&setup).unwrap()]
+    [zero, one(&setup).unwrap()]
 }
 
 /// Batches of those sizes at once: each party's shares, and all it sends.
@@ -63,7 +63,7 @@ fn run(parties: &mut [Party; 2], sizes: &[usize]) -> [(Vec<Shares>, Vec<u8>); 2]
     let begin = |party: &mut Party| {
         let mut messages = vec![vec![9; 3]; sizes.len()];
         let batches = sizes.iter().map(|n| set.shares(*n)).zip(&mut messages);
-        (party.extend_all(batches.collect()).unwrap(), messages)
+        (party.extend(batches.collect()).unwrap(), messages)
     };
     let [(ours, from_zero), (theirs, from_one)] = parties.each_mut().map(begin);
     let answer = |party: &mut Party, batches: Vec<Extended>, received: &[Vec<u8>]| {
@@ -71,14 +71,14 @@ fn run(parties: &mut [Party; 2], sizes: &[usize]) -> [(Vec<Shares>, Vec<u8>); 2]
         let received = received.iter().map(Vec::as_slice);
         let batches = batches.into_iter().zip(received).zip(&mut messages);
         let batches = batches.map(|((batch, received), message)| (batch, received, message));
-        (party.multiply_all(batches.collect()).unwrap(), messages)
+        (party.multiply(batches.collect()).unwrap(), messages)
     };
     let [zero, one] = parties;
     let (ours, products_0) = answer(zero, ours, &from_one);
     let (theirs, products_1) = answer(one, theirs, &from_zero);
     let end = |party: &mut Party, batches: Vec<Multiplied>, received: &[Vec<u8>]| {
         let batches = batches.into_iter().zip(received.iter().map(Vec::as_slice));
-        party.add_all(batches.collect()).unwrap()
+        party.add(batches.collect()).unwrap()
     };
     let (ours, theirs) = (end(zero, ours, &products_1), end(one, theirs, &products_0));
     for (k, n) in sizes.iter().enumerate() {
@@ -172,8 +172,8 @@ fn everything_is_fresh_in_every_batch() {
 fn begun(set: &'static Set, n: usize) -> (Party, Extended, Vec<u8>) {
     let [mut zero, mut one] = parties(set, Backend::best());
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let batch = zero.extend(set.shares(n), &mut ours).unwrap();
-    let _ = one.extend(set.shares(n), &mut theirs).unwrap();
+    let batch = only(zero.extend(vec![(set.shares(n), &mut ours)]).unwrap());
+    let _ = only(one.extend(vec![(set.shares(n), &mut theirs)]).unwrap());
     (zero, batch, theirs)
 }
 
@@ -185,14 +185,14 @@ fn messages_of_the_wrong_length_are_refused() {
         let expected = set.corrections_len(n);
         for got in [0, 1, expected - 1, expected + 1, 2 * expected] {
             let (mut party, batch, _) = begun(set, n);
-            let error = party.multiply(batch, &vec![0; got], &mut Vec::new()).unwrap_err();
+            let error = party.multiply(vec![(batch, &vec![0; got], &mut Vec::new())]).unwrap_err();
             assert_eq!(error, Decode::Length { message: "Corrections", expected, got }.into());
         }
         let expected = set.products_len(n);
         for got in [0, 1, expected - 1, expected + 1, 2 * expected] {
             let (mut party, batch, corrections) = begun(set, n);
-            let batch = party.multiply(batch, &corrections, &mut Vec::new()).unwrap();
-            let error = party.add(batch, &vec![0; got]).unwrap_err();
+            let batch = only(party.multiply(vec![(batch, &corrections, &mut Vec::new())]).unwrap());
+            let error = party.add(vec![(batch, &vec![0; got])]).unwrap_err();
             assert_eq!(error, Decode::Length { message: "Products", expected, got }.into());
         }
     }
@@ -205,18 +205,18 @@ fn bits_behind_the_last_product_are_zero() {
         let set = set(8);
         for bit in 4..8 {
             let (mut party, batch, corrections) = begun(set, n);
-            let batch = party.multiply(batch, &corrections, &mut Vec::new()).unwrap();
+            let batch = only(party.multiply(vec![(batch, &corrections, &mut Vec::new())]).unwrap());
             let mut products = vec![0; set.products_len(n)];
             *products.last_mut().unwrap() = 1 << bit;
-            let result = party.add(batch, &products).map(drop);
+            let result = party.add(vec![(batch, &products)]).map(drop);
             let refused = Err(Decode::SpareBits { message: "Products" }.into());
             assert_eq!(result, if spare { refused } else { Ok(()) }, "{n}, bit {bit}");
         }
     }
     let set = set(8);
     let (mut party, batch, corrections) = begun(set, 1);
-    let batch = party.multiply(batch, &corrections, &mut Vec::new()).unwrap();
-    assert!(party.add(batch, &[0xff, 0xff, 0xff, 0xff, 0x0f]).is_ok());
+    let batch = only(party.multiply(vec![(batch, &corrections, &mut Vec::new())]).unwrap());
+    assert!(party.add(vec![(batch, &[0xff, 0xff, 0xff, 0xff, 0x0f])]).is_ok());
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_set_up_of_the_wrong_length_is_refused() {
     let expected = set.setup_len();
     for got in [0, expected - 1, expected + 1] {
         let (joining, _) = Party::responder(&session, set, base_ots().0, seed(1)).unwrap();
-        let error = joining.finish(&vec![0; got]).unwrap_err();
+        let error = joining(&vec![0; got]).unwrap_err();
         assert_eq!(error, Decode::Length { message: "Setup", expected, got }.into());
     }
     let expected = set.opening_len();
@@ -242,14 +242,14 @@ fn a_peer_that_deviates_spoils_triples_only() {
     let set = set(16);
     let [mut zero, mut one] = parties(set, Backend::best());
     let (mut from_zero, mut from_one) = (Vec::new(), Vec::new());
-    let ours = zero.extend(set.shares(4), &mut from_zero).unwrap();
-    let theirs = one.extend(set.shares(4), &mut from_one).unwrap();
+    let ours = only(zero.extend(vec![(set.shares(4), &mut from_zero)]).unwrap());
+    let theirs = only(one.extend(vec![(set.shares(4), &mut from_one)]).unwrap());
     let (mut products_0, mut products_1) = (Vec::new(), Vec::new());
-    let ours = zero.multiply(ours, &from_one, &mut products_0).unwrap();
-    let theirs = one.multiply(theirs, &from_zero, &mut products_1).unwrap();
+    let ours = only(zero.multiply(vec![(ours, &from_one, &mut products_0)]).unwrap());
+    let theirs = only(one.multiply(vec![(theirs, &from_zero, &mut products_1)]).unwrap());
     let flipped: Vec<_> = products_1.iter().map(|byte| !byte).collect();
-    let ours = zero.add(ours, &flipped).unwrap();
-    let theirs = one.add(theirs, &products_0).unwrap();
+    let ours = only(zero.add(vec![(ours, &flipped)]).unwrap());
+    let theirs = only(one.add(vec![(theirs, &products_0)]).unwrap());
     assert_ne!(wrong_in_batch(&ours, &theirs), 0);
     // The next batch is right again.
     let mut parties = [zero, one];
@@ -262,15 +262,15 @@ fn batches_come_in_their_order_and_to_their_own_state() {
     let set = set(32);
     let [mut zero, mut one] = parties(set, Backend::best());
     let (mut ignored, mut corrections) = (Vec::new(), Vec::new());
-    let first = zero.extend(set.shares(2), &mut ignored).unwrap();
-    let second = zero.extend(set.shares(2), &mut ignored).unwrap();
-    let foreign = one.extend(set.shares(2), &mut corrections).unwrap();
+    let first = only(zero.extend(vec![(set.shares(2), &mut ignored)]).unwrap());
+    let second = only(zero.extend(vec![(set.shares(2), &mut ignored)]).unwrap());
+    let foreign = only(one.extend(vec![(set.shares(2), &mut corrections)]).unwrap());
     for batch in [second, foreign] {
-        let error = zero.multiply(batch, &corrections, &mut Vec::new()).unwrap_err();
+        let error = zero.multiply(vec![(batch, &corrections, &mut Vec::new())]).unwrap_err();
         assert_eq!(error, Usage::ForeignBatch.into());
     }
-    let first = zero.multiply(first, &corrections, &mut Vec::new()).unwrap();
-    let error = one.add(first, &vec![0; set.products_len(2)]).unwrap_err();
+    let first = only(zero.multiply(vec![(first, &corrections, &mut Vec::new())]).unwrap());
+    let error = one.add(vec![(first, &vec![0; set.products_len(2)])]).unwrap_err();
     assert_eq!(error, Usage::ForeignBatch.into());
 }
 
@@ -278,15 +278,15 @@ fn batches_come_in_their_order_and_to_their_own_state() {
 fn misuse_has_an_error() {
     let set = set(32);
     let [mut party, _] = parties(set, Backend::best());
-    let error = party.extend(set.shares(set.n() + 1), &mut Vec::new()).unwrap_err();
+    let error = party.extend(vec![(set.shares(set.n() + 1), &mut Vec::new())]).unwrap_err();
     assert!(matches!(error, Error::Usage(Usage::BatchTooLarge { .. })), "{error}");
     let of_other = gilboa::of_bits(16, DEFAULT_K).unwrap().shares(3);
-    let error = party.extend(of_other, &mut Vec::new()).unwrap_err();
+    let error = party.extend(vec![(of_other, &mut Vec::new())]).unwrap_err();
     let wrong = Usage::CountMismatch { what: "bytes of a share", expected: 4, got: 2 };
     assert_eq!(error, wrong.into());
     let few = ideal::random(127, &seed(3));
     let session = session(Backend::best());
-    let error = Party::responder(&session, set, few.0, seed(1)).unwrap_err();
+    let error = Party::responder(&session, set, few.0, seed(1)).map(drop).unwrap_err();
     let wrong = Usage::CountMismatch { what: "base OTs", expected: 128, got: 127 };
     assert_eq!(error, wrong.into());
     let opening = vec![0; set.opening_len()];
@@ -302,7 +302,7 @@ fn secrets_are_not_printed() {
     let set = set(8);
     let (mut party, batch, corrections) = begun(set, 3);
     assert_eq!(format!("{batch:?}"), "Extended(batch 0, <redacted>)");
-    let batch = party.multiply(batch, &corrections, &mut Vec::new()).unwrap();
+    let batch = only(party.multiply(vec![(batch, &corrections, &mut Vec::new())]).unwrap());
     assert_eq!(format!("{batch:?}"), "Multiplied(batch 0, <redacted>)");
     assert_eq!(format!("{party:?}"), "Party(gilboa-8, 1 batches, <redacted>)");
 }
@@ -312,7 +312,6 @@ mod reference {
 
     use foxtrot_ot::{base::Block, ideal};
     use foxtrot_reference::{gilboa as schoolbook, oracle::oracle32};
-    use foxtrot_triples::gilboa::Joining;
     use serde_json::Value;
 
     use super::*;
@@ -356,13 +355,13 @@ mod reference {
                 let choices = foxtrot_ot::Bits::from_bytes(&delta, 128);
                 let (pairs, chosen) = ideal::of_keys(choices, |i, j| key(&sid, i, j));
                 let one = Party::responder(&session, set, pairs, Seed::from_bytes(second));
-                let (one, opening): (Joining, _) = one.unwrap();
+                let (one, opening) = one.unwrap();
                 assert_eq!(short(&opening), bytes(&run["opening"]), "{set:?}");
                 let seed = Seed::from_bytes(first);
                 let zero = Party::initiator(&session, set, chosen, seed, &opening);
                 let (zero, setup) = zero.unwrap();
                 assert_eq!(short(&setup), bytes(&run["setup"]), "{set:?}");
-                let mut parties = [zero, one.finish(&setup).unwrap()];
+                let mut parties = [zero, one(&setup).unwrap()];
                 sets.push(set.name());
                 for batch in run["batches"].as_array().unwrap() {
                     let n = usize::try_from(batch["n"].as_u64().unwrap()).unwrap();
@@ -386,11 +385,11 @@ mod reference {
         let set = party.set();
         for n in [9, 1] {
             let (mut corrections, mut products) = (Vec::new(), Vec::new());
-            let batch = party.extend(set.shares(n), &mut corrections).unwrap();
+            let batch = only(party.extend(vec![(set.shares(n), &mut corrections)]).unwrap());
             let (mut theirs, received) = peer.correct(n);
-            let batch = party.multiply(batch, &received, &mut products).unwrap();
+            let batch = only(party.multiply(vec![(batch, &received, &mut products)]).unwrap());
             let received = peer.multiply(&mut theirs, &corrections);
-            let ours = party.add(batch, &received).unwrap();
+            let ours = only(party.add(vec![(batch, &received)]).unwrap());
             let theirs = peer.add(theirs, &products);
             for (t, theirs) in (0..n).map(|t| (t, theirs.each_ref().map(|part| part[t]))) {
                 let ours = ours.triple(t).map(u128::from);
@@ -420,7 +419,7 @@ mod reference {
             let (one, opening) = Party::responder(&session, set, pairs, seed(2)).unwrap();
             let (zero, setup) =
                 schoolbook::Party::initiator(theirs, &sid, &delta, &in_words, [1; 32], &opening);
-            with(one.finish(&setup).unwrap(), zero);
+            with(one(&setup).unwrap(), zero);
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Attacks by a peer, or by the network: every test is an attack that fails, or shows what is not
 //! defended against.
 
-use crate::support::ots::{chosen, ots};
+use crate::support::{
+    ots::{chosen, ots},
+    single,
+};
 use foxtrot_ot::{Decode, Direction, Error, Seed, Session, Sid, Usage};
 use foxtrot_triples::{
     Shares,
@@ -28,7 +31,7 @@ fn parties(set: &'static Set) -> (P0, P1) {
 fn of_p1(p1: &mut P1, request: &[u8]) -> Result<(Responded, Shares, Vec<u8>), Error> {
     let (mut shares, mut response) = (Shares::new(p1.set()), vec![7; 5]);
     let (_, keys) = ots(p1.set(), 0);
-    let result = p1.respond(request, chosen(p1.set(), &keys), &mut shares, &mut response);
+    let result = single::respond(p1, request, chosen(p1.set(), &keys), &mut shares, &mut response);
     if result.is_err() {
         assert!(response.is_empty(), "nothing to send");
         assert_no_output(&shares);
@@ -41,7 +44,8 @@ fn of_p1(p1: &mut P1, request: &[u8]) -> Result<(Responded, Shares, Vec<u8>), Er
 fn of_p0(p0: &mut P0, requested: Requested, response: &[u8]) -> Result<(Shares, Vec<u8>), Error> {
     let (mut shares, mut correction) = (Shares::new(p0.set()), vec![7; 5]);
     let (pairs, _) = ots(p0.set(), 0);
-    let result = p0.receive(requested, response, Some(pairs.pairs()), &mut shares, &mut correction);
+    let result =
+        single::receive(p0, requested, response, pairs.pairs(), &mut shares, &mut correction);
     if result.is_err() {
         assert!(correction.is_empty(), "nothing to send");
         assert_no_output(&shares);
@@ -114,13 +118,13 @@ fn messages_of_any_other_length_are_refused() {
         let (mut p0, mut p1) = parties(set);
         let mut request = Vec::new();
         for len in [0, 1, set.request_len() - 1, set.request_len() + 1] {
-            let _ = p0.request(&mut request);
+            let _ = single::request(&mut p0, &mut request);
             request.resize(len, 0);
             let error = of_p1(&mut p1, &request).map(drop).unwrap_err();
             assert!(is_wrong_length(&error, "Request", set.request_len()), "{error}");
         }
         for len in [0, 1, set.response_len() - 1, set.response_len() + 1] {
-            let requested = p0.request(&mut request);
+            let requested = single::request(&mut p0, &mut request);
             let (_, _, mut response) = of_p1(&mut p1, &request).unwrap();
             response.resize(len, 0);
             let error = of_p0(&mut p0, requested, &response).map(drop).unwrap_err();
@@ -129,9 +133,9 @@ fn messages_of_any_other_length_are_refused() {
         let len = set.correction_len();
         let lengths = [len.checked_sub(1), Some(len + 1), set.fix().map(|_| 0), Some(1)];
         for len in lengths.into_iter().flatten() {
-            let _ = p0.request(&mut request);
+            let _ = single::request(&mut p0, &mut request);
             let (responded, mut shares, _) = of_p1(&mut p1, &request).unwrap();
-            let error = p1.finish(responded, &vec![0; len], &mut shares).unwrap_err();
+            let error = single::finish(&mut p1, responded, &vec![0; len], &mut shares).unwrap_err();
             assert!(is_wrong_length(&error, "Correction", set.correction_len()), "{error}");
             assert_no_output(&shares);
         }
@@ -159,7 +163,7 @@ fn residues_that_are_not_below_their_prime_are_refused() {
     let primes: Vec<u64> = TOY.primes().chain(TOY.primes()).collect();
     let (mut p0, mut p1) = parties(&TOY);
     let mut request = Vec::new();
-    let requested = p0.request(&mut request);
+    let requested = single::request(&mut p0, &mut request);
     let whole = 4 * primes.len();
     for (k, message) in out_of_range(&TOY, &request, &primes).iter().enumerate() {
         match of_p1(&mut p1, message) {
@@ -175,7 +179,7 @@ fn residues_that_are_not_below_their_prime_are_refused() {
     let whole = 4 * plain.len();
     drop(requested);
     for (k, message) in out_of_range(&TOY, &response, &moduli).iter().enumerate() {
-        let requested = p0.request(&mut request);
+        let requested = single::request(&mut p0, &mut request);
         match of_p0(&mut p0, requested, message) {
             Ok(_) => assert!(k < whole, "{k}"),
             Err(error) => {
@@ -191,7 +195,7 @@ fn residues_that_are_not_below_their_prime_are_refused() {
 fn a_request_that_is_replayed_gets_a_response_of_its_own() {
     let (mut p0, mut p1) = parties(&TOY);
     let mut request = Vec::new();
-    let requested = p0.request(&mut request);
+    let requested = single::request(&mut p0, &mut request);
     let (first_batch, mut first_shares, first) = of_p1(&mut p1, &request).unwrap();
     let (second_batch, mut second_shares, second) = of_p1(&mut p1, &request).unwrap();
     for (one, other) in [
@@ -206,11 +210,11 @@ fn a_request_that_is_replayed_gets_a_response_of_its_own() {
     assert!(equal < first.len() / 32, "{equal} bytes of the responses");
 
     let (shares, correction) = of_p0(&mut p0, requested, &first).unwrap();
-    p1.finish(first_batch, &correction, &mut first_shares).unwrap();
+    single::finish(&mut p1, first_batch, &correction, &mut first_shares).unwrap();
     assert_eq!(wrong_in_batch(&shares, &first_shares), 0);
-    let requested = p0.request(&mut request);
+    let requested = single::request(&mut p0, &mut request);
     let (shares, correction) = of_p0(&mut p0, requested, &second).unwrap();
-    p1.finish(second_batch, &correction, &mut second_shares).unwrap();
+    single::finish(&mut p1, second_batch, &correction, &mut second_shares).unwrap();
     assert!(wrong_in_batch(&shares, &second_shares) > 64);
 }
 
@@ -221,7 +225,7 @@ fn no_two_batches_streams_or_sessions_have_anything_in_common() {
         let (mut p0, _) = P0::new(session(counter), &TOY, seed(byte));
         for _ in 0..2 {
             let mut request = Vec::new();
-            let _ = p0.request(&mut request);
+            let _ = single::request(&mut p0, &mut request);
             let (a, b) = request.split_at(request.len() / 2);
             requests.extend([a.to_vec(), b.to_vec()]);
         }
@@ -239,15 +243,15 @@ fn a_batch_of_another_session_is_refused() {
     let (mut p0, mut p1) = parties(&TOY);
     let (mut other, _) = P0::new(session(1), &TOY, seed(1));
     let mut request = Vec::new();
-    let foreign = other.request(&mut request);
-    let _ = p0.request(&mut request);
+    let foreign = single::request(&mut other, &mut request);
+    let _ = single::request(&mut p0, &mut request);
     let (responded, mut shares, response) = of_p1(&mut p1, &request).unwrap();
     let error = of_p0(&mut p0, foreign, &response).map(drop).unwrap_err();
     assert_eq!(error, Error::Usage(Usage::ForeignBatch));
     let (_, public_key) = P0::new(session(1), &TOY, seed(1));
     let mut other = P1::new(session(1), &TOY, &public_key, seed(2)).unwrap();
     let correction = vec![0; TOY.correction_len()];
-    let error = other.finish(responded, &correction, &mut shares).unwrap_err();
+    let error = single::finish(&mut other, responded, &correction, &mut shares).unwrap_err();
     assert_eq!(error, Error::Usage(Usage::ForeignBatch));
 }
 
@@ -257,28 +261,28 @@ fn shares_of_another_set_and_a_wrong_number_of_ots_are_refused() {
     let (mut request, mut response) = (Vec::new(), Vec::new());
     let (pairs, keys) = ots(&TOY, 0);
     let refused = |error| matches!(error, Error::Usage(Usage::CountMismatch { .. }));
-    let requested = [0; 3].map(|_| p0.request(&mut request));
+    let requested = [0; 3].map(|_| single::request(&mut p0, &mut request));
     let (mut others, mut ours) = (Shares::new(params::of_bits(8).unwrap()), Shares::new(&TOY));
     for (ots, shares) in [(chosen(&TOY, &keys), &mut others), (None, &mut ours)] {
-        let result = p1.respond(&request, ots, shares, &mut response);
+        let result = single::respond(&mut p1, &request, ots, shares, &mut response);
         assert!(refused(result.map(drop).unwrap_err()) && response.is_empty());
     }
     let (responded, _, answer) = of_p1(&mut p1, &request).unwrap();
     let correction = vec![0; TOY.correction_len()];
-    assert!(refused(p1.finish(responded, &correction, &mut others).unwrap_err()));
+    assert!(refused(single::finish(&mut p1, responded, &correction, &mut others).unwrap_err()));
     let (pairs, fewer) = (pairs.pairs(), &pairs.pairs()[1..]);
     let (mut many, _) = parties(&TOY_LIFT);
     for (requested, (pairs, shares)) in
         requested.into_iter().zip([(pairs, &mut others), (fewer, &mut ours)])
     {
-        let result = p0.receive(requested, &answer, Some(pairs), shares, &mut response);
+        let result = single::receive(&mut p0, requested, &answer, pairs, shares, &mut response);
         assert!(refused(result.unwrap_err()) && response.is_empty());
     }
     // Without the fix there are none.
-    let requested = many.request(&mut request);
+    let requested = single::request(&mut many, &mut request);
     let answer = vec![0; TOY_LIFT.response_len()];
     let mut shares = Shares::new(&TOY_LIFT);
-    let result = many.receive(requested, &answer, Some(pairs), &mut shares, &mut response);
+    let result = single::receive(&mut many, requested, &answer, pairs, &mut shares, &mut response);
     assert!(refused(result.unwrap_err()));
 }
 
@@ -287,7 +291,7 @@ fn shares_of_another_set_and_a_wrong_number_of_ots_are_refused() {
 fn a_malformed_message_spoils_its_own_batch_only() {
     let (mut p0, mut p1) = parties(&TOY);
     let mut requests = [0; 3].map(|_| Vec::new());
-    let requested = p0.request_all(requests.iter_mut().collect());
+    let requested = p0.request(requests.iter_mut().collect());
     let (mut theirs, mut responses) =
         ([0; 3].map(|_| Shares::new(&TOY)), [0; 3].map(|_| Vec::new()));
     let (pairs, keys) = ots(&TOY, 0);
@@ -298,7 +302,7 @@ fn a_malformed_message_spoils_its_own_batch_only() {
         shares,
         response,
     });
-    let responded = p1.respond_all(batches.collect()).unwrap();
+    let responded = p1.respond(batches.collect()).unwrap();
     responses[1].pop();
     let mut ours = [0; 3].map(|_| Shares::new(&TOY));
     let mut corrections = [0; 3].map(|_| vec![0]);
@@ -310,14 +314,14 @@ fn a_malformed_message_spoils_its_own_batch_only() {
         shares,
         correction,
     });
-    let error = p0.receive_all(batches.collect()).unwrap_err();
+    let error = p0.receive(batches.collect()).unwrap_err();
     assert!(is_wrong_length(&error, "Response", TOY.response_len()), "{error}");
     assert!(corrections[1].is_empty());
     assert_no_output(&ours[1]);
     let batches = responded.into_iter().zip(&corrections).zip(&mut theirs);
     let batches =
         batches.map(|((responded, correction), shares)| (responded, &**correction, shares));
-    let error = p1.finish_all(batches.collect()).unwrap_err();
+    let error = p1.finish(batches.collect()).unwrap_err();
     assert!(is_wrong_length(&error, "Correction", TOY.correction_len()), "{error}");
     assert_no_output(&theirs[1]);
     for k in [0, 2] {
@@ -332,7 +336,7 @@ fn a_malformed_message_spoils_its_own_batch_only() {
         shares,
         response,
     });
-    let error = p1.respond_all(batches.collect()).map(drop).unwrap_err();
+    let error = p1.respond(batches.collect()).map(drop).unwrap_err();
     assert!(is_wrong_length(&error, "Request", TOY.request_len()), "{error}");
     assert!(responses.iter().all(Vec::is_empty), "nothing to send");
     theirs.iter().for_each(assert_no_output);
@@ -342,7 +346,7 @@ fn a_malformed_message_spoils_its_own_batch_only() {
 fn secrets_are_not_printed() {
     let (mut p0, mut p1) = parties(&TOY);
     let mut request = Vec::new();
-    let requested = p0.request(&mut request);
+    let requested = single::request(&mut p0, &mut request);
     let (responded, shares, _) = of_p1(&mut p1, &request).unwrap();
     let (_, keys) = ots(&TOY, 0);
     let ots = chosen(&TOY, &keys).unwrap();

@@ -1,7 +1,10 @@
 //! The states against the schoolbook implementation: against its vectors (`vectors/rlwe.json`), and each
 //! with a schoolbook peer.
 
-use crate::support::ots::{chosen, ots};
+use crate::support::{
+    ots::{chosen, ots},
+    single,
+};
 use foxtrot_ot::{Backend, Bits, Direction, Seed, Session, Sid, base::Block};
 use foxtrot_reference::{oracle::sub_session_id, rlwe as reference};
 use foxtrot_triples::{
@@ -59,12 +62,12 @@ fn check(backend: Backend, set: &'static Set, vectors: &Value, streams: &Value) 
     let session = Session::new(Sid::from_bytes(strings(&vectors["sid"]))).with_backend(backend);
     let join = |direction, seed: &str| {
         let seed = Seed::from_bytes(strings(&vectors[seed]));
-        Duplex::new(&session, set, direction, &seed)
+        Duplex::new(&session, set, direction, &seed, 0)
     };
     let (initiator, first_key) = join(Direction::InitiatorSends, "initiator_seed");
     let (responder, second_key) = join(Direction::ResponderSends, "responder_seed");
-    let mut initiator = initiator.finish(&second_key).unwrap();
-    let mut responder = responder.finish(&first_key).unwrap();
+    let mut initiator = initiator(&second_key).unwrap();
+    let mut responder = responder(&first_key).unwrap();
 
     let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
     let (mut request, mut response, mut correction) = (Vec::new(), Vec::new(), Vec::new());
@@ -78,17 +81,23 @@ fn check(backend: Backend, set: &'static Set, vectors: &Value, streams: &Value) 
         for (batch, vector) in vector["batches"].as_array().unwrap().iter().enumerate() {
             let (pairs, choices, keys) = of_vector(set, &stream, batch, &vector["ots"]);
             let ots = set.fix().map(|_| Chosen { choices: &choices, keys: &keys });
-            let requested = asking.p0.request(&mut request);
+            let requested = single::request(&mut asking.p0, &mut request);
             assert_is(&request, vector, "request");
             let responded =
-                answering.p1.respond(&request, ots, &mut theirs, &mut response).unwrap();
+                single::respond(&mut answering.p1, &request, ots, &mut theirs, &mut response)
+                    .unwrap();
             assert_is(&response, vector, "response");
-            asking
-                .p0
-                .receive(requested, &response, Some(&pairs), &mut ours, &mut correction)
-                .unwrap();
+            single::receive(
+                &mut asking.p0,
+                requested,
+                &response,
+                &pairs,
+                &mut ours,
+                &mut correction,
+            )
+            .unwrap();
             assert_is(&correction, vector, "correction");
-            answering.p1.finish(responded, &correction, &mut theirs).unwrap();
+            single::finish(&mut answering.p1, responded, &correction, &mut theirs).unwrap();
             assert_is(&flat(&ours), vector, "p0");
             assert_is(&flat(&theirs), vector, "p1");
         }
@@ -149,10 +158,17 @@ fn p0_is_served_by_the_schoolbook_p1() {
             let (pairs, keys) = ots(set, batch);
             let choices = (0..set.ots()).map(|j| keys.choices().get(j).into());
             let keys = choices.zip(keys.keys().iter().copied()).collect();
-            let requested = p0.request(&mut request);
+            let requested = single::request(&mut p0, &mut request);
             let (responded, response) = p1.respond(batch.into(), &request, &keys);
-            p0.receive(requested, &response, Some(pairs.pairs()), &mut shares, &mut correction)
-                .unwrap();
+            single::receive(
+                &mut p0,
+                requested,
+                &response,
+                pairs.pairs(),
+                &mut shares,
+                &mut correction,
+            )
+            .unwrap();
             assert_eq!(wrong(&shares, &p1.finish(responded, &correction)), 0);
         }
     }
@@ -168,9 +184,10 @@ fn p1_serves_the_schoolbook_p0() {
         for batch in 0..3u8 {
             let (pairs, keys) = ots(set, batch);
             let (request, ots) = (p0.request(batch.into()), chosen(set, &keys));
-            let responded = p1.respond(&request, ots, &mut shares, &mut response).unwrap();
+            let responded =
+                single::respond(&mut p1, &request, ots, &mut shares, &mut response).unwrap();
             let (theirs, correction) = p0.receive(batch.into(), &response, &pairs.pairs().to_vec());
-            p1.finish(responded, &correction, &mut shares).unwrap();
+            single::finish(&mut p1, responded, &correction, &mut shares).unwrap();
             assert_eq!(wrong(&shares, &theirs), 0);
         }
     }

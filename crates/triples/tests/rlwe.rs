@@ -2,16 +2,19 @@
 
 use std::{sync::Arc, thread};
 
-use crate::support::ots::{chosen, ots};
+use crate::support::{
+    ots::{chosen, ots},
+    single,
+};
 use foxtrot_ot::{
-    Backend, Direction, Error, Seed, Session, Sid, Usage,
+    Backend, Direction, Seed, Session, Sid,
     tasks::{Executor, Task},
 };
 use foxtrot_triples::{
     Shares,
     params::{self, Set, TOY, TOY_LIFT},
     rlwe::{Answering, Duplex, P0, P1, Receiving},
-    wrong, wrong_in_batch,
+    wrong_in_batch,
 };
 
 /// A thread for every task.
@@ -62,20 +65,33 @@ fn triples_of_the_smallest_sets_are_right_and_the_same_on_every_backend() {
             let mut all = Vec::new();
             for batch in 0..2 {
                 let (pairs, keys) = ots(set, batch);
-                let requested = p0.request(&mut request);
+                let requested = single::request(&mut p0, &mut request);
                 assert_eq!(request.len(), set.request_len());
-                let responded =
-                    p1.respond(&request, chosen(set, &keys), &mut theirs, &mut response).unwrap();
+                let responded = single::respond(
+                    &mut p1,
+                    &request,
+                    chosen(set, &keys),
+                    &mut theirs,
+                    &mut response,
+                )
+                .unwrap();
                 assert_eq!(response.len(), set.response_len());
-                p0.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut correction)
-                    .unwrap();
+                single::receive(
+                    &mut p0,
+                    requested,
+                    &response,
+                    pairs.pairs(),
+                    &mut ours,
+                    &mut correction,
+                )
+                .unwrap();
                 assert_eq!(correction.len(), set.correction_len());
                 if set.fix().is_some() {
                     // A part of all sums wraps around, and not before the correction is all well.
                     let wrong = wrong_in_batch(&ours, &theirs);
                     assert!(wrong * 10 > set.n(), "{set:?}: {wrong}");
                 }
-                p1.finish(responded, &correction, &mut theirs).unwrap();
+                single::finish(&mut p1, responded, &correction, &mut theirs).unwrap();
                 assert_eq!(wrong_in_batch(&ours, &theirs), 0, "{set:?} {backend:?}");
                 let messages = [&request, &response, &correction].map(Clone::clone);
                 all.extend(messages.into_iter().chain([flat(&ours), flat(&theirs)]));
@@ -97,7 +113,7 @@ fn batches(set: &'static Set, n: usize, threads: usize) -> Vec<Vec<u8>> {
     let session = || session(set, Backend::best()).with_executor(Arc::new(Threads(threads)));
     let (mut p0, mut p1) = parties_in(session, set);
     let mut requests = vec![Vec::new(); n];
-    let requested = p0.request_all(requests.iter_mut().collect());
+    let requested = p0.request(requests.iter_mut().collect());
     let [mut responses, mut corrections] = [0; 2].map(|_| vec![Vec::new(); n]);
     let shares = || (0..n).map(|_| Shares::new(set)).collect::<Vec<_>>();
     let (mut ours, mut theirs) = (shares(), shares());
@@ -110,17 +126,17 @@ fn batches(set: &'static Set, n: usize, threads: usize) -> Vec<Vec<u8>> {
         shares,
         response,
     });
-    let responded = p1.respond_all(asked.collect()).unwrap();
+    let responded = p1.respond(asked.collect()).unwrap();
     let answered = requested.into_iter().zip(&responses).zip(&pairs);
     let answered = answered.zip(ours.iter_mut().zip(&mut corrections));
     let answered = answered.map(|(((requested, response), pairs), (shares, correction))| {
         Receiving { requested, response, ots: Some(pairs.pairs()), shares, correction }
     });
-    p0.receive_all(answered.collect()).unwrap();
+    p0.receive(answered.collect()).unwrap();
     let finished = responded.into_iter().zip(&corrections).zip(&mut theirs);
     let finished =
         finished.map(|((responded, correction), shares)| (responded, &**correction, shares));
-    p1.finish_all(finished.collect()).unwrap();
+    p1.finish(finished.collect()).unwrap();
     assert!(ours.iter().zip(&theirs).all(|(ours, theirs)| wrong_in_batch(ours, theirs) == 0));
     let shares: Vec<_> = ours.iter().chain(&theirs).map(flat).collect();
     [requests, responses, corrections, shares].concat()
@@ -140,40 +156,41 @@ fn messages_and_shares_are_the_same_with_any_number_of_threads() {
 }
 
 #[test]
-fn a_used_batch_cannot_be_requested_or_answered_again() {
-    let session = || Session::new(Sid::from_bytes([7; 32]));
-    let join = || {
-        let (one, key_1) = Duplex::new(&session(), &TOY, Direction::InitiatorSends, &seed(1));
-        let (other, key_2) = Duplex::new(&session(), &TOY, Direction::ResponderSends, &seed(2));
-        (one.finish(&key_2).unwrap(), other.finish(&key_1).unwrap())
+fn no_batch_is_requested_twice_and_a_later_one_can_be_the_first() {
+    let session = Session::new(Sid::from_bytes([7; 32]));
+    let requests = |first, n| -> Vec<Vec<u8>> {
+        let [ours, theirs] = [Direction::InitiatorSends, Direction::ResponderSends];
+        let (one, _) = Duplex::new(&session, &TOY, ours, &seed(1), first);
+        let (_, key) = Duplex::new(&session, &TOY, theirs, &seed(2), first);
+        let mut one = one(&key).unwrap();
+        let mut requests = vec![Vec::new(); n];
+        let _ = one.p0.request(requests.iter_mut().collect());
+        requests
     };
-    let behind = Error::from(Usage::ForeignBatch);
-    let (one, other) = join();
-    let one = one.starting_at(6).unwrap().starting_at(6).unwrap();
-    assert_eq!(one.starting_at(5).unwrap_err(), behind);
-    // What is requested or answered is used up as well.
-    let (mut one, mut other) = (join().0, other);
-    let (mut request, mut response) = (Vec::new(), Vec::new());
-    let _ = one.p0.request(&mut request);
-    let (_, keys) = ots(&TOY, 0);
-    let mut shares = Shares::new(&TOY);
-    let _ = other.p1.respond(&request, chosen(&TOY, &keys), &mut shares, &mut response).unwrap();
-    assert_eq!(one.p0.starting_at(0).unwrap_err(), behind);
-    assert_eq!(other.p1.starting_at(0).unwrap_err(), behind);
+    let all = requests(0, 4);
+    for (i, request) in all.iter().enumerate() {
+        assert!(!all[i + 1..].contains(request), "{i}");
+    }
+    // Of the run's batches every other one.
+    assert!(requests(6, 1) == all[3..]);
+    assert!(requests(5, 1) == all[3..]);
 }
 
 /// All that a seed is spent on: the key, and of a batch request, response and shares.
 fn drawn(seeds: [u8; 2], direction: Direction) -> [Vec<u8>; 7] {
     let session = Session::new(Sid::from_bytes([7; 32]));
-    let (one, key_1) = Duplex::new(&session, &TOY, direction, &seed(seeds[0]));
-    let (other, key_2) = Duplex::new(&session, &TOY, direction.reversed(), &seed(seeds[1]));
-    let (mut one, mut other) = (one.finish(&key_2).unwrap(), other.finish(&key_1).unwrap());
+    let (one, key_1) = Duplex::new(&session, &TOY, direction, &seed(seeds[0]), 0);
+    let (other, key_2) = Duplex::new(&session, &TOY, direction.reversed(), &seed(seeds[1]), 0);
+    let (mut one, mut other) = (one(&key_2).unwrap(), other(&key_1).unwrap());
     let (mut request, mut response) = (Vec::new(), Vec::new());
     let (mut ours, mut theirs) = (Shares::new(&TOY), Shares::new(&TOY));
     let (pairs, keys) = ots(&TOY, 0);
-    let requested = one.p0.request(&mut request);
-    let _ = other.p1.respond(&request, chosen(&TOY, &keys), &mut theirs, &mut response).unwrap();
-    one.p0.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut Vec::new()).unwrap();
+    let requested = single::request(&mut one.p0, &mut request);
+    let _ =
+        single::respond(&mut other.p1, &request, chosen(&TOY, &keys), &mut theirs, &mut response)
+            .unwrap();
+    single::receive(&mut one.p0, requested, &response, pairs.pairs(), &mut ours, &mut Vec::new())
+        .unwrap();
     let [a0, b0, a1, b1] = [ours.a(), ours.b(), theirs.a(), theirs.b()].map(<[u8]>::to_vec);
     [key_1, request, response, a0, b0, a1, b1]
 }
@@ -207,10 +224,10 @@ fn one_seed_gives_other_coins_in_the_other_direction() {
 /// Both parties of a run of so many batches from `first` on, all that they have in order: a, b, c.
 fn run(set: &'static Set, first: u64, end: u64) -> [[Vec<u8>; 3]; 2] {
     let session = || Session::new(Sid::from_bytes([7; 32]));
-    let (one, key_1) = Duplex::new(&session(), set, Direction::InitiatorSends, &seed(1));
-    let (other, key_2) = Duplex::new(&session(), set, Direction::ResponderSends, &seed(2));
-    let mut one = one.finish(&key_2).unwrap().starting_at(first).unwrap();
-    let mut other = other.finish(&key_1).unwrap().starting_at(first).unwrap();
+    let (one, key_1) = Duplex::new(&session(), set, Direction::InitiatorSends, &seed(1), first);
+    let (other, key_2) = Duplex::new(&session(), set, Direction::ResponderSends, &seed(2), first);
+    let mut one = one(&key_2).unwrap();
+    let mut other = other(&key_1).unwrap();
     let mut all = [[const { Vec::new() }; 3], [const { Vec::new() }; 3]];
     let mut shares = [Shares::new(set), Shares::new(set)];
     let (mut request, mut response, mut correction) = (Vec::new(), Vec::new(), Vec::new());
@@ -225,14 +242,13 @@ fn run(set: &'static Set, first: u64, end: u64) -> [[Vec<u8>; 3]; 2] {
         } else {
             (&mut other, &mut one, of_other, of_one)
         };
-        let requested = asking.p0.request(&mut request);
+        let requested = single::request(&mut asking.p0, &mut request);
         let responded =
-            answering.p1.respond(&request, chosen(set, &keys), theirs, &mut response).unwrap();
-        asking
-            .p0
-            .receive(requested, &response, Some(pairs.pairs()), ours, &mut correction)
+            single::respond(&mut answering.p1, &request, chosen(set, &keys), theirs, &mut response)
+                .unwrap();
+        single::receive(&mut asking.p0, requested, &response, pairs.pairs(), ours, &mut correction)
             .unwrap();
-        answering.p1.finish(responded, &correction, theirs).unwrap();
+        single::finish(&mut answering.p1, responded, &correction, theirs).unwrap();
         for (all, shares) in all.iter_mut().zip(&shares) {
             let parts = [shares.a(), shares.b(), shares.c()];
             all.iter_mut().zip(parts).for_each(|(all, part)| all.extend_from_slice(part));
@@ -247,11 +263,14 @@ fn any_number_of_triples_of_a_run_is_right() {
         let [ours, theirs] = run(set, 0, 4);
         let w = set.width();
         for n in [0, 1, 7, set.n() - 1, set.n(), set.n() + 1, 4 * set.n() - 3] {
-            let first = |parts: &[Vec<u8>; 3]| parts.each_ref().map(|part| part[..n * w].to_vec());
-            let (ours, theirs) = (first(&ours), first(&theirs));
-            let slices = |x: &'_ [Vec<u8>; 3]| -> [Vec<u8>; 3] { x.clone() };
-            let (x, y) = (slices(&ours), slices(&theirs));
-            assert_eq!(wrong(w, [&x[0], &x[1], &x[2]], [&y[0], &y[1], &y[2]]), 0, "{set:?} {n}");
+            let [ours, theirs] = [&ours, &theirs].map(|parts| {
+                let mut shares = Shares::with(w, n);
+                for (to, from) in shares.parts_mut().into_iter().zip(parts) {
+                    to.copy_from_slice(&from[..n * w]);
+                }
+                shares
+            });
+            assert_eq!(wrong_in_batch(&ours, &theirs), 0, "{set:?} {n}");
         }
     }
 }

@@ -5,3 +5,4 @@ pub(crate) mod faults;
 #[path = "../../ot/tests/support/narrow.rs"]
 pub(crate) mod narrow;
 pub(crate) mod ots;
+pub(crate) mod single;

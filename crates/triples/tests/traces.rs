@@ -5,7 +5,10 @@
 //! These are our own bytes, and no evidence that they are right: that is what vectors are for, which the schoolbook
 //! implementation made. They show that no byte changes unseen, of sets that vectors do not have.
 
-use crate::support::ots::{chosen, ots};
+use crate::support::{
+    ots::{chosen, ots},
+    single,
+};
 use foxtrot_ot::{Backend, Direction, Seed, Session, Sid};
 use foxtrot_triples::{
     Shares,
@@ -28,16 +31,18 @@ fn trace(set: &'static Set, backend: Backend) -> (String, [Shares; 2]) {
     let (mut request, mut response, mut correction) = (Vec::new(), Vec::new(), Vec::new());
     for batch in 0..2 {
         let (pairs, keys) = ots(set, batch);
-        let requested = p0.request(&mut request);
+        let requested = single::request(&mut p0, &mut request);
         assert_eq!(request.len(), set.request_len());
         let responded =
-            p1.respond(&request, chosen(set, &keys), &mut theirs, &mut response).unwrap();
+            single::respond(&mut p1, &request, chosen(set, &keys), &mut theirs, &mut response)
+                .unwrap();
         assert_eq!(response.len(), set.response_len());
-        p0.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut correction).unwrap();
+        single::receive(&mut p0, requested, &response, pairs.pairs(), &mut ours, &mut correction)
+            .unwrap();
         assert_eq!(correction.len(), set.correction_len());
         // A part of all sums wraps around, and not before the correction is all well.
         assert!(set.fix().is_none() || wrong_in_batch(&ours, &theirs) * 10 > set.n());
-        p1.finish(responded, &correction, &mut theirs).unwrap();
+        single::finish(&mut p1, responded, &correction, &mut theirs).unwrap();
         assert_eq!(wrong_in_batch(&ours, &theirs), 0);
         hashers[0].update(&request);
         hashers[0].update(&correction);

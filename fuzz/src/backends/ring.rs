@@ -2,8 +2,9 @@
 
 use foxtrot_kernel::{
     Backend,
-    ring::{Factor, NttPoly, Poly, module768, paper512, vectors},
+    ring::{Factor, NttPoly, Poly, module768, vectors},
 };
+use foxtrot_papers::roted_figure1::ring as paper512;
 
 use super::{Input, Results};
 
@@ -35,23 +36,20 @@ pub(super) fn polynomials(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     }
     ring::<256, 7681, 13, 11, 3>(backend, input, all[2].clone(), &mut results);
     let bytes = input.string(paper512::UNIFORM_BYTES);
-    let uniform = NttPoly::uniform::<{ paper512::BITS }, 1>(backend, &bytes);
-    let [m] = &uniform;
+    let mut uniform = [[paper512::NttPoly::ZERO]];
+    NttPoly::uniform_all::<{ paper512::BITS }, 1>(backend, &bytes, &mut uniform);
+    let [uniform] = uniform;
     let mut usual = [const { NttPoly::ZERO }];
     let public = NttPoly::set_uniform_public::<{ paper512::BITS }, 1>;
     let does = public(backend, &bytes[..paper512::USUAL_BYTES], &mut usual);
     assert!(!does || usual == uniform);
     results.0.push(u8::from(does));
-    let (mut s, mut p, mut k) =
-        (paper512::Factor::ZERO, paper512::NttPoly::ZERO, paper512::Poly::ZERO);
-    s.set_gaussian(backend, &bytes[..1024]);
-    k.set_product_plus(backend, &s, m, &Poly::gaussian(backend, &bytes[..1024]));
+    let mut k = Poly::ZERO;
+    k.set_signed(backend, paper512::gaussian::<2>(&bytes[..1024]));
     results.0.extend(k.coefficients().iter().flat_map(|x| x.to_le_bytes()));
-    p.set_noisy_product(backend, m, &s, &bytes[..1024]);
-    k.set_twice_gaussian(backend, &bytes[..1024]);
-    results.0.extend(k.coefficients().iter().flat_map(|x| x.to_le_bytes()));
-    p.sub_if(backend, bytes[0], m);
-    results.keep(512 * 14 / 8, |to| p.pack::<14>(backend, to));
+    let hints = input.string(64);
+    results.keep(64, |to| paper512::signal(backend, &k, bytes[0], to));
+    results.keep(64, |to| paper512::parities(backend, &k, &hints, to));
     ring::<512, 13313, 14, 11, 1>(backend, input, uniform, &mut results);
     results.0
 }
@@ -63,43 +61,53 @@ fn ring<const N: usize, const Q: u16, const BITS: usize, const ROUNDED: usize, c
     uniform: [NttPoly<N, Q>; K],
     results: &mut Results,
 ) {
-    let noise = Poly::<N, Q>::centred_binomial(backend, &input.string(N / 2));
-    let gaussian = Poly::<N, Q>::gaussian(backend, &input.string(2 * N));
-    let rounded = input.string(N * ROUNDED / 8);
-    let rounded = Poly::<N, Q>::unpack_rounded::<ROUNDED>(backend, &rounded);
-    let unpacked = NttPoly::<N, Q>::unpack::<BITS>(backend, &input.string(N * BITS / 8));
-    let unpacked = unpacked.unwrap_or(NttPoly::ZERO);
-    let (noise_ntt, rounded_ntt) =
-        (noise.clone().into_ntt(backend), rounded.clone().into_ntt(backend));
-    let other = [&noise_ntt, &rounded_ntt, &unpacked];
+    let coefficients = input.string(N);
+    let coefficient = |i: usize| i16::from(coefficients[i].cast_signed());
+    let mut signed = Poly::<N, Q>::ZERO;
+    signed.set_signed(backend, coefficient);
+    let mut unpacked = NttPoly::<N, Q>::ZERO;
+    if unpacked.set_unpacked::<BITS>(backend, &input.string(N * BITS / 8)).is_err() {
+        unpacked = NttPoly::ZERO;
+    }
+    let signed_ntt = signed.clone().into_ntt(backend);
+    let other = [&signed_ntt, &unpacked, &signed_ntt];
     let mut p =
         NttPoly::inner_product(backend, uniform.each_ref(), std::array::from_fn(|k| other[k]));
-    p.add(backend, &rounded_ntt);
+    p.add(backend, &signed_ntt);
     p.sub(backend, &unpacked);
-    p.add_noise(backend, &input.string(N / 2));
+    p.sub_if(backend, coefficients[0], &unpacked);
+    let noise = input.string(N / 2);
+    p.add_noise(backend, &noise);
     let mut factors = [const { Factor::<N, Q>::ZERO }; K];
-    factors.iter_mut().for_each(|factor| factor.set_noise(backend, &input.string(N / 2)));
+    vectors::set_noise(backend, &input.string(K * N / 2), &mut factors);
     let mut product = NttPoly::ZERO;
     product.set_product(backend, factors.each_ref(), uniform.each_ref());
     for ntt in uniform.iter().chain(other).chain([&p, &product]) {
         results.keep(N * BITS / 8, |to| ntt.pack::<BITS>(backend, to));
     }
-    let mut sum = p.into_poly(backend);
-    sum.add(backend, &noise);
-    let mut doubled = sum.clone();
-    doubled.double(backend);
-    let product = product.into_poly(backend);
-    let (hints, coin) = (input.string(N / 8), input.byte());
-    for poly in [&noise, &gaussian, &rounded, &sum, &doubled, &product] {
+    let mut sum = p.clone().into_poly(backend);
+    sum.add(backend, &signed);
+    let (mut of_signed, mut plus) = (Factor::ZERO, Poly::ZERO);
+    of_signed.set_signed(backend, |i| coefficient(i) % 3);
+    plus.set_product_plus(backend, &of_signed, &p, &signed);
+    for poly in [&signed, &sum, &plus, &product.clone().into_poly(backend)] {
         results.0.extend(poly.coefficients().iter().flat_map(|x| x.to_le_bytes()));
-        results.keep(N * ROUNDED / 8, |to| poly.round_and_pack::<ROUNDED>(backend, to));
-        results.keep(N / 8, |to| poly.key_bits(backend, &hints, to));
-        results.keep(N / 8, |to| poly.signal(backend, coin, to));
-        results.keep(N / 8, |to| poly.parities(backend, &hints, to));
+    }
+    let mut room = vectors::Room::<N, 1>::empty();
+    let factor = factors.first_chunk().expect("K is not 0");
+    let hints = input.string(N / 8);
+    for ntt in [signed_ntt, p, product] {
+        let mut ntt = [ntt];
         results.keep(N / 4, |to| {
             let (hints, key) = to.split_at_mut(N / 8);
-            poly.reconcile(backend, hints, key);
+            vectors::reconcile(backend, &mut room, factor, &ntt, &noise, hints, key);
         });
+        let mut rounded = vec![0; N * ROUNDED / 8];
+        vectors::round_noisy::<_, _, ROUNDED>(backend, &mut ntt[0], &noise, &mut rounded);
+        results.keep(N / 8, |to| {
+            vectors::key_bits::<_, _, ROUNDED, 1>(backend, &mut room, factor, &rounded, &hints, to);
+        });
+        results.0.extend(rounded);
     }
 }
 

@@ -54,7 +54,7 @@ fn set_up(
     let (zero, setup) =
         meter.step(P0, || Party::initiator(&session(P0), set, chosen, seed(6), &opening))?;
     meter.sent(P0, setup.len());
-    Ok([zero, meter.step(P1, || one.finish(&setup))?])
+    Ok([zero, meter.step(P1, || one(&setup))?])
 }
 
 /// Batches at once.
@@ -74,7 +74,7 @@ fn run_group(
             used.unwrap_or_else(|| state.set().shares(*size))
         });
         let batches: Vec<_> = shares.zip(&mut corrections[party]).collect();
-        extended.push(meter.step(party, || state.extend_all(batches))?);
+        extended.push(meter.step(party, || state.extend(batches))?);
         corrections[party].iter().for_each(|message| meter.sent(party, message.len()));
     }
     let mut multiplied = Vec::new();
@@ -82,14 +82,14 @@ fn run_group(
         let batches = batches.into_iter().zip(&corrections[1 - party]).zip(&mut products[party]);
         let batches = batches.map(|((batch, received), message)| (batch, &**received, message));
         let batches = batches.collect();
-        multiplied.push(meter.step(party, || parties[party].multiply_all(batches))?);
+        multiplied.push(meter.step(party, || parties[party].multiply(batches))?);
         products[party].iter().for_each(|message| meter.sent(party, message.len()));
     }
     let mut outputs = Vec::new();
     for (party, batches) in multiplied.into_iter().enumerate() {
         let batches = batches.into_iter().zip(products[1 - party].iter().map(Vec::as_slice));
         let batches = batches.collect();
-        outputs.push(meter.step(party, || parties[party].add_all(batches))?);
+        outputs.push(meter.step(party, || parties[party].add(batches))?);
     }
     let [ours, theirs] = [&outputs[P0], &outputs[P1]];
     check(ours.iter().zip(theirs).map(|(ours, theirs)| wrong_in_batch(ours, theirs)).sum())?;

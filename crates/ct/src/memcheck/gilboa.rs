@@ -5,6 +5,7 @@ use foxtrot_ot::{
     Backend, Session, Sid,
     base::{self, Functionality},
     extension::ROWS,
+    tasks::only,
 };
 use foxtrot_triples::gilboa::{Party, Set, registry};
 
@@ -30,19 +31,21 @@ fn run(set: &'static Set, backend: Backend) {
     let (mut zero, mut setup) =
         Party::initiator(&session(), set, chosen, seed(4), &opening).expect("an opening");
     public(&mut setup);
-    let mut one = one.finish(&setup).expect("a set-up");
+    let mut one = one(&setup).expect("a set-up");
 
     let (mut corrections_0, mut corrections_1) = (Vec::new(), Vec::new());
-    let ours = zero.extend(set.shares(N), &mut corrections_0).expect("a batch");
-    let theirs = one.extend(set.shares(N), &mut corrections_1).expect("a batch");
+    let ours = only(zero.extend(vec![(set.shares(N), &mut corrections_0)]).expect("a batch"));
+    let theirs = only(one.extend(vec![(set.shares(N), &mut corrections_1)]).expect("a batch"));
     public(&mut corrections_0);
     public(&mut corrections_1);
     let (mut products_0, mut products_1) = (Vec::new(), Vec::new());
-    let ours = zero.multiply(ours, &corrections_1, &mut products_0).expect("corrections");
-    let theirs = one.multiply(theirs, &corrections_0, &mut products_1).expect("corrections");
+    let ours =
+        only(zero.multiply(vec![(ours, &corrections_1, &mut products_0)]).expect("corrections"));
+    let theirs =
+        only(one.multiply(vec![(theirs, &corrections_0, &mut products_1)]).expect("corrections"));
     public(&mut products_0);
     public(&mut products_1);
-    let ours = zero.add(ours, &products_1).expect("products");
-    let theirs = one.add(theirs, &products_0).expect("products");
-    compare(&ours, &theirs, set.width());
+    let ours = only(zero.add(vec![(ours, &products_1)]).expect("products"));
+    let theirs = only(one.add(vec![(theirs, &products_0)]).expect("products"));
+    compare(&ours, &theirs);
 }

@@ -11,7 +11,10 @@ use foxtrot_kernel::{
         self, Buckets, Challenges, Factors, Layer, Next, Noise, Permutation, Prefix, accumulate,
         accumulate_noise, encode, mark, permutation,
     },
-    ring::{Factor, NttPoly, Poly},
+    ring::{
+        Factor, NttPoly, Poly,
+        vectors::{self, Room},
+    },
 };
 use foxtrot_ot::Backend;
 
@@ -27,7 +30,7 @@ pub(crate) fn checks() -> impl Iterator<Item = Check> {
     };
     [
         named("polynomials of Module768", polynomials::<256, 7681, 13, 128>),
-        named("polynomials of Paper512", polynomials::<512, 13313, 14, 256>),
+        named("polynomials of the paper's ring", polynomials::<512, 13313, 14, 256>),
         named("curve, secret points", curve),
         named("GF(2^64)", products),
         named("GGM trees and the code of silent OT", silent),
@@ -40,9 +43,8 @@ fn polynomials<const N: usize, const Q: u16, const BITS: usize, const NOISE: usi
     backend: Backend,
 ) {
     let bytes: [u8; NOISE] = secrets([0x5b; NOISE]);
-    let mut noise = Poly::<N, Q>::centred_binomial(backend, &bytes);
-    noise.add_noise(backend, &bytes);
-    noise.double(backend);
+    let mut noise = Poly::<N, Q>::ZERO;
+    noise.set_signed(backend, |i| bytes[i % NOISE].cast_signed().into());
     let values = noise.clone().into_ntt(backend);
     let mut p = NttPoly::inner_product(backend, [&values, &values], [&values, &values]);
     p.add(backend, &values);
@@ -52,22 +54,20 @@ fn polynomials<const N: usize, const Q: u16, const BITS: usize, const NOISE: usi
     p.pack::<BITS>(backend, &mut [0; 896][..N / 8 * BITS]);
     let mut k = p.clone().into_poly(backend);
     k.add(backend, &noise);
+    let mut factor = [Factor::<N, Q>::ZERO];
+    factor[0].set_signed(backend, |i| (bytes[i / 2 % NOISE] & 1).cast_signed().into());
+    k.set_product_plus(backend, &factor[0], &values, &noise);
+    vectors::set_noise(backend, &bytes, &mut factor);
+    p.set_product(backend, factor.each_ref(), [&values]);
+    let (mut room, mut values) = (Room::<N, 1>::empty(), [values]);
     let (mut rounded, mut hints, mut key) = ([0; 704], [0; 64], [0; 64]);
     let (rounded, hints, key) =
         (&mut rounded[..N / 8 * 11], &mut hints[..N / 8], &mut key[..N / 8]);
-    k.round_and_pack::<11>(backend, rounded);
-    k = Poly::unpack_rounded::<11>(backend, rounded);
-    k.reconcile(backend, hints, key);
-    k.key_bits(backend, hints, key);
-    k.signal(backend, bytes[0], hints);
-    k.parities(backend, hints, key);
-    let gaussian = Poly::<N, Q>::gaussian(backend, &bytes.repeat(4));
-    k.add(backend, &gaussian);
-    let mut factor = Factor::<N, Q>::ZERO;
-    factor.set_noise(backend, &bytes);
-    p = NttPoly::ZERO;
-    p.set_product(backend, [&factor], [&values]);
-    black_box((&k, &p.into_poly(backend)));
+    vectors::reconcile(backend, &mut room, &factor, &values, &bytes, hints, key);
+    vectors::round_noisy::<_, _, 11>(backend, &mut values[0], &bytes, rounded);
+    vectors::key_bits::<_, _, 11, 1>(backend, &mut room, &factor, rounded, hints, key);
+    k.bits(backend, hints, key, |x, mask| x ^ mask);
+    black_box((&k, &p.into_poly(backend), key));
 }
 
 fn curve(backend: Backend) {

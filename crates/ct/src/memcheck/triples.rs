@@ -1,12 +1,12 @@
 //! Multiplication triples.
 
 use foxtrot_kernel::memcheck::{public, secret};
-use foxtrot_ot::{Backend, Bits, Direction, Seed, ideal};
+use foxtrot_ot::{Backend, Bits, Direction, Seed, ideal, tasks::only};
 use foxtrot_triples::{
     Shares,
     params::{self, Set},
-    rlwe::{Chosen, P0, P1},
-    wrong,
+    rlwe::{Answering, Chosen, P0, P1, Receiving},
+    wrong_in_batch,
 };
 
 use super::{Check, seed, session};
@@ -36,25 +36,30 @@ fn run(set: &'static Set, backend: Backend) {
 
     let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
     let (mut request, mut response, mut correction) = (Vec::new(), Vec::new(), Vec::new());
-    let requested = p0.request(&mut request);
+    let requested = only(p0.request(vec![&mut request]));
     public(&mut request);
-    let responded = p1.respond(&request, ots, &mut theirs, &mut response).expect("a request");
+    let (shares, answer) = (&mut theirs, &mut response);
+    let batch = Answering { request: &request, ots, shares, response: answer };
+    let responded = only(p1.respond(vec![batch]).expect("a request"));
     public(&mut response);
-    p0.receive(requested, &response, Some(&pairs), &mut ours, &mut correction).expect("a response");
+    let (ots, shares, corrects) = (Some(&*pairs), &mut ours, &mut correction);
+    let batch = Receiving { requested, response: &response, ots, shares, correction: corrects };
+    p0.receive(vec![batch]).expect("a response");
     public(&mut correction);
-    p1.finish(responded, &correction, &mut theirs).expect("a correction");
-    compare(&ours, &theirs, set.width());
+    p1.finish(vec![(responded, &correction, &mut theirs)]).expect("a correction");
+    compare(&ours, &theirs);
 }
 
 /// Checks that no triple is wrong.
-pub(super) fn compare(ours: &Shares, theirs: &Shares, width: usize) {
-    let parts = |shares: &Shares| {
-        [shares.a(), shares.b(), shares.c()].map(|part| {
-            let mut part = part.to_vec();
-            public(&mut part);
-            part
-        })
-    };
-    let ([a0, b0, c0], [a1, b1, c1]) = (parts(ours), parts(theirs));
-    assert_eq!(wrong(width, [&a0, &b0, &c0], [&a1, &b1, &c1]), 0);
+pub(super) fn compare(ours: &Shares, theirs: &Shares) {
+    let [ours, theirs] = [ours, theirs].map(|shares| {
+        let mut revealed = Shares::with(shares.width(), shares.len());
+        let parts = [shares.a(), shares.b(), shares.c()];
+        for (to, from) in revealed.parts_mut().into_iter().zip(parts) {
+            to.copy_from_slice(from);
+            public(to);
+        }
+        revealed
+    });
+    assert_eq!(wrong_in_batch(&ours, &theirs), 0);
 }

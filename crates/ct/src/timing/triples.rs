@@ -2,12 +2,12 @@
 
 use std::{hint::black_box, time::Instant};
 
-use foxtrot_ot::{Backend, Session, Sid, extension::ROWS, ideal};
+use foxtrot_ot::{Backend, Session, Sid, extension::ROWS, ideal, tasks::only};
 use foxtrot_triples::{
     Shares, bits,
     gilboa::{self, DEFAULT_K},
     params::{Set, TOY, TOY_LIFT},
-    rlwe::{P0, P1},
+    rlwe::{Answering, P0, P1, Receiving},
 };
 
 use super::{Step, nanoseconds, secret_seed, seed, session};
@@ -53,19 +53,22 @@ fn rlwe(set: &'static Set, timed: usize) -> Step {
 
         let start = Instant::now();
         let (mut p0, key) = P0::new(session(backend, set.name()), set, first);
-        let requested = p0.request(&mut request);
+        let requested = only(p0.request(vec![&mut request]));
         times[0] += nanoseconds(start);
         let start = Instant::now();
         let mut p1 = P1::new(session(backend, set.name()), set, &key, second).expect("a key");
-        let responded = p1.respond(&request, ots, &mut theirs, &mut response).expect("a request");
+        let (shares, answer) = (&mut theirs, &mut response);
+        let batch = Answering { request: &request, ots, shares, response: answer };
+        let responded = only(p1.respond(vec![batch]).expect("a request"));
         times[1] += nanoseconds(start);
         let start = Instant::now();
-        let received =
-            p0.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut correction);
+        let (ots, shares, corrects) = (Some(pairs.pairs()), &mut ours, &mut correction);
+        let batch = Receiving { requested, response: &response, ots, shares, correction: corrects };
+        let received = p0.receive(vec![batch]);
         times[0] += nanoseconds(start);
         received.expect("a response");
         let start = Instant::now();
-        p1.finish(responded, &correction, &mut theirs).expect("a correction");
+        p1.finish(vec![(responded, &correction, &mut theirs)]).expect("a correction");
         times[1] += nanoseconds(start);
         black_box((&ours, &theirs));
         times[timed]
@@ -92,19 +95,20 @@ fn from_ot(set: &'static gilboa::Set, timed: usize) -> Step {
         let start = Instant::now();
         let (mut zero, setup) =
             gilboa::Party::initiator(&session, set, chosen, first, &opening).expect("an opening");
-        let ours = zero.extend(set.shares(N), &mut from_zero).expect("a batch");
+        let ours = only(zero.extend(vec![(set.shares(N), &mut from_zero)]).expect("a batch"));
         time(0, start);
         let start = Instant::now();
-        let mut one = one.finish(&setup).expect("a set-up");
-        let theirs = one.extend(set.shares(N), &mut from_one).expect("a batch");
-        let theirs = one.multiply(theirs, &from_zero, &mut of_one).expect("corrections");
+        let mut one = one(&setup).expect("a set-up");
+        let theirs = only(one.extend(vec![(set.shares(N), &mut from_one)]).expect("a batch"));
+        let theirs =
+            only(one.multiply(vec![(theirs, &from_zero, &mut of_one)]).expect("corrections"));
         time(1, start);
         let start = Instant::now();
-        let ours = zero.multiply(ours, &from_one, &mut of_zero).expect("corrections");
-        let ours = zero.add(ours, &of_one).expect("products");
+        let ours = only(zero.multiply(vec![(ours, &from_one, &mut of_zero)]).expect("corrections"));
+        let ours = only(zero.add(vec![(ours, &of_one)]).expect("products"));
         time(0, start);
         let start = Instant::now();
-        let theirs = one.add(theirs, &of_zero).expect("products");
+        let theirs = only(one.add(vec![(theirs, &of_zero)]).expect("products"));
         time(1, start);
         black_box((&ours, &theirs));
         times[timed]

@@ -15,16 +15,19 @@ pub(super) fn of<T>(slice: &[T], i: usize) -> &T {
     if slice.len() == 1 { &slice[0] } else { &slice[i] }
 }
 
-/// # Panics
-/// Unless there is one for each of the batch, or one for all.
+/// Panics unless there is one for each of the batch, or one for all.
 pub(super) fn check(len: usize, n: usize) {
     assert!(len == n || len == 1, "one for each of the batch, or one for all");
 }
 
-/// # Panics
-/// Unless there is one for each of the batch.
+/// Panics unless there is one for each of the batch.
 pub(super) fn check_each(len: usize, n: usize) {
     assert_eq!(len, n, "one for each of the batch");
+}
+
+/// Panics unless there is a bit for each of the batch.
+pub(super) fn check_bits(bits: &[u8], n: usize) {
+    assert!(bits.len() >= n.div_ceil(8), "a bit for each");
 }
 
 /// Collects the value of each element from `start` on of a batch of n, one per lane; lanes behind the

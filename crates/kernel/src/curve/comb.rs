@@ -52,23 +52,16 @@ impl Drop for Comb<'_> {
 }
 
 impl<'a> Table<'a> {
-    /// The length of a table, which takes 50 kB.
+    /// The length of a table's memory, 50 kB.
     pub const LEN: usize = ODD + 1;
 
     /// Prepares a point.
-    ///
-    /// # Panics
-    /// Unless the memory has [`Table::LEN`] places.
     #[must_use]
     pub fn new(backend: Backend, point: &Point, memory: &'a mut [Sixteen]) -> Self {
         Self(Comb::new(backend, point, &TWICE_D, whole(memory)))
     }
 
-    /// k·P for the scalars k, one for each of `out`. Scalars are 256 bits, and are reduced modulo
-    /// nothing.
-    ///
-    /// # Panics
-    /// Unless there is a scalar for each.
+    /// k·P for the scalars k, one for each of `out`.
     pub fn mul(&self, backend: Backend, scalars: &[[u8; 32]], out: &mut [Point]) {
         batch::check_each(scalars.len(), out.len());
         dispatch!(backend, f => self.multiples(f, scalars, out));
@@ -96,16 +89,13 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> TwinTable<'a> {
-    /// The length of a table of both curves, which takes 100 kB.
+    /// The length of the memory of both curves' tables, 100 kB.
     pub const LEN: usize = 2 * Table::LEN;
 
     /// Prepares the points with these x-coordinates, the first on the curve and the second on the
     /// twist; or `None` if they are not there. They are public: time depends on the answer.
     ///
     /// Bit 255 is ignored, and an x-coordinate may be p or above.
-    ///
-    /// # Panics
-    /// Unless the memory has [`TwinTable::LEN`] places.
     #[must_use]
     pub fn new(
         backend: Backend,
@@ -128,12 +118,7 @@ impl<'a> TwinTable<'a> {
 
     /// The x-coordinate, 0 for the point at infinity, of k·P_b for scalars k and bits b, packed least
     /// significant first, one of each for each of `out`: b tells whether it is the point of the
-    /// twist. Scalars are 256 bits, and are reduced modulo nothing.
-    ///
-    /// Neither time nor addresses depend on the bits.
-    ///
-    /// # Panics
-    /// Unless there is a scalar for each, or if there are too few bits.
+    /// twist.
     pub fn mul(
         &self,
         backend: Backend,
@@ -142,7 +127,7 @@ impl<'a> TwinTable<'a> {
         out: &mut [[u8; 32]],
     ) {
         batch::check_each(scalars.len(), out.len());
-        assert!(on_twist.len() >= out.len().div_ceil(8), "a bit for each");
+        batch::check_bits(on_twist, out.len());
         dispatch!(
             backend, f => self.multiples(f, scalars, on_twist, out));
     }

@@ -11,9 +11,6 @@ use crate::Backend;
 /// The x-coordinates of the points to which the strings map, on the curve: the u of
 /// `map_to_curve_elligator2_curve25519` of RFC 9380, section 6.7.1. Bit 255 is ignored, and the rest
 /// may be p or above. The points are of the whole group.
-///
-/// # Panics
-/// Unless there is a string for each.
 pub fn map(backend: Backend, strings: &[[u8; 32]], out: &mut [[u8; 32]]) {
     batch::check_each(strings.len(), out.len());
     dispatch!(backend, f => map_each(f, strings, out));
@@ -27,9 +24,6 @@ pub fn map(backend: Backend, strings: &[[u8; 32]], out: &mut [[u8; 32]]) {
 /// of ±v. Three bits of a coin choose: bit 0 between ±v, bit 1 between ±r, and bit 2 is bit 255 of the
 /// string. For a uniform point of the whole curve and a uniform coin the string, if there is one, is
 /// uniform but for 2⁻²⁵⁰; so the coin must be drawn anew with the point when there is none.
-///
-/// # Panics
-/// Unless there are an x-coordinate and a coin for each, or if there is no room for the bits.
 pub fn inverse(
     backend: Backend,
     points: &[[u8; 32]],
@@ -39,7 +33,7 @@ pub fn inverse(
 ) {
     batch::check_each(points.len(), out.len());
     batch::check_each(coins.len(), out.len());
-    assert!(found.len() >= out.len().div_ceil(8), "a bit for each");
+    batch::check_bits(found, out.len());
     dispatch!(
         backend, f => inverse_each(f, points, coins, out, found));
 }

@@ -9,10 +9,7 @@ use crate::Backend;
 /// packed least significant first, is 0, and of [`TWIST_GENERATOR`] where it is 1. Scalars are 255
 /// bits, reduced modulo nothing; bit 255 must be 0.
 ///
-/// Neither time nor addresses depend on scalars and bits, but the first call makes a table.
-///
-/// # Panics
-/// Unless there is a scalar for each of `out`, or if there are too few bits.
+/// The first call makes a table.
 pub fn mul_generators(
     backend: Backend,
     scalars: &[[u8; 32]],
@@ -37,12 +34,7 @@ pub fn mul_generators(
     }
 }
 
-/// k·B for [`Point::BASE`] and scalars k of 256 bits, reduced modulo nothing.
-///
-/// Neither time nor addresses depend on the scalars, but the first call makes a table.
-///
-/// # Panics
-/// Unless there is a scalar for each of `out`.
+/// k·B for [`Point::BASE`] and scalars k. The first call makes a table.
 pub fn mul_base(backend: Backend, scalars: &[[u8; 32]], out: &mut [Point]) {
     #[cfg(feature = "std")]
     {

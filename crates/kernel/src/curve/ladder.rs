@@ -19,9 +19,6 @@ struct Projective<E> {
 /// k·P for scalars k and points P, one for each of `out`, or one of them for all: its x-coordinate,
 /// 0 for the point at infinity. Scalars are 255 bits, not clamped, bit 255 is ignored. So it is in
 /// points, which are on the curve or on the twist, and may be above p.
-///
-/// # Panics
-/// If there are more or fewer scalars or points than that.
 pub fn mul(backend: Backend, scalars: &[[u8; 32]], points: &[[u8; 32]], out: &mut [[u8; 32]]) {
     batch::check(scalars.len(), out.len());
     batch::check(points.len(), out.len());
@@ -31,11 +28,6 @@ pub fn mul(backend: Backend, scalars: &[[u8; 32]], points: &[[u8; 32]], out: &mu
 
 /// k·P_b for scalars k, one for each of `out` or one for all, and bits b, packed least significant
 /// first: which of two points each scalar multiplies. Otherwise as [`mul`].
-///
-/// Neither time nor addresses depend on the bits.
-///
-/// # Panics
-/// If there are more or fewer scalars than that, or too few bits.
 pub fn mul_either(
     backend: Backend,
     scalars: &[[u8; 32]],
@@ -44,7 +36,7 @@ pub fn mul_either(
     out: &mut [[u8; 32]],
 ) {
     batch::check(scalars.len(), out.len());
-    assert!(choices.len() >= out.len().div_ceil(8), "a choice for each");
+    batch::check_bits(choices, out.len());
     dispatch!(
         backend, f => each(
             f,

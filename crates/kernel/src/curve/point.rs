@@ -96,9 +96,6 @@ fn lanes<F: Field>(_: F) -> usize {
 }
 
 /// a + b for points a and b, one for each of `out`, or one of them for all.
-///
-/// # Panics
-/// If there are more or fewer than that.
 pub fn add(backend: Backend, a: &[Point], b: &[Point], out: &mut [Point]) {
     batch::check(a.len(), out.len());
     batch::check(b.len(), out.len());
@@ -106,9 +103,6 @@ pub fn add(backend: Backend, a: &[Point], b: &[Point], out: &mut [Point]) {
 }
 
 /// a − b for points a and b, one for each of `out`, or one of them for all.
-///
-/// # Panics
-/// If there are more or fewer than that.
 pub fn sub(backend: Backend, a: &[Point], b: &[Point], out: &mut [Point]) {
     batch::check(a.len(), out.len());
     batch::check(b.len(), out.len());
@@ -129,15 +123,11 @@ fn sums<F: Field>(f: F, a: &[Point], b: &[Point], out: &mut [Point], negative: b
 }
 
 /// Selects one of two points for each of `out`: the second where the bit is 1. `zero` and `one` have a point
-/// for each output or one for all; bits are packed least significant first. Neither time nor addresses
-/// depend on the bits.
-///
-/// # Panics
-/// If there are more or fewer points than that, or too few bits.
+/// for each output or one for all.
 pub fn select(backend: Backend, choices: &[u8], zero: &[Point], one: &[Point], out: &mut [Point]) {
     batch::check(zero.len(), out.len());
     batch::check(one.len(), out.len());
-    assert!(choices.len() >= out.len().div_ceil(8), "a bit for each");
+    batch::check_bits(choices, out.len());
     dispatch!(backend, f => each(f, out, inlined!(|start, n| {
         let second = super::field::mask(f, &batch::bits(f, start, n, choices));
         Extended::select(f, second, load(f, start, n, one), load(f, start, n, zero))
@@ -154,11 +144,7 @@ pub fn mul_by_cofactor(backend: Backend, points: &mut [Point]) {
     });
 }
 
-/// k·P for scalars k and points P, one for each of `out`, or one of them for all. Scalars are 256
-/// bits, and are reduced modulo nothing.
-///
-/// # Panics
-/// If there are more or fewer scalars or points than that.
+/// k·P for scalars k and points P, one for each of `out`, or one of them for all.
 pub fn mul(backend: Backend, scalars: &[[u8; 32]], points: &[Point], out: &mut [Point]) {
     batch::check(scalars.len(), out.len());
     batch::check(points.len(), out.len());
@@ -170,11 +156,8 @@ pub fn mul(backend: Backend, scalars: &[[u8; 32]], points: &[Point], out: &mut [
 }
 
 /// Sets bit i, packed least significant first, if point i is the identity, and clears it if not.
-///
-/// # Panics
-/// If there is no room for the bits.
 pub fn is_identity(backend: Backend, points: &[Point], out: &mut [u8]) {
-    assert!(out.len() >= points.len().div_ceil(8), "a bit for each");
+    batch::check_bits(out, points.len());
     let n = points.len();
     dispatch!(backend, f => for start in (0..n).step_by(lanes(f)) {
         let Extended { x, y, z, .. } = load(f, start, n, points);
@@ -185,9 +168,6 @@ pub fn is_identity(backend: Backend, points: &[Point], out: &mut [u8]) {
 }
 
 /// The encodings of RFC 8032, section 5.1.2: y below p, and the parity of x in bit 255.
-///
-/// # Panics
-/// Unless there is a point for each.
 pub fn compress(backend: Backend, points: &[Point], out: &mut [[u8; 32]]) {
     batch::check_each(points.len(), out.len());
     dispatch!(backend, f => compress_each(f, points, out));
@@ -218,9 +198,6 @@ fn compress_each<F: Field>(f: F, points: &[Point], out: &mut [[u8; 32]]) {
 ///
 /// # Errors
 /// [`Invalid`] if an encoding is none; then `out` is undefined.
-///
-/// # Panics
-/// Unless there is an encoding for each.
 pub fn decompress(
     backend: Backend,
     encodings: &[[u8; 32]],

@@ -19,9 +19,6 @@ use super::{
 use crate::Backend;
 
 /// The encodings of the points' classes: `Encode`, section 4.3.2.
-///
-/// # Panics
-/// Unless there is a point for each.
 pub fn encode(backend: Backend, points: &[Point], out: &mut [[u8; 32]]) {
     batch::check_each(points.len(), out.len());
     dispatch!(backend, f => encode_each(f, points, out));
@@ -31,9 +28,6 @@ pub fn encode(backend: Backend, points: &[Point], out: &mut [[u8; 32]]) {
 ///
 /// # Errors
 /// [`Invalid`] if an encoding is none; then `out` is undefined.
-///
-/// # Panics
-/// Unless there is an encoding for each.
 pub fn decode(backend: Backend, encodings: &[[u8; 32]], out: &mut [Point]) -> Result<(), Invalid> {
     batch::check_each(encodings.len(), out.len());
     dispatch!(backend, f => decode_each(f, encodings, out))
@@ -41,9 +35,6 @@ pub fn decode(backend: Backend, encodings: &[[u8; 32]], out: &mut [Point]) -> Re
 
 /// Points from uniform strings, as of a hash; their classes are uniform: the element derivation of
 /// section 4.3.4.
-///
-/// # Panics
-/// Unless there is a string for each.
 pub fn from_uniform(backend: Backend, strings: &[[u8; 64]], out: &mut [Point]) {
     batch::check_each(strings.len(), out.len());
     dispatch!(backend, f => point::each(f, out, inlined!(|start, n| {

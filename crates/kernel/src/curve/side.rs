@@ -10,11 +10,8 @@ use crate::Backend;
 /// Sets bit i, packed least significant first, if x-coordinate i is that of a point of the curve, and
 /// clears it if it is one of the twist; 0 is both, and counts as one of the curve. Bit 255 of an
 /// x-coordinate is ignored, and it may be p or above.
-///
-/// # Panics
-/// If there is no room for the bits.
 pub fn on_curve(backend: Backend, points: &[[u8; 32]], out: &mut [u8]) {
-    assert!(out.len() >= points.len().div_ceil(8), "a bit for each");
+    batch::check_bits(out, points.len());
     dispatch!(backend, f => sides(f, points, out));
 }
 

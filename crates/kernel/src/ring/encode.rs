@@ -215,6 +215,18 @@ mod tests {
         check::<13313, 12>();
     }
 
+    /// The samples of `crates/ot/tests/vectors/roted.json`, which `reference/` generated.
+    #[test]
+    fn samples_are_rounded_and_unrounded_as_in_the_test_vectors() {
+        let samples = [[0, 0, 0], [1, 0, 0], [2, 1, 4], [5, 1, 4], [6, 2, 8], [3839, 1024, 3841]];
+        let others = [[3840, 1024, 3841], [3841, 1024, 3841], [7677, 2047, 7677]];
+        let last = [[7678, 2047, 7677], [7679, 2047, 7677], [7680, 0, 0]];
+        for [x, rounded, back] in samples.into_iter().chain(others).chain(last) {
+            assert_eq!(round::<7681, 11>(x), rounded);
+            assert_eq!(unround::<7681, 11>(rounded), back);
+        }
+    }
+
     #[test]
     fn both_sides_agree_on_the_bit_when_they_are_close() {
         fn check<const Q: u16>() {

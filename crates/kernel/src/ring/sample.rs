@@ -138,45 +138,19 @@ fn ones_where_shifted<const LINE: usize>(word: u32) -> u32 {
     opaque(((word << (15 - LINE)).cast_signed() >> 31).cast_unsigned())
 }
 
-/// Samples from a public string: candidates are tried one after another. Returns whether there were
-/// enough; if not, the output has no meaning.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
-    bytes: &[u8],
-    polys: &mut [u16],
-) -> bool {
-    check::<N, BITS, K>(bytes);
-    let mut filled = 0;
-    for group in bytes.chunks_exact(BITS) {
-        let mut candidates = [0; 8];
-        unpack::<BITS>(group, &mut candidates);
-        if let Some(window) = polys.get_mut(filled..).and_then(<[u16]>::first_chunk_mut::<8>) {
-            filled += keep::<Q>(candidates, window);
-            continue;
-        }
-        for x in candidates {
-            if filled == polys.len() {
-                return true;
-            }
-            polys[filled] = x;
-            filled += usize::from(x < Q);
-        }
-    }
-    filled == polys.len()
-}
-
-/// The next N candidates below Q of a public string, from that one on. Returns the one after the last, unless there are too few.
+/// Samples from a public string: candidates are tried one after another, from that one on. Returns the one after the last,
+/// unless there are too few; then the output has no meaning.
 #[inline(never)]
-pub(super) fn uniform_public_from<const N: usize, const Q: u16, const BITS: usize>(
+pub(super) fn uniform_public<const Q: u16, const BITS: usize>(
     bytes: &[u8],
     candidate: usize,
-    poly: &mut [u16; N],
+    out: &mut [u16],
 ) -> Option<usize> {
     let (mut filled, mut skipped, mut at) = (0, candidate % 8, candidate / 8 * 8);
     for group in bytes.chunks_exact(BITS).skip(candidate / 8) {
         // Unpacked in either case, so that they stay in registers in the first.
         let mut candidates = [0; 8];
-        match poly.get_mut(filled..).and_then(<[u16]>::first_chunk_mut::<8>) {
+        match out.get_mut(filled..).and_then(<[u16]>::first_chunk_mut::<8>) {
             Some(window) if skipped == 0 => {
                 unpack::<BITS>(group, &mut candidates);
                 filled += keep::<Q>(candidates, window);
@@ -184,17 +158,17 @@ pub(super) fn uniform_public_from<const N: usize, const Q: u16, const BITS: usiz
             _ => {
                 unpack::<BITS>(group, &mut candidates);
                 for (k, &x) in candidates.iter().enumerate().skip(skipped) {
-                    if filled == N {
+                    if filled == out.len() {
                         return Some(at + k);
                     }
-                    poly[filled] = x;
+                    out[filled] = x;
                     filled += usize::from(x < Q);
                 }
             }
         }
         (skipped, at) = (0, at + 8);
     }
-    (filled == N).then_some(at)
+    (filled == out.len()).then_some(at)
 }
 
 /// Writes the candidates below Q to the beginning of the window, and others behind them; returns their number.

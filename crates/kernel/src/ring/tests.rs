@@ -45,12 +45,80 @@ fn multiplies_as_the_ring<const N: usize, const Q: u16>(backend: Backend) {
     }
 }
 
+/// Noise in plain Rust.
+fn noise<const N: usize, const Q: u16>(bytes: &[u8]) -> Poly<N, Q> {
+    let mut noise = Poly::ZERO;
+    sample::centred_binomial::<N, Q>(bytes, &mut noise.0);
+    noise
+}
+
+/// Rounds to 11 bits and packs, in plain Rust.
+fn rounded<const N: usize, const Q: u16>(poly: &Poly<N, Q>) -> Vec<u8> {
+    let mut bytes = vec![0; N / 8 * 11];
+    encode::pack::<11>(&poly.0.map(encode::round::<Q, 11>), &mut bytes);
+    bytes
+}
+
+/// The inverse of [`rounded`], up to the rounding error.
+fn unrounded(bytes: &[u8]) -> module768::Poly {
+    let mut values = [0; 256];
+    encode::unpack::<11>(bytes, &mut values);
+    Poly(values.map(encode::unround::<7681, 11>))
+}
+
+/// The key bits under given hints, in plain Rust.
+fn key_under(poly: &module768::Poly, hints: &[u8; 32]) -> [u8; 32] {
+    let (mut key, hint) = ([0; 32], |k: usize| u16::from(hints[k / 8] >> (k % 8) & 1));
+    encode::pack_bits(|k| encode::key_bit::<7681>(poly.0[k], hint(k)), &mut key);
+    key
+}
+
+/// The hints and the key bits under them, in plain Rust.
+fn hints_and_key(poly: &module768::Poly) -> ([u8; 32], [u8; 32]) {
+    let mut hints = [0; 32];
+    encode::pack_bits(|k| encode::hint::<7681>(poly.0[k]), &mut hints);
+    (hints, key_under(poly, &hints))
+}
+
+/// The factor 1, as noise.
+fn one(backend: Backend) -> [module768::Factor; 1] {
+    let (mut one, mut bytes) = ([Factor::ZERO], [0; 128]);
+    bytes[0] = 1;
+    vectors::set_noise(backend, &bytes, &mut one);
+    one
+}
+
+/// [`rounded`], as protocols do it.
+fn round(backend: Backend, poly: &module768::Poly) -> Vec<u8> {
+    let (mut values, mut bytes) = (poly.clone().into_ntt(backend), vec![0; 352]);
+    vectors::round_noisy::<256, 7681, 11>(backend, &mut values, &[0; 128], &mut bytes);
+    bytes
+}
+
+/// [`hints_and_key`], as protocols do it.
+fn reconcile(backend: Backend, poly: &module768::Poly) -> ([u8; 32], [u8; 32]) {
+    let (mut room, values) = (vectors::Room::<256, 1>::empty(), [poly.clone().into_ntt(backend)]);
+    let (mut hints, mut key) = ([0; 32], [0; 32]);
+    let (one, none) = (one(backend), [0; 128]);
+    vectors::reconcile(backend, &mut room, &one, &values, &none, &mut hints, &mut key);
+    (hints, key)
+}
+
+/// [`key_under`], as protocols do it: of 13 bits each coefficient is what some value is unrounded to.
+fn key_bits(backend: Backend, poly: &module768::Poly, hints: &[u8; 32]) -> [u8; 32] {
+    let (mut bytes, mut key) = ([0; 416], [0; 32]);
+    encode::pack::<13>(&poly.0.map(encode::round::<7681, 13>), &mut bytes);
+    let mut room = vectors::Room::empty();
+    vectors::key_bits::<_, _, 13, 1>(backend, &mut room, &one(backend), &bytes, hints, &mut key);
+    key
+}
+
 fn products_with_a_factor_are_those_of_the_ring<const N: usize, const Q: u16>(backend: Backend) {
     for pattern in [0x00, 0x33, 0xcc, 0x5a, 0xe1] {
         let bytes: Vec<u8> = (0..N / 2).map(|i| pattern ^ u8::try_from(i % 241).unwrap()).collect();
-        let noise = Poly::<N, Q>::centred_binomial(backend, &bytes);
+        let noise = noise::<N, Q>(&bytes);
         let mut factor = Factor::<N, Q>::ZERO;
-        factor.set_noise(backend, &bytes);
+        vectors::set_noise(backend, &bytes, core::array::from_mut(&mut factor));
         for a in special_polynomials::<N, Q>() {
             let expected = schoolbook::<N, Q>(&noise.0, &a.0);
             let a = a.into_ntt(backend);
@@ -60,13 +128,12 @@ fn products_with_a_factor_are_those_of_the_ring<const N: usize, const Q: u16>(ba
             added.add_product(backend, &factor, &a);
             twice.add(backend, &values);
             assert_eq!(added, twice);
-            let mut rounded = [vec![0; N / 8 * 11], vec![0; N / 8 * 11]];
-            vectors::round_noisy::<N, Q, 11>(backend, &mut values.clone(), &bytes, &mut rounded[0]);
+            let mut noisy = vec![0; N / 8 * 11];
+            vectors::round_noisy::<N, Q, 11>(backend, &mut values.clone(), &bytes, &mut noisy);
             let mut product = values.into_poly(backend);
             assert_eq!(product.0, expected);
-            product.add_noise(backend, &bytes);
-            product.round_and_pack::<11>(backend, &mut rounded[1]);
-            assert_eq!(rounded[0], rounded[1]);
+            product.add(backend, &noise);
+            assert_eq!(noisy, rounded(&product));
             for c in special_polynomials::<N, Q>() {
                 let (mut plus, mut sum) = (Poly::ZERO, Poly(expected));
                 plus.set_product_plus(backend, &factor, &a, &c);
@@ -77,18 +144,15 @@ fn products_with_a_factor_are_those_of_the_ring<const N: usize, const Q: u16>(ba
     }
 }
 
-fn noise_is_added_alike_to_coefficients_and_values<const N: usize, const Q: u16>(backend: Backend) {
+fn noise_is_added_to_coefficients_and_to_values<const N: usize, const Q: u16>(backend: Backend) {
     let bytes: Vec<u8> = (0..N / 2).map(|i| u8::try_from(i * 7 % 256).unwrap()).collect();
-    let noise = Poly::<N, Q>::centred_binomial(backend, &bytes);
+    let noise = noise::<N, Q>(&bytes);
     for poly in special_polynomials::<N, Q>() {
         let mut expected = poly.clone();
         expected.add(backend, &noise);
-        let mut values = poly.clone().into_ntt(backend);
+        let mut values = poly.into_ntt(backend);
         values.add_noise(backend, &bytes);
         assert_eq!(values.into_poly(backend), expected);
-        let mut coefficients = poly;
-        coefficients.add_noise(backend, &bytes);
-        assert_eq!(coefficients, expected);
     }
 }
 
@@ -100,23 +164,20 @@ fn every_coefficient() -> impl Iterator<Item = Poly<256, 7681>> {
 
 fn rounding_and_hints_are_the_portable_ones_at_every_coefficient(backend: Backend) {
     for poly in every_coefficient() {
-        let everything = |backend| {
-            let (mut rounded, mut hints) = ([0; 352], [0; 32]);
-            let mut keys = [[0; 32]; 4];
-            poly.round_and_pack::<11>(backend, &mut rounded);
-            poly.reconcile(backend, &mut hints, &mut keys[0]);
-            poly.key_bits(backend, &hints, &mut keys[1]);
-            poly.key_bits(backend, &[0x00; 32], &mut keys[2]);
-            poly.key_bits(backend, &[0xff; 32], &mut keys[3]);
-            (rounded, hints, keys)
-        };
-        assert_eq!(everything(backend), everything(Backend::PORTABLE));
+        assert_eq!(round(backend, &poly), rounded(&poly));
+        let (hints, key) = reconcile(backend, &poly);
+        assert_eq!((hints, key), hints_and_key(&poly));
+        for hints in [hints, [0x00; 32], [0xff; 32]] {
+            assert_eq!(key_bits(backend, &poly, &hints), key_under(&poly, &hints));
+        }
     }
     for block in 0..8 {
         let bytes: Vec<u8> =
             (0..352).map(|i| u8::try_from(i * (block + 1) % 256).unwrap()).collect();
-        let unpack = |backend| Poly::<256, 7681>::unpack_rounded::<11>(backend, &bytes);
-        assert_eq!(unpack(backend), unpack(Backend::PORTABLE));
+        let (mut room, mut key, hints) = (vectors::Room::empty(), [0; 32], [0x5a; 32]);
+        let one = one(backend);
+        vectors::key_bits::<_, _, 11, 1>(backend, &mut room, &one, &bytes, &hints, &mut key);
+        assert_eq!(key, key_under(&unrounded(&bytes), &hints));
     }
 }
 
@@ -176,13 +237,15 @@ fn encodings_round_trip_and_are_strict(backend: Backend) {
     let poly = NttPoly::<256, 7681>(core::array::from_fn(|i| 7680 - u16::try_from(i).unwrap()));
     let mut bytes = [0; 416];
     poly.pack::<13>(backend, &mut bytes);
-    assert_eq!(NttPoly::unpack::<13>(backend, &bytes), Ok(poly.clone()));
+    let mut unpacked = NttPoly::<256, 7681>::ZERO;
+    assert_eq!(unpacked.set_unpacked::<13>(backend, &bytes), Ok(()));
+    assert_eq!(unpacked, poly);
     for coefficient in [0, 1, 7, 8, 255] {
         for value in [7681, 8191] {
             let mut bad = poly.clone();
             bad.0[coefficient] = value;
             bad.pack::<13>(backend, &mut bytes);
-            assert_eq!(NttPoly::<256, 7681>::unpack::<13>(backend, &bytes), Err(OutOfRange));
+            assert_eq!(unpacked.set_unpacked::<13>(backend, &bytes), Err(OutOfRange));
         }
     }
     assert_eq!(Poly::<256, 7681>::new([7681; 256]), Err(OutOfRange));
@@ -190,9 +253,7 @@ fn encodings_round_trip_and_are_strict(backend: Backend) {
 
 fn rounding_errs_by_at_most_half_a_step(backend: Backend) {
     for poly in special_polynomials::<256, 7681>() {
-        let mut bytes = [0; 352];
-        poly.round_and_pack::<11>(backend, &mut bytes);
-        let back = Poly::<256, 7681>::unpack_rounded::<11>(backend, &bytes);
+        let back = unrounded(&round(backend, &poly));
         for (&x, &y) in poly.0.iter().zip(&back.0) {
             let error = (i32::from(x) - i32::from(y)).rem_euclid(7681);
             assert!(error.min(7681 - error) <= 2);
@@ -202,15 +263,13 @@ fn rounding_errs_by_at_most_half_a_step(backend: Backend) {
 
 fn keys_agree_under_small_noise(backend: Backend) {
     for poly in special_polynomials::<256, 7681>() {
-        let (mut hints, mut key, mut other) = ([0; 32], [0; 32], [0; 32]);
-        poly.reconcile(backend, &mut hints, &mut key);
+        let (hints, key) = reconcile(backend, &poly);
         let mut close = poly.clone();
         close.add(
             backend,
             &Poly(core::array::from_fn(|i| if i % 2 == 0 { 900 } else { 7681 - 900 })),
         );
-        close.key_bits(backend, &hints, &mut other);
-        assert_eq!(key, other);
+        assert_eq!(key, key_bits(backend, &close, &hints));
     }
 }
 
@@ -233,13 +292,15 @@ fn vectors_are_their_polynomials(backend: Backend) {
         let bytes = stream.bytes(3 * 1560);
         let mut a = [const { [module768::NttPoly::ZERO; 3] }; 3];
         NttPoly::uniform_all::<13, 3>(backend, &bytes, &mut a);
-        let h = NttPoly::uniform::<13, 3>(backend, &bytes[1500..3060]);
+        let mut h = [const { [module768::NttPoly::ZERO; 3] }];
+        NttPoly::uniform_all::<13, 3>(backend, &bytes[1500..3060], &mut h);
+        let [h] = h;
         let (s_bytes, e_bytes) = bytes[..768].split_at(384);
 
         let [mut s, mut alone] = [const { [const { Factor::ZERO }; 3] }; 2];
         vectors::set_noise(backend, s_bytes, &mut s);
         for ((alone, s), bytes) in alone.iter_mut().zip(&s).zip(s_bytes.chunks(128)) {
-            alone.set_noise(backend, bytes);
+            vectors::set_noise(backend, bytes, core::array::from_mut(alone));
             assert_eq!(alone.0, s.0);
         }
 
@@ -255,98 +316,129 @@ fn vectors_are_their_polynomials(backend: Backend) {
         }
         assert_eq!(packed, expected);
 
-        let [mut rounded, mut expected] = [[0; 3 * 352]; 2];
-        vectors::round_transposed::<_, _, 11, 3>(backend, &mut room, &a, &s, e_bytes, &mut rounded);
+        let [mut u, mut expected] = [[0; 3 * 352]; 2];
+        vectors::round_transposed::<_, _, 11, 3>(backend, &mut room, &a, &s, e_bytes, &mut u);
         let columns = expected.chunks_mut(352).zip(e_bytes.chunks(128)).enumerate();
         for (column, (expected, e)) in columns {
             let a = a.each_ref().map(|row| &row[column]);
             let mut u = product(backend, s.each_ref(), a);
-            u.add_noise(backend, e);
-            u.round_and_pack::<11>(backend, expected);
+            u.add(backend, &noise(e));
+            expected.copy_from_slice(&rounded(&u));
         }
-        assert_eq!(rounded, expected);
+        assert_eq!(u, expected);
 
-        let [mut hints, mut key, mut expected_hints, mut expected] = [[0; 32]; 4];
-        let noise = &e_bytes[128..256];
-        vectors::reconcile(backend, &mut room, &s, &h, noise, &mut hints, &mut key);
+        let [mut hints, mut key] = [[0; 32]; 2];
+        let e_prime = &e_bytes[128..256];
+        vectors::reconcile(backend, &mut room, &s, &h, e_prime, &mut hints, &mut key);
         let mut k = product(backend, s.each_ref(), h.each_ref());
-        k.add_noise(backend, noise);
-        k.reconcile(backend, &mut expected_hints, &mut expected);
-        assert_eq!((hints, key), (expected_hints, expected));
+        k.add(backend, &noise(e_prime));
+        assert_eq!((hints, key), hints_and_key(&k));
 
-        vectors::key_bits::<_, _, 11, 3>(backend, &mut room, &s, &rounded, &hints, &mut key);
-        let u = [0, 1, 2].map(|p| {
-            Poly::unpack_rounded::<11>(backend, &rounded[352 * p..][..352]).into_ntt(backend)
-        });
+        vectors::key_bits::<_, _, 11, 3>(backend, &mut room, &s, &u, &hints, &mut key);
+        let u = [0, 1, 2].map(|p| unrounded(&u[352 * p..][..352]).into_ntt(backend));
         let k = product(backend, s.each_ref(), u.each_ref());
-        k.key_bits(backend, &hints, &mut expected);
-        assert_eq!(key, expected);
+        assert_eq!(key, key_under(&k, &hints));
     }
 }
 
 /// Everything at once on both backends, from the same bytes.
 fn agrees_with_portable(backend: Backend, bytes: &[u8]) {
     fn everything(backend: Backend, bytes: &[u8]) -> Vec<u8> {
-        let [a, b, c] = module768::NttPoly::uniform::<13, 3>(backend, &bytes[..1560]);
-        let noise = module768::Poly::centred_binomial(backend, &bytes[..128]);
-        let s = noise.clone().into_ntt(backend);
+        let mut abc = [const { [module768::NttPoly::ZERO; 3] }];
+        NttPoly::uniform_all::<13, 3>(backend, &bytes[..1560], &mut abc);
+        let [[a, b, c]] = abc;
+        let mut s = NttPoly::ZERO;
+        s.add_noise(backend, &bytes[..128]);
         let mut p = NttPoly::inner_product(backend, [&a, &b, &c], [&s, &a, &b]);
         p.add(backend, &s);
         p.sub(backend, &c);
-        let mut packed = [0; 416 + 352 + 32 + 32 + 32];
-        let (full, rest) = packed.split_at_mut(416);
-        let (rounded, rest) = rest.split_at_mut(352);
-        let (hints, rest) = rest.split_at_mut(32);
-        let (key, other) = rest.split_at_mut(32);
-        p.pack::<13>(backend, full);
+        let mut packed = [0; 416];
+        p.pack::<13>(backend, &mut packed);
         let mut k = p.into_poly(backend);
-        k.round_and_pack::<11>(backend, rounded);
-        k.reconcile(backend, hints, key);
-        k.add(backend, &noise);
-        k.key_bits(backend, hints, other);
+        let rounded = round(backend, &k);
+        let (hints, key) = reconcile(backend, &k);
+        k.add(backend, &s.into_poly(backend));
+        let other = key_bits(backend, &k, &hints);
 
         let mut factors = [const { module768::Factor::ZERO }; 3];
         for (factor, bytes) in factors.iter_mut().zip(bytes.chunks(128)) {
-            factor.set_noise(backend, bytes);
+            vectors::set_noise(backend, bytes, core::array::from_mut(factor));
         }
         let mut values = NttPoly::ZERO;
         values.set_product(backend, factors.each_ref(), [&a, &b, &c]);
         values.add_noise(backend, &bytes[512..640]);
         let mut coefficients = product(backend, factors.each_ref(), [&a, &values, &c]);
-        coefficients.add_noise(backend, &bytes[640..768]);
+        coefficients.add(backend, &noise(&bytes[640..768]));
         let mut multiplied = [0; 416];
         coefficients.into_ntt(backend).pack::<13>(backend, &mut multiplied);
 
-        let [m] = paper512::NttPoly::uniform::<14, 1>(backend, &bytes[..1540]);
-        let noise = paper512::Poly::centred_binomial(backend, &bytes[..256]).into_ntt(backend);
-        let product = NttPoly::inner_product(backend, [&m], [&noise]);
+        let mut m = [[NttPoly::<512, 13313>::ZERO]];
+        NttPoly::uniform_all::<14, 1>(backend, &bytes[..1540], &mut m);
+        let [[m]] = m;
+        let (mut s, mut p, mut k) = (Factor::ZERO, NttPoly::ZERO, Poly::ZERO);
+        s.set_signed(backend, |i| (bytes[i] % 5).cast_signed().into());
+        p.set_signed(backend, |i| bytes[i + 600].cast_signed().into());
+        p.add_product(backend, &s, &m);
+        p.sub_if(backend, bytes[0], &m);
+        k.set_signed(backend, |i| bytes[i + 300].cast_signed().into());
+        let c = k.clone();
+        k.set_product_plus(backend, &s, &p, &c);
+        let mut product = NttPoly::inner_product(backend, [&m], [&k.into_ntt(backend)]);
+        product.add_noise(backend, &bytes[..256]);
         let mut wide = [0; 896];
         product.into_poly(backend).into_ntt(backend).pack::<14>(backend, &mut wide);
-
-        let mut s = paper512::Factor::ZERO;
-        let (mut p, mut k) = (NttPoly::ZERO, Poly::ZERO);
-        s.set_gaussian(backend, &bytes[..1024]);
-        p.set_noisy_product(backend, &m, &s, &bytes[500..1524]);
-        p.sub_if(backend, bytes[0], &m);
-        k.set_product_plus(backend, &s, &p, &Poly::gaussian(backend, &bytes[3..1027]));
-        let mut noisy = [0; 896];
-        k.into_ntt(backend).pack::<14>(backend, &mut noisy);
-        [packed.as_slice(), multiplied.as_slice(), &wide, &noisy].concat()
+        let rest = [&hints, &key, &other].map(|it| it.as_slice()).concat();
+        [packed.as_slice(), &rounded, &rest, &multiplied, &wide].concat()
     }
     assert_eq!(everything(backend, bytes), everything(Backend::PORTABLE, bytes));
 }
 
+fn coefficients_of_either_sign_are_canonical<const N: usize, const Q: u16>(backend: Backend) {
+    let signed =
+        |i: usize| i16::try_from(i * 61 % usize::from(2 * Q - 1)).unwrap() - Q.cast_signed() + 1;
+    let (mut poly, mut values, mut factor) = (Poly::<N, Q>::ZERO, NttPoly::ZERO, Factor::ZERO);
+    poly.set_signed(backend, signed);
+    for (i, x) in poly.0.into_iter().enumerate() {
+        assert_eq!(i32::from(x), i32::from(signed(i)).rem_euclid(Q.into()));
+    }
+    values.set_signed(backend, signed);
+    assert_eq!(values, poly.clone().into_ntt(backend));
+    let small = |i: usize| i16::try_from(i % 5).unwrap() - 2;
+    factor.set_signed(backend, small);
+    values.set_signed(backend, small);
+    let one = NttPoly([1; N]);
+    let mut product = NttPoly::ZERO;
+    product.set_product(backend, [&factor], [&one]);
+    assert_eq!(product, values);
+}
+
+fn bits_are_made_of_coefficients_and_masks(backend: Backend) {
+    for poly in special_polynomials::<256, 7681>() {
+        let (beside, mut bits) = ([0x6c; 32], [0; 32]);
+        poly.bits(backend, &beside, &mut bits, |x, mask| x << 15 ^ mask);
+        for (k, x) in poly.0.into_iter().enumerate() {
+            let bit = u16::from(bits[k / 8] >> (k % 8) & 1);
+            assert_eq!(bit, x & 1 ^ u16::from(0x6cu8 >> (k % 8) & 1), "{k}");
+        }
+    }
+}
+
 on_every_backend! {
+    polynomials_of_module768_take_either_sign
+        => coefficients_of_either_sign_are_canonical::<256, 7681>;
+    polynomials_of_paper512_take_either_sign
+        => coefficients_of_either_sign_are_canonical::<512, 13313>;
+    bits_follow_coefficients_and_masks => bits_are_made_of_coefficients_and_masks;
     module768_multiplies_as_its_ring => multiplies_as_the_ring::<256, 7681>;
     paper512_multiplies_as_its_ring => multiplies_as_the_ring::<512, 13313>;
     products_with_a_factor_are_those_of_module768
         => products_with_a_factor_are_those_of_the_ring::<256, 7681>;
     products_with_a_factor_are_those_of_paper512
         => products_with_a_factor_are_those_of_the_ring::<512, 13313>;
-    noise_is_added_alike_in_module768
-        => noise_is_added_alike_to_coefficients_and_values::<256, 7681>;
-    noise_is_added_alike_in_paper512
-        => noise_is_added_alike_to_coefficients_and_values::<512, 13313>;
+    noise_is_added_in_module768
+        => noise_is_added_to_coefficients_and_to_values::<256, 7681>;
+    noise_is_added_in_paper512
+        => noise_is_added_to_coefficients_and_to_values::<512, 13313>;
     rounding_and_hints_are_the_portable_ones
         => rounding_and_hints_are_the_portable_ones_at_every_coefficient;
     module768_has_the_order_of_the_wire_document

@@ -6,16 +6,10 @@
 mod encode;
 mod ntt;
 
-pub(super) use encode::{
-    all_negative, hint_and_bit, hints_and_bits, key_bit, key_bits, pack, parities, round,
-    round_and_pack, signals, unpack, unpack_rounded, unround,
-};
+pub(super) use encode::{all_negative, bits, hint_and_bit, key_bit, pack, round, unpack, unround};
 pub(super) use ntt::{forward, inverse};
 
-use super::{
-    field::{inverse_mod_2_16, to_montgomery},
-    gaussian::TABLE,
-};
+use super::field::{inverse_mod_2_16, to_montgomery};
 use crate::simd::Simd;
 
 /// The lanes of a vector.
@@ -35,6 +29,16 @@ pub(super) fn map<S: Simd>(
         let x = operation(i * S::LANES, simd.load(lanes));
         simd.store(x, lanes);
     }
+}
+
+/// A vector of what plain Rust makes of the indices from i on.
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) fn from_fn<S: Simd>(simd: S, i: usize, lane: impl Fn(usize) -> u16) -> S::Lanes {
+    let mut lanes = [0; 32];
+    for (k, x) in lanes.iter_mut().enumerate().take(S::LANES) {
+        *x = lane(i + k);
+    }
+    simd.load(&lanes)
 }
 
 /// Adds the values of a polynomial to canonical ones; its coefficients, below Q, come by vectors, and
@@ -106,26 +110,6 @@ pub(super) fn sub<S: Simd, const Q: u16>(simd: S, a: S::Lanes, b: S::Lanes) -> S
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn noise_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
     simd.centred_binomial(&bytes[i / 2..i / 2 + S::LANES / 2])
-}
-
-/// Noise for the LANES coefficients from index `i` from two bytes for each, signed: see
-/// `ring::gaussian`.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn gaussian_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
-    let words = simd.load_bytes(&bytes[2 * i..]);
-    // Bit 0 is the sign, the other 15 bits are uniform: the magnitude is the number of entries that
-    // are not above them.
-    let uniform = simd.shift_right::<1>(words);
-    let magnitude = simd.rank(&TABLE, uniform);
-    let sign = simd.sub(simd.splat(1), simd.and(simd.add(words, words), simd.splat(2)));
-    simd.mul_low(magnitude, sign)
-}
-
-/// Twice [`gaussian_at`].
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn twice_gaussian_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
-    let x = gaussian_at(simd, bytes, i);
-    simd.add(x, x)
 }
 
 /// 2¹⁶ mod Q, the one of least absolute value.

@@ -2,6 +2,9 @@
 //! intermediate vectors live in a [`Room`] of the caller, who erases it once for many steps. Functions
 //! with a room of their own are never inlined: it must not become part of the caller's stack frame.
 //! Nor are functions that only the portable code calls.
+//!
+//! Functions panic unless lengths fit: N/2 bytes of noise for each polynomial, N·BITS/8 for a packed one, N/8 for its
+//! hints and for its key bits.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::vector;
@@ -36,11 +39,13 @@ redacted! {
     [const N: usize, const P: usize] Room<N, P>;
 }
 
+/// Panics unless each length is the other one.
+fn check<const L: usize>(lengths: [(usize, usize); L]) {
+    assert!(lengths.iter().all(|(len, fits)| len == fits), "lengths fit together");
+}
+
 /// A vector of noise by its values, as factors: centred binomial with η = 2, from N/2 bytes for
 /// each polynomial.
-///
-/// # Panics
-/// If there are not K·N/2 bytes.
 pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
     backend: Backend,
     bytes: &[u8],
@@ -48,7 +53,7 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
 ) {
     count(Operation::Noise, K);
     count(Operation::Ntt, K);
-    assert_eq!(bytes.len(), K * N / 2, "four bits per coefficient");
+    check([(bytes.len(), K * N / 2)]);
     dispatch!(
         neon backend,
         simd => {
@@ -74,9 +79,6 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
 
 /// Packs A·s + e − h to BITS bits, the length of Q; A by rows, the noise e from N/2 bytes for each
 /// polynomial.
-///
-/// # Panics
-/// If there are not K·N/2 bytes of noise, or `bytes` has not K·N·BITS/8.
 #[inline(never)]
 pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     backend: Backend,
@@ -92,7 +94,7 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
     const { assert!(3 * (Q as u32) < 1 << 15) };
     count(Operation::Noise, K);
     count(Operation::Ntt, K);
-    assert!(noise.len() == K * N / 2 && bytes.len() == K * N / 8 * BITS);
+    check([(noise.len(), K * N / 2), (bytes.len(), K * N / 8 * BITS)]);
     let s = s.each_ref().map(|x| &x.0);
     dispatch!(
             neon backend,
@@ -134,9 +136,6 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
 
 /// Adds a vector that is packed to BITS bits, the length of Q. Returns whether all values in `bytes`
 /// are below Q; else the sum is useless.
-///
-/// # Panics
-/// If `bytes` has not K·N·BITS/8 bytes.
 #[must_use]
 #[inline(never)]
 pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
@@ -145,7 +144,7 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
     bytes: &[u8],
 ) -> bool {
     const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
-    assert_eq!(bytes.len(), K * N / 8 * BITS);
+    check([(bytes.len(), K * N / 8 * BITS)]);
     let both = polys.iter_mut().zip(bytes.chunks_exact(N / 8 * BITS));
     dispatch!(
         neon backend,
@@ -180,9 +179,6 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
 
 /// Returns true if all values that are packed in `bytes` to BITS bits, the length of Q, are below
 /// Q.
-///
-/// # Panics
-/// If `bytes` is no multiple of N·BITS/8 bytes.
 #[must_use]
 #[inline(never)]
 pub fn in_range<const N: usize, const Q: u16, const BITS: usize>(
@@ -190,7 +186,7 @@ pub fn in_range<const N: usize, const Q: u16, const BITS: usize>(
     bytes: &[u8],
 ) -> bool {
     const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
-    assert!(bytes.len().is_multiple_of(N / 8 * BITS));
+    check([(bytes.len() % (N / 8 * BITS), 0)]);
     dispatch!(
         neon backend,
         simd => {
@@ -213,9 +209,6 @@ pub fn in_range<const N: usize, const Q: u16, const BITS: usize>(
 
 /// Rounds Aᵀ·s + e to BITS bits, at most 11, and packs it; A by rows, the noise e from N/2 bytes for
 /// each polynomial.
-///
-/// # Panics
-/// If there are not K·N/2 bytes of noise, or `bytes` has not K·N·BITS/8.
 #[inline(never)]
 pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     backend: Backend,
@@ -227,7 +220,7 @@ pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K
 ) {
     count(Operation::Noise, K);
     count(Operation::InverseNtt, K);
-    assert!(noise.len() == K * N / 2 && bytes.len() == K * N / 8 * BITS);
+    check([(noise.len(), K * N / 2), (bytes.len(), K * N / 8 * BITS)]);
     let s = s.each_ref().map(|x| &x.0);
     dispatch!(
         neon backend,
@@ -253,9 +246,6 @@ pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K
 }
 
 /// Rounds f + e to BITS bits, at most 11, and packs it, the noise e from N/2 bytes; writes over f.
-///
-/// # Panics
-/// If there are not N/2 bytes of noise, or `bytes` has not N·BITS/8.
 #[inline(never)]
 pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
     backend: Backend,
@@ -265,7 +255,7 @@ pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
 ) {
     count(Operation::Noise, 1);
     count(Operation::InverseNtt, 1);
-    assert!(noise.len() == N / 2 && bytes.len() == N / 8 * BITS);
+    check([(noise.len(), N / 2), (bytes.len(), N / 8 * BITS)]);
     dispatch!(
         neon backend,
         simd => round_values::<_, N, Q, BITS, 1>(
@@ -329,9 +319,6 @@ fn round_values_portable<const N: usize, const Q: u16, const BITS: usize>(
 
 /// Writes for every coefficient of ⟨s, p⟩ + e the hint that a holder of a close value needs, and
 /// the key bit that both then have; the noise e from N/2 bytes.
-///
-/// # Panics
-/// If there are not N/2 bytes of noise, or `hints` or `key` has not N/8 bytes.
 #[inline(never)]
 pub fn reconcile<const N: usize, const Q: u16, const K: usize, const P: usize>(
     backend: Backend,
@@ -345,8 +332,7 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize, const P: usize>(
     const { assert!(P > 0, "it computes with one polynomial") };
     count(Operation::Noise, 1);
     count(Operation::InverseNtt, 1);
-    assert_eq!(noise.len(), N / 2, "four bits per coefficient");
-    assert!(hints.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
+    check([(noise.len(), N / 2), (hints.len(), N / 8), (key.len(), N / 8)]);
     let (s, p) = (s.each_ref().map(|x| &x.0), p.each_ref().map(|x| &x.0));
     let room = &mut rooms[0];
     dispatch!(

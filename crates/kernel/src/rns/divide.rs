@@ -69,18 +69,6 @@ impl Divider {
         divider
     }
 
-    /// The primes of the results.
-    #[must_use]
-    pub fn kept(&self) -> &[Modulus] {
-        &self.kept[..self.k]
-    }
-
-    /// The primes that are divided by.
-    #[must_use]
-    pub fn removed(&self) -> &[Modulus] {
-        &self.removed[..self.m]
-    }
-
     /// Replaces n coefficients modulo the kept primes, k·n words, by those of the quotient, and writes
     /// its residues modulo 2ᵗ to `low`, n words. The coefficients modulo the removed primes, m·n
     /// words, are lost: the remainders take their place, which are as secret.
@@ -151,7 +139,7 @@ impl Divider {
     fn low(&self, backend: Backend, remainders: &[u64], low: &mut [u64]) {
         let n = low.len().max(1);
         low.fill(0);
-        for (r, remainders) in self.removed().iter().zip(remainders.chunks_exact(n)).rev() {
+        for (r, remainders) in self.removed[..self.m].iter().zip(remainders.chunks_exact(n)).rev() {
             let (half, inverse) = (r.value() / 2, word_inverse(r.value()));
             backend.run(inlined!(|| {
                 for (low, remainder) in low.iter_mut().zip(remainders) {

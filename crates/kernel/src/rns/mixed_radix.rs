@@ -53,9 +53,7 @@ impl MixedRadix {
         Self { primes: all, k, centred, inverses }
     }
 
-    /// The primes.
-    #[must_use]
-    pub fn primes(&self) -> &[Modulus] {
+    fn primes(&self) -> &[Modulus] {
         &self.primes[..self.k]
     }
 

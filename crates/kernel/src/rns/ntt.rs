@@ -2,9 +2,7 @@
 
 mod passes;
 
-use core::fmt;
-
-use super::{Modulus, lanes::Lanes};
+use super::{Modulus, check, lanes::Lanes};
 use crate::{
     Backend,
     counters::{Operation, count},
@@ -17,6 +15,7 @@ use crate::{
 /// unity, and value j is that of the polynomial at ψ^(2·rev(j) + 1), where rev reverses the log₂ n bits
 /// of j. This is the same for every backend and part of what peers agree on.
 pub struct Ntt<S> {
+    /// The backend that the tables were made for.
     backend: Backend,
     modulus: Modulus,
     n: usize,
@@ -52,26 +51,10 @@ impl<S: AsRef<[u64]>> Ntt<S> {
         &self.modulus
     }
 
-    /// The backend that the tables were made for, and that transforms use.
-    #[must_use]
-    pub fn backend(&self) -> Backend {
-        self.backend
-    }
-
-    /// Returns the number of coefficients.
-    #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "never empty")]
-    pub fn len(&self) -> usize {
-        self.n
-    }
-
     /// Transforms coefficients, the constant one first, to values; canonical words.
-    ///
-    /// # Panics
-    /// If there are not n words.
     pub fn forward(&self, f: &mut [u64]) {
         count(Operation::Ntt, 1);
-        assert_eq!(f.len(), self.n, "one word per coefficient");
+        check(self.n, &[f.len()]);
         let (p, table) = (&self.modulus, self.table.as_ref());
         dispatch!(self.backend, l => match size(l) {
             8 => passes::forward::<_, 8>(l, p, table, f),
@@ -80,12 +63,9 @@ impl<S: AsRef<[u64]>> Ntt<S> {
     }
 
     /// Transforms values to coefficients; canonical words.
-    ///
-    /// # Panics
-    /// If there are not n words.
     pub fn inverse(&self, f: &mut [u64]) {
         count(Operation::InverseNtt, 1);
-        assert_eq!(f.len(), self.n, "one word per coefficient");
+        check(self.n, &[f.len()]);
         let (p, table) = (&self.modulus, self.table.as_ref());
         dispatch!(self.backend, l => match size(l) {
             8 => passes::inverse::<_, 8>(l, p, table, self.last, f),
@@ -129,12 +109,6 @@ fn fill<L: Lanes>(l: L, modulus: &Modulus, n: usize, psi: u64, table: &mut [u64]
     [scale, root].map(inlined!(|w| l.entry(modulus, modulus.factor(w))))
 }
 
-impl<S> fmt::Debug for Ntt<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ntt")
-            .field("backend", &self.backend)
-            .field("modulus", &self.modulus)
-            .field("n", &self.n)
-            .finish_non_exhaustive()
-    }
+redacted! {
+    [S] Ntt<S>, ntt => "{:?}, {:?}, {}", ntt.backend, ntt.modulus, ntt.n;
 }

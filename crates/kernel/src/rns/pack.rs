@@ -11,19 +11,13 @@ pub const fn packed_len(n: usize, bits: u32) -> usize {
     n / GRANULE * bits as usize
 }
 
-/// Packs words below 2^`bits`.
-///
-/// # Panics
-/// Unless `bits` is 1 to 64 and the lengths fit.
+/// Packs words below 2^`bits`, 1 to 64 bits.
 pub fn pack(backend: Backend, bits: u32, words: &[u64], bytes: &mut [u8]) {
     check_lengths(bits, words.len(), bytes.len());
     dispatch!(backend, l => l.pack(bits, words, bytes));
 }
 
 /// The inverse of [`pack`]; every string of that length is valid.
-///
-/// # Panics
-/// As [`pack`].
 pub fn unpack(backend: Backend, bits: u32, bytes: &[u8], words: &mut [u64]) {
     check_lengths(bits, words.len(), bytes.len());
     dispatch!(backend, l => l.unpack(bits, bytes, words));
@@ -33,9 +27,6 @@ pub fn unpack(backend: Backend, bits: u32, bytes: &[u8], words: &mut [u64]) {
 ///
 /// # Errors
 /// [`OutOfRange`] if a word is not below p; the words are then of no use.
-///
-/// # Panics
-/// If the lengths do not fit.
 pub fn unpack_residues(
     backend: Backend,
     p: &Modulus,

@@ -97,9 +97,6 @@ impl Drop for Stream<'_> {
 ///
 /// The word w gives ⌊w·p/2⁶⁴⌋, unless w·p mod 2⁶⁴ is below 2⁶⁴ mod p (Lemire, *Fast random integer
 /// generation in an interval*, 2019); the next word then takes its place.
-///
-/// # Panics
-/// If the length does not fit, or there is no such stream.
 pub fn uniform_public(streams: &Streams, stream: u64, p: &Modulus, out: &mut [u64]) {
     check(out.len(), &[]);
     let mut stream = Stream::new(streams, stream);
@@ -118,9 +115,6 @@ pub fn uniform_public(streams: &Streams, stream: u64, p: &Modulus, out: &mut [u6
 ///
 /// Each number w of two words, the low one first, gives 32 of them: the digits of ⌊w·3³²/2¹²⁸⌋ to base 3,
 /// the highest first, less 1. Their statistical distance from uniform is at most 3³²/2¹³⁰ < 2⁻⁷⁹.
-///
-/// # Panics
-/// If the length does not fit, or there is no such stream.
 pub fn ternary(streams: &Streams, stream: u64, out: &mut [i8]) {
     check(out.len(), &[]);
     let mut stream = Stream::new(streams, stream);
@@ -144,9 +138,6 @@ pub fn ternary(streams: &Streams, stream: u64, out: &mut [i8]) {
 
 /// Centred binomial coefficients: the ones among the low 21 bits of a word less those among the next
 /// 21 bits. Exact.
-///
-/// # Panics
-/// If the length does not fit, or there is no such stream.
 pub fn binomial(streams: &Streams, stream: u64, out: &mut [i8]) {
     check(out.len(), &[]);
     let mut stream = Stream::new(streams, stream);

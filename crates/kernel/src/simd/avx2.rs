@@ -180,22 +180,6 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn shift_right<const BITS: u32>(self, a: __m256i) -> __m256i {
-        avx2!(_mm256_srl_epi16(a, _mm_cvtsi32_si128(BITS.cast_signed())))
-    }
-
-    #[inline(always)]
-    fn rank(self, table: &[u16; 8], x: __m256i) -> __m256i {
-        let mut rank = self.splat(0);
-        for &entry in table {
-            // −1 where x is above entry − 1, that is at least the entry.
-            let below = self.splat(entry - 1);
-            rank = avx2!(_mm256_sub_epi16(rank, _mm256_cmpgt_epi16(x, below)));
-        }
-        rank
-    }
-
-    #[inline(always)]
     fn sign_bits(self, a: __m256i, to: &mut [u8]) {
         // Saturation keeps signs. It packs within halves: eight lanes, and again, of either.
         let bits = avx2!({

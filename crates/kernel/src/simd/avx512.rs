@@ -188,29 +188,6 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn shift_right<const BITS: u32>(self, a: __m512i) -> __m512i {
-        avx512!(_mm512_srli_epi16::<BITS>(a))
-    }
-
-    #[inline(always)]
-    fn rank(self, table: &[u16; 8], x: __m512i) -> __m512i {
-        // By bisection; entries are looked up within a register.
-        avx512!({
-            let entries = _mm512_broadcast_i32x4(_mm_loadu_si128(table.as_ptr().cast()));
-            // The number of entries that are known to be at most x.
-            let upper = _mm512_cmpge_epi16_mask(x, self.splat(table[3]));
-            let mut rank = _mm512_maskz_mov_epi16(upper, self.splat(4));
-            for step in [2, 1] {
-                let entry = _mm512_permutexvar_epi16(self.add(rank, self.splat(step - 1)), entries);
-                let passed = _mm512_cmpge_epi16_mask(x, entry);
-                rank = _mm512_mask_add_epi16(rank, passed, rank, self.splat(step));
-            }
-            let all = _mm512_cmpge_epi16_mask(x, self.splat(table[7]));
-            _mm512_mask_add_epi16(rank, all, rank, self.splat(1))
-        })
-    }
-
-    #[inline(always)]
     fn sign_bits(self, a: __m512i, to: &mut [u8]) {
         let bits = avx512!(_mm512_movepi16_mask(a));
         to[..4].copy_from_slice(&bits.to_le_bytes());

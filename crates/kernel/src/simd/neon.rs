@@ -90,11 +90,6 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn load_bytes(self, from: &[u8]) -> uint16x8_t {
-        neon!(vreinterpretq_u16_u8(self.bytes(&from.as_chunks().0[0])))
-    }
-
-    #[inline(always)]
     fn store(self, x: uint16x8_t, to: &mut [u16]) {
         let to: &mut [u16; 8] = &mut to.as_chunks_mut().0[0];
         neon!(vst1q_u16(to.as_mut_ptr(), x));
@@ -129,23 +124,8 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "below 16")]
-    fn shift_right<const BITS: u32>(self, a: uint16x8_t) -> uint16x8_t {
-        neon!(vshlq_u16(a, vdupq_n_s16(-(BITS as i16))))
-    }
-
-    #[inline(always)]
     fn sign_mask(self, a: uint16x8_t) -> uint16x8_t {
         neon!(vcltzq_s16(vreinterpretq_s16_u16(a)))
-    }
-
-    #[inline(always)]
-    fn rank(self, table: &[u16; 8], x: uint16x8_t) -> uint16x8_t {
-        let mut rank = self.splat(0);
-        for &entry in table {
-            rank = neon!(vsubq_u16(rank, vcgeq_u16(x, self.splat(entry))));
-        }
-        rank
     }
 
     #[inline(always)]

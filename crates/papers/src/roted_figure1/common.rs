@@ -1,11 +1,10 @@
 //! Steps that both parties compute alike. Step numbers are those of
 //! `docs/protocols/roted-figure1.md`.
 
-use foxtrot_kernel::{
-    Backend,
-    ring::paper512::{BITS, Factor, NttPoly, Poly, UNIFORM_BYTES, USUAL_BYTES},
-};
+use foxtrot_kernel::Backend;
 use foxtrot_ot::{Session, base::Block, oracle::Keyed};
+
+use super::ring::{BITS, Factor, NttPoly, Poly, UNIFORM_BYTES, USUAL_BYTES, gaussian};
 
 /// Bytes of one packed polynomial.
 pub(super) const POLY_LEN: usize = 512 * BITS / 8;
@@ -40,7 +39,9 @@ impl Common {
         let backend = session.backend();
         let mut bytes = [0; UNIFORM_BYTES];
         session.oracle("foxtrot v1 roted-figure1 m").query(0, 0).fill(&mut bytes);
-        let [m] = NttPoly::uniform::<BITS, 1>(backend, &bytes);
+        let mut m = [NttPoly::ZERO];
+        let _enough = NttPoly::set_uniform_public::<BITS, 1>(backend, &bytes, &mut m);
+        let [m] = m;
         Self {
             backend,
             m,
@@ -54,13 +55,14 @@ impl Common {
     /// s and m·s + 2e, in NTT order, from the coins of s and of e.
     pub(super) fn sample(&self, s: &mut Factor, p: &mut NttPoly, coins: [&[u8]; 2]) {
         let [of_s, of_e] = coins;
-        s.set_gaussian(self.backend, of_s);
-        p.set_noisy_product(self.backend, &self.m, s, of_e);
+        s.set_signed(self.backend, gaussian::<1>(of_s));
+        p.set_signed(self.backend, gaussian::<2>(of_e));
+        p.add_product(self.backend, s, &self.m);
     }
 
     /// 2e′ from the coins of e′.
     pub(super) fn twice_noise(&self, e_prime: &mut Poly, coins: &[u8]) {
-        e_prime.set_twice_gaussian(self.backend, coins);
+        e_prime.set_signed(self.backend, gaussian::<2>(coins));
     }
 
     /// s·p + 2e′, by coefficients.

@@ -1,12 +1,12 @@
 //! The three messages: checked bytes, in the layout of `docs/wire/roted-figure1.md`, section 8.
 
-use foxtrot_kernel::{
-    Backend,
-    ring::{paper512::BITS, vectors},
-};
+use foxtrot_kernel::{Backend, ring::vectors};
 use foxtrot_ot::{Decode, message};
 
-use super::common::{BITS_LEN, POLY_LEN, total};
+use super::{
+    common::{BITS_LEN, POLY_LEN, total},
+    ring::BITS,
+};
 
 /// Refuses an instance of which the polynomial at its beginning has a coefficient that is not below q.
 fn polynomial(message: &'static str, bytes: &[u8], instance_len: usize) -> Result<(), Decode> {

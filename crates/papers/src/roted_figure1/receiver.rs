@@ -1,9 +1,6 @@
 //! The receiver's two steps.
 
-use foxtrot_kernel::{
-    memcheck,
-    ring::paper512::{BITS, Factor, NttPoly, Poly},
-};
+use foxtrot_kernel::memcheck;
 use foxtrot_ot::{
     Bits, Coins, Seed, Session, Usage,
     base::{ReceiverKeys, check_batch},
@@ -18,6 +15,7 @@ use super::{
     common::{
         ANSWERS_LEN, BITS_LEN, Common, GROUP, NOISE_LEN, Nonce, array, decode, split, split_mut,
     },
+    ring::{BITS, Factor, NttPoly, Poly, parities},
 };
 
 /// Coins of an instance: s_R, e_R, e′_R, and those of [`SHORT`].
@@ -150,7 +148,7 @@ impl Receiver {
             decode(backend, &mut p_s, p_s_bytes);
             common.product(&mut k_r, s_r, &p_s, &twice_e_prime);
             select(branches.get(i), signals_0, signals_1, signals.as_mut_slice());
-            k_r.parities(backend, signals.as_slice(), sk);
+            parities(backend, &k_r, signals.as_slice(), sk);
         }
         let (strings, _) = strings.as_chunks();
         let mut confirmations = SecretBytes::zeroed(16 * n);

@@ -1,6 +1,5 @@
 //! The sender's two steps.
 
-use foxtrot_kernel::ring::paper512::{BITS, Factor, NttPoly, Poly};
 use foxtrot_ot::{
     Bits, Coins, Error, Misbehaved, Seed, Session,
     base::SenderKeys,
@@ -16,6 +15,7 @@ use super::{
         ANSWERS_LEN, BITS_LEN, Commitment, Common, GROUP, NOISE_LEN, Nonce, array, decode, split,
         split_mut, total,
     },
+    ring::{BITS, Factor, NttPoly, Poly, parities, signal},
 };
 
 /// Coins of an instance: s_S, e_S, e′_S, u, and a block of which the first bits are the coins of σ₀
@@ -110,8 +110,8 @@ impl Sender {
                 let branches = branches.zip(sk.chunks_exact_mut(BITS_LEN));
                 for (j, ((p, signals), sk)) in branches.enumerate() {
                     common.product(&mut k, &s_s, p, &twice_e_prime);
-                    k.signal(backend, bits[0] >> j & 1, signals);
-                    k.parities(backend, signals, sk);
+                    signal(backend, &k, bits[0] >> j & 1, signals);
+                    parities(backend, &k, signals, sk);
                 }
 
                 // Step 9.

@@ -1,9 +1,11 @@
 //! Computations on Figure 1 by an attacker, or by an observer with a party's seed:
 //! `docs/wire/roted-figure1.md`, section 8, with the kernel's ring.
 
-use foxtrot_kernel::ring::paper512::{BITS, NttPoly, Poly};
 use foxtrot_ot::{Backend, Seed, Session, Sid, base::Block};
-use foxtrot_papers::roted_figure1::{Blinded, Receiver, Reply};
+use foxtrot_papers::roted_figure1::{
+    Blinded, Receiver, Reply,
+    ring::{self, BITS, NttPoly, Poly},
+};
 
 pub(crate) const N: usize = 512;
 pub(crate) const Q: i32 = 13313;
@@ -32,7 +34,7 @@ pub(crate) struct SenderCoins {
 impl SenderCoins {
     pub(crate) fn new(seed: [u8; 32], i: usize) -> Self {
         let coins: [u8; 3104] = super::coins("foxtrot v1 roted-figure1 sender coins", seed, i);
-        let noise = |k: usize| Poly::gaussian(BACKEND, &coins[1024 * k..][..1024]);
+        let noise = |k: usize| gaussian(&coins[1024 * k..][..1024]);
         let bits = coins[3088];
         Self {
             s: noise(0),
@@ -46,17 +48,14 @@ impl SenderCoins {
 
     /// p_S.
     pub(crate) fn p(&self) -> NttPoly {
-        let mut p = self.e.clone();
-        p.double(BACKEND);
-        let mut p = p.into_ntt(BACKEND);
+        let mut p = twice(&self.e).into_ntt(BACKEND);
         p.add(BACKEND, &times(&m(), &self.s));
         p
     }
 
     /// kʲ = s_S·pʲ + 2e′_S.
     pub(crate) fn k(&self, p: &NttPoly) -> Poly {
-        let mut k = self.e_prime.clone();
-        k.double(BACKEND);
+        let mut k = twice(&self.e_prime);
         k.add(BACKEND, &times(p, &self.s).into_poly(BACKEND));
         k
     }
@@ -64,9 +63,21 @@ impl SenderCoins {
     /// σⱼ and skʲ.
     pub(crate) fn string(&self, j: usize, p: &NttPoly) -> (Bits, Bits) {
         let (k, mut signals) = (self.k(p), [0; 64]);
-        k.signal(BACKEND, self.coins[j], &mut signals);
+        ring::signal(BACKEND, &k, self.coins[j], &mut signals);
         (signals, parities(&k, &signals))
     }
+}
+
+fn gaussian(coins: &[u8]) -> Poly {
+    let mut noise = Poly::ZERO;
+    noise.set_signed(BACKEND, ring::gaussian::<1>(coins));
+    noise
+}
+
+fn twice(x: &Poly) -> Poly {
+    let mut twice = x.clone();
+    twice.add(BACKEND, x);
+    twice
 }
 
 fn receiver_coins(seed: [u8; 32], i: usize) -> [u8; 3136] {
@@ -83,9 +94,8 @@ pub(crate) fn branch(seed: [u8; 32], i: usize) -> usize {
 pub(crate) fn receivers_confirmation(seed: [u8; 32], i: usize, reply: &Reply) -> Block {
     let coins = receiver_coins(seed, i);
     let view = ReplyView::of(reply, i);
-    let mut k = Poly::gaussian(BACKEND, &coins[2048..3072]);
-    k.double(BACKEND);
-    let s_r = Poly::gaussian(BACKEND, &coins[..1024]);
+    let mut k = twice(&gaussian(&coins[2048..3072]));
+    let s_r = gaussian(&coins[..1024]);
     k.add(BACKEND, &times(&view.p_s, &s_r).into_poly(BACKEND));
     confirmation(i, &parities(&k, &view.signals[branch(seed, i)]))
 }
@@ -103,7 +113,7 @@ impl ReplyView {
     pub(crate) fn of(reply: &Reply, i: usize) -> Self {
         let bytes = &reply.as_bytes()[1072 * i..][..1072];
         Self {
-            p_s: NttPoly::unpack::<BITS>(BACKEND, &bytes[..POLY]).unwrap(),
+            p_s: unpack(&bytes[..POLY]),
             confirmations: [0, 1].map(|k| bytes[POLY + 16 * k..][..16].try_into().unwrap()),
             signals: [0, 1].map(|k| bytes[POLY + 32 + 64 * k..][..64].try_into().unwrap()),
             u: bytes[POLY + 160..].try_into().unwrap(),
@@ -134,7 +144,7 @@ pub(crate) fn with_confirmations(
 /// p⁰ and p¹, as the sender computes them.
 pub(crate) fn points(blinded: &Blinded, i: usize) -> [NttPoly; 2] {
     let bytes = &blinded.as_bytes()[976 * i..][..976];
-    let p_0 = NttPoly::unpack::<BITS>(BACKEND, &bytes[..POLY]).unwrap();
+    let p_0 = unpack(&bytes[..POLY]);
     let mut p_1 = p_0.clone();
     p_1.add(BACKEND, &h1(i, &bytes[POLY..POLY + 16]));
     [p_0, p_1]
@@ -172,7 +182,9 @@ pub(crate) fn h1(i: usize, r: &[u8]) -> NttPoly {
 }
 
 fn uniform(bytes: &[u8; 1540]) -> NttPoly {
-    let [poly] = NttPoly::uniform::<BITS, 1>(BACKEND, bytes);
+    let mut poly = [NttPoly::ZERO];
+    assert!(NttPoly::set_uniform_public::<BITS, 1>(BACKEND, bytes, &mut poly));
+    let [poly] = poly;
     poly
 }
 
@@ -226,8 +238,14 @@ pub(crate) fn difference(a: &NttPoly, b: &NttPoly) -> Poly {
 
 pub(crate) fn parities(k: &Poly, signals: &Bits) -> Bits {
     let mut key = [0; 64];
-    k.parities(BACKEND, signals, &mut key);
+    ring::parities(BACKEND, k, signals, &mut key);
     key
+}
+
+fn unpack(bytes: &[u8]) -> NttPoly {
+    let mut p = NttPoly::ZERO;
+    p.set_unpacked::<BITS>(BACKEND, bytes).unwrap();
+    p
 }
 
 pub(crate) fn pack(p: &NttPoly) -> [u8; POLY] {

@@ -1,7 +1,10 @@
 //! Computations on the repaired protocol by an attacker or observer: `docs/wire/roted.md`, section
 //! 5.
 
-use foxtrot_kernel::ring::module768::{BITS, NttPoly, Poly};
+use foxtrot_kernel::ring::{
+    module768::{BITS, Factor, NttPoly, Poly},
+    vectors::{self, Room},
+};
 use foxtrot_ot::{
     Backend, Seed, Session, Sid,
     base::roted::{Blinded, Endemic, endemic},
@@ -40,7 +43,11 @@ impl Secrets {
     pub(crate) fn new(seed: [u8; 32], i: usize, j: u8) -> Self {
         let number = 2 * i + usize::from(j);
         let coins: [u8; 7 * 128] = super::coins("foxtrot v1 roted sender coins", seed, number);
-        let noise = |k: usize| Poly::centred_binomial(BACKEND, &coins[128 * k..][..128]);
+        let noise = |k: usize| {
+            let mut noise = NttPoly::ZERO;
+            noise.add_noise(BACKEND, &coins[128 * k..][..128]);
+            noise.into_poly(BACKEND)
+        };
         Self { s: [0, 1, 2].map(noise), e: [3, 4, 5].map(noise), e_prime: noise(6) }
     }
 
@@ -64,7 +71,9 @@ impl Secrets {
         for (column, (e, bytes)) in self.e.iter().zip(bytes.chunks_exact_mut(352)).enumerate() {
             let mut u = self.times(&a.each_ref().map(|row| row[column].clone()));
             u.add(BACKEND, e);
-            u.round_and_pack::<11>(BACKEND, bytes);
+            // All its noise is in it.
+            let mut u = u.into_ntt(BACKEND);
+            vectors::round_noisy::<_, _, 11>(BACKEND, &mut u, &[0; 128], bytes);
         }
         bytes
     }
@@ -89,7 +98,10 @@ pub(crate) fn answers(
         [0, 1].map(|j| {
             let (secrets, p) = (secrets(i, j), point(i, j, phi));
             let (mut hints, mut sk) = ([0; 32], [0; 32]);
-            secrets.k(&p).reconcile(BACKEND, &mut hints, &mut sk);
+            let k = [secrets.k(&p).into_ntt(BACKEND)];
+            let mut room = Room::<256, 1>::empty();
+            let (one, none) = (one(), [0; 128]);
+            vectors::reconcile(BACKEND, &mut room, &one, &k, &none, &mut hints, &mut sk);
             Branch { u: secrets.u(), secrets, p, hints, sk }
         })
     })
@@ -113,27 +125,39 @@ pub(crate) fn honest_answers(blinded: &Blinded<Endemic>, seed: [u8; 32]) -> Vec<
     answers
 }
 
+/// The factor 1, which is noise too.
+fn one() -> [Factor; 1] {
+    let (mut one, mut bytes) = ([Factor::ZERO], [0; 128]);
+    bytes[0] = 1;
+    vectors::set_noise(BACKEND, &bytes, &mut one);
+    one
+}
+
 /// Pʲ of an instance, as the sender computes it.
 fn point(i: usize, j: u8, phi: &[u8]) -> Vector {
     let (t, s) = phi.split_at(T);
     let r: Vec<u8> = s.iter().zip(h_prime(i, j, t)).map(|(s, mask)| s ^ mask).collect();
     let mut p = h1(i, j, &r);
-    for (p, t) in p.iter_mut().zip(t.chunks_exact(T / 3)) {
-        p.add(BACKEND, &NttPoly::unpack::<BITS>(BACKEND, t).unwrap());
-    }
+    assert!(vectors::add_packed::<_, _, BITS, 3>(BACKEND, &mut p, t));
     p
 }
 
 fn row(rho: u64) -> Vector {
     let mut bytes = [0; 1560];
     session().oracle("foxtrot v1 roted A").query(rho, 0).fill(&mut bytes);
-    NttPoly::uniform::<BITS, 3>(BACKEND, &bytes)
+    uniform(&bytes)
+}
+
+fn uniform(bytes: &[u8; 1560]) -> Vector {
+    let mut vector = [const { NttPoly::ZERO }; 3];
+    assert!(NttPoly::set_uniform_public::<BITS, 3>(BACKEND, bytes, &mut vector));
+    vector
 }
 
 fn h1(i: usize, j: u8, r: &[u8]) -> Vector {
     let mut bytes = [0; 1560];
     ask("foxtrot v1 roted H1", r, i, j, &mut bytes);
-    NttPoly::uniform::<BITS, 3>(BACKEND, &bytes)
+    uniform(&bytes)
 }
 
 fn h_prime(i: usize, j: u8, t: &[u8]) -> [u8; 48] {

@@ -7,9 +7,11 @@
 //! magnitudes, that is, equal signs from opposite ones. Four shifts d tie all coefficients together, up
 //! to one sign, which p_S decides.
 
-use foxtrot_kernel::ring::paper512::{NttPoly, Poly};
 use foxtrot_ot::{Backend, base::Block};
-use foxtrot_papers::roted_figure1::{Blinded, Reply};
+use foxtrot_papers::roted_figure1::{
+    Blinded, Reply,
+    ring::{NttPoly, Poly},
+};
 
 use super::{
     bit,

@@ -9,7 +9,7 @@ use foxtrot_ot::{
     engine::batches::sized,
     expect_count, expect_len,
     extension::{Kind, Places, ROWS, Receiver, Sender, Shape},
-    tasks::{for_each, only},
+    tasks::for_each,
 };
 use zeroize::Zeroizing;
 
@@ -32,17 +32,6 @@ pub struct Party {
     pairs: Vec<Secret<[Block; 2]>>,
 }
 
-/// A responder that waits for the peer's `Setup`.
-#[must_use = "it waits for the peer's set-up"]
-pub struct Joining {
-    set: &'static Set,
-    /// The stream in which we are the sender.
-    session: Session,
-    seed: Seed,
-    receiver: Receiver,
-    base: ReceiverKeys,
-}
-
 /// A batch that waits for the peer's `Corrections`. Its shares of b are drawn.
 #[must_use = "the batch has no output yet"]
 pub struct Extended(pub(super) Batch);
@@ -52,19 +41,17 @@ pub struct Extended(pub(super) Batch);
 /// It takes one message.
 ///
 /// ```
-/// # use foxtrot_ot::Error;
-/// # use foxtrot_triples::{Shares, gilboa::{Multiplied, Party}};
-/// # fn once(party: &mut Party, batch: Multiplied, products: &[u8]) -> Result<Shares, Error> {
-/// party.add(batch, products)
+/// # use foxtrot_triples::gilboa::{Multiplied, Party};
+/// # fn once(party: &mut Party, batch: Multiplied, products: &[u8]) {
+/// let _ = party.add(vec![(batch, products)]);
 /// # }
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::Error;
-/// # use foxtrot_triples::{Shares, gilboa::{Multiplied, Party}};
-/// # fn twice(party: &mut Party, batch: Multiplied, products: &[u8]) -> Result<Shares, Error> {
-/// party.add(batch, products)?;
-/// party.add(batch, products)
+/// # use foxtrot_triples::gilboa::{Multiplied, Party};
+/// # fn twice(party: &mut Party, batch: Multiplied, products: &[u8]) {
+/// let _ = party.add(vec![(batch, products)]);
+/// let _ = party.add(vec![(batch, products)]);
 /// # }
 /// ```
 #[must_use = "the batch has no output yet"]
@@ -77,8 +64,7 @@ pub(super) struct Batch {
 }
 
 /// The sub-session of the 128 base OTs, whose receiver is the initiator.
-#[must_use]
-pub fn base_session(session: &Session, set: &Set, base: &'static str) -> Session {
+pub(super) fn base_session(session: &Session, set: &Set, base: &'static str) -> Session {
     let [first, _] = streams(session, set);
     first.sub(base, 0, Direction::ResponderSends)
 }
@@ -119,16 +105,18 @@ impl Party {
         Ok((Self::joined(set, ours, seed, sender, receiver), setup))
     }
 
-    /// Steps 1 and 2 of the other side: from both keys of these base OTs; with the message `Opening`.
+    /// Steps 1 and 2 of the other side, from both keys of these base OTs: returns step 3, which makes the party of the
+    /// peer's `Setup`, or a [`Decode`] error, and the message `Opening`.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not 128.
+    #[expect(clippy::type_complexity, reason = "what waits for one message is a function of it")]
     pub fn responder(
         session: &Session,
         set: &'static Set,
         base: SenderKeys,
         seed: Seed,
-    ) -> Result<(Joining, Vec<u8>), Error> {
+    ) -> Result<(impl FnOnce(&[u8]) -> Result<Self, Error> + use<>, Vec<u8>), Error> {
         let [theirs, ours] = streams(session, set);
         let (below, unused) = of_extension(&theirs, set, Direction::InitiatorSends, &seed);
         let (mut receiver, mut opening) = Receiver::new(below, set.extension(), base, unused)?;
@@ -138,7 +126,12 @@ impl Party {
         let mut keys = vec![[0; 16]; ROWS];
         let (choices, _) = receiver.finish(unanswered, &[], Kind::Random, &mut keys)?;
         let base = ReceiverKeys::new(choices, keys);
-        Ok((Joining { set, session: ours, seed, receiver, base }, opening))
+        let join = move |setup: &[u8]| {
+            let (below, unused) = of_extension(&ours, set, Direction::ResponderSends, &seed);
+            let sender = Sender::new(below, set.extension(), base, setup, unused)?;
+            Ok(Self::joined(set, ours, seed, sender, receiver))
+        };
+        Ok((join, opening))
     }
 
     fn joined(
@@ -159,24 +152,13 @@ impl Party {
         self.set
     }
 
-    /// Step 4: begins a batch of as many triples as there is room for; `corrections` becomes its message, whatever was in
-    /// it.
+    /// Step 4: begins the next batches, in their order, at once: one per thread. Each has as many triples as there is room
+    /// for in its shares, and its message `Corrections`, whatever was in it.
     ///
     /// # Errors
-    /// [`Usage::BatchTooLarge`] if there are more than [`Set::n`]; [`Usage::CountMismatch`] if the shares are for another
-    /// set; [`Usage::TooManyBatches`].
-    pub fn extend(&mut self, shares: Shares, corrections: &mut Vec<u8>) -> Result<Extended, Error> {
-        Ok(only(self.extend_all(vec![(shares, corrections)])?))
-    }
-
-    /// Begins the next batches, in their order, at once: one per thread. See [`Party::extend`].
-    ///
-    /// # Errors
-    /// The errors of [`Party::extend`], for any of the batches: then none has begun.
-    pub fn extend_all(
-        &mut self,
-        batches: Vec<(Shares, &mut Vec<u8>)>,
-    ) -> Result<Vec<Extended>, Error> {
+    /// [`Usage::BatchTooLarge`] if there are more than [`Set::n`]; [`Usage::CountMismatch`] if shares are for another
+    /// set; [`Usage::TooManyBatches`]. Then no batch has begun.
+    pub fn extend(&mut self, batches: Vec<(Shares, &mut Vec<u8>)>) -> Result<Vec<Extended>, Error> {
         let (set, width) = (self.set, self.set.width());
         for (shares, _) in &batches {
             expect_count("bytes of a share", width, shares.width())?;
@@ -205,26 +187,13 @@ impl Party {
         Ok(batches.into_iter().map(Extended).collect())
     }
 
-    /// Step 5: takes the peer's corrections of a batch; `products` becomes its message, whatever was in it.
+    /// Step 5: multiplies the next batches, in the order in which they have begun, at once: one per thread. Each takes the
+    /// peer's `Corrections`, and its last part becomes the message `Products`, whatever was in it.
     ///
     /// # Errors
-    /// [`Decode`] if the message is malformed. [`Usage::ForeignBatch`] if the batch is another state's, or not the next
-    /// one. The batch is then gone.
+    /// [`Decode`] if a message is malformed. [`Usage::ForeignBatch`] if a batch is another state's, or not the next
+    /// one. All batches are then gone.
     pub fn multiply(
-        &mut self,
-        batch: Extended,
-        corrections: &[u8],
-        products: &mut Vec<u8>,
-    ) -> Result<Multiplied, Error> {
-        Ok(only(self.multiply_all(vec![(batch, corrections, products)])?))
-    }
-
-    /// Multiplies the next batches, in the order in which they have begun, at once: one per thread. See
-    /// [`Party::multiply`].
-    ///
-    /// # Errors
-    /// The errors of [`Party::multiply`], for any of the batches: then all are gone.
-    pub fn multiply_all(
         &mut self,
         batches: Vec<(Extended, &[u8], &mut Vec<u8>)>,
     ) -> Result<Vec<Multiplied>, Error> {
@@ -263,20 +232,12 @@ impl Party {
         Ok(batches.into_iter().map(Multiplied).collect())
     }
 
-    /// Step 6: ends a batch with the peer's products; returns its shares.
+    /// Step 6: ends batches with the peer's `Products`, at once: one per thread. Returns their shares.
     ///
     /// # Errors
-    /// [`Decode`] if the message is malformed; [`Usage::ForeignBatch`] if the batch is another state's. The batch is then
+    /// [`Decode`] if a message is malformed; [`Usage::ForeignBatch`] if a batch is another state's. All batches are then
     /// gone.
-    pub fn add(&mut self, batch: Multiplied, products: &[u8]) -> Result<Shares, Error> {
-        Ok(only(self.add_all(vec![(batch, products)])?))
-    }
-
-    /// Ends several batches at once, one per thread. See [`Party::add`].
-    ///
-    /// # Errors
-    /// The errors of [`Party::add`], for any of the batches: then all are gone.
-    pub fn add_all(&mut self, batches: Vec<(Multiplied, &[u8])>) -> Result<Vec<Shares>, Error> {
+    pub fn add(&mut self, batches: Vec<(Multiplied, &[u8])>) -> Result<Vec<Shares>, Error> {
         let (set, width) = (self.set, self.set.width());
         for (Multiplied(batch), products) in &batches {
             if batch.session != *self.session.id() {
@@ -290,19 +251,6 @@ impl Party {
             products::add(width, b, products, c);
         });
         Ok(batches.into_iter().map(|(Multiplied(batch), _)| batch.shares).collect())
-    }
-}
-
-impl Joining {
-    /// Step 3: takes the peer's `Setup`.
-    ///
-    /// # Errors
-    /// [`Decode`] if the message is malformed.
-    pub fn finish(self, setup: &[u8]) -> Result<Party, Error> {
-        let Self { set, session, seed, receiver, base } = self;
-        let (below, unused) = of_extension(&session, set, Direction::ResponderSends, &seed);
-        let sender = Sender::new(below, set.extension(), base, setup, unused)?;
-        Ok(Party::joined(set, session, seed, sender, receiver))
     }
 }
 
@@ -344,7 +292,6 @@ fn check_products(set: &Set, n: usize, products: &[u8]) -> Result<(), Decode> {
 
 foxtrot_kernel::redacted! {
     Party, party => "{:?}, {} batches, <redacted>", party.set, party.begun;
-    Joining, joining => "{:?}, <redacted>", joining.set;
     Extended, extended => "batch {}, <redacted>", extended.0.number;
     Multiplied, multiplied => "batch {}, <redacted>", multiplied.0.number;
 }

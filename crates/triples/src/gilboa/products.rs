@@ -1,69 +1,47 @@
 //! The arithmetic of a batch: what becomes of keys, shares and messages, each a list of bytes. Nothing here
 //! depends on what they say: OT i of triple t is number t·ℓ + i, and every bit is a mask.
 
-use core::{array, hint::black_box};
+use core::{
+    array,
+    hint::black_box,
+    num::Wrapping,
+    ops::{Add, BitAnd, BitOr, Mul, Shl, Shr, Sub},
+};
 
 use foxtrot_ot::base::Block;
 
 /// Numbers of ℓ bits, in WIDTH bytes, modulo 2^ℓ.
-trait Word<const WIDTH: usize>: Copy + Default {
-    const BITS: u32;
+trait Word<const WIDTH: usize>:
+    Copy
+    + Default
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + Shl<usize, Output = Self>
+    + Shr<usize, Output = Self>
+{
     fn load(bytes: [u8; WIDTH]) -> Self;
     fn store(self) -> [u8; WIDTH];
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
-    fn or(self, other: Self) -> Self;
-    fn and(self, other: Self) -> Self;
-    fn left(self, i: u32) -> Self;
-    fn right(self, i: u32) -> Self;
     /// All ones if bit i is set, else 0.
-    fn mask(self, i: u32) -> Self;
+    fn mask(self, i: usize) -> Self;
 }
 
 macro_rules! words {
     ($($word:ident $width:literal)*) => {$(
-        impl Word<$width> for $word {
-            const BITS: u32 = Self::BITS;
+        impl Word<$width> for Wrapping<$word> {
             #[inline(always)]
             fn load(bytes: [u8; $width]) -> Self {
-                Self::from_le_bytes(bytes)
+                Self($word::from_le_bytes(bytes))
             }
             #[inline(always)]
             fn store(self) -> [u8; $width] {
-                self.to_le_bytes()
+                self.0.to_le_bytes()
             }
             #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self.wrapping_mul(other)
-            }
-            #[inline(always)]
-            fn or(self, other: Self) -> Self {
-                self | other
-            }
-            #[inline(always)]
-            fn and(self, other: Self) -> Self {
-                self & other
-            }
-            #[inline(always)]
-            fn left(self, i: u32) -> Self {
-                self << i
-            }
-            #[inline(always)]
-            fn right(self, i: u32) -> Self {
-                self >> i
-            }
-            #[inline(always)]
-            fn mask(self, i: u32) -> Self {
-                (self >> i & 1).wrapping_neg()
+            fn mask(self, i: usize) -> Self {
+                -(self >> i & Self(1))
             }
         }
     )*};
@@ -75,10 +53,10 @@ words!(u8 1 u16 2 u32 4 u64 8);
 macro_rules! of_width {
     ($width:expr, $function:ident($($argument:expr),*)) => {
         match $width {
-            1 => $function::<u8, 1, 8>($($argument),*),
-            2 => $function::<u16, 2, 16>($($argument),*),
-            4 => $function::<u32, 4, 32>($($argument),*),
-            _ => $function::<u64, 8, 64>($($argument),*),
+            1 => $function::<Wrapping<u8>, 1, 8>($($argument),*),
+            2 => $function::<Wrapping<u16>, 2, 16>($($argument),*),
+            4 => $function::<Wrapping<u32>, 4, 32>($($argument),*),
+            _ => $function::<Wrapping<u64>, 8, 64>($($argument),*),
         }
     };
 }
@@ -120,7 +98,7 @@ fn gather_words<W: Word<WIDTH>, const WIDTH: usize, const BITS: usize>(
     for (keys, c) in keys.iter().zip(c) {
         let mut sum = W::default();
         for (i, key) in (0..).zip(keys) {
-            sum = sum.plus(low::<W, WIDTH>(key).left(i));
+            sum = sum + (low::<W, WIDTH>(key) << i);
         }
         *c = sum.store();
     }
@@ -141,14 +119,14 @@ fn multiply_words<W: Word<WIDTH>, const WIDTH: usize, const BITS: usize>(
     let mut triples = triples.zip(a).zip(b).zip(c).map(|((((keys, words), a), b), c)| {
         let (a, b) = (W::load(*a), W::load(*b));
         let (kept, middle) = of_triple::<W, WIDTH, BITS>(keys, a, words);
-        *c = W::load(*c).plus(a.times(b)).minus(kept).store();
+        *c = (W::load(*c) + a * b - kept).store();
         middle
     });
-    let half = W::BITS / 2;
+    let half = BITS / 2;
     for middles in middles.chunks_mut(WIDTH) {
         // Of two triples; behind the last one there are zeros.
         let [first, second] = [(); 2].map(|()| triples.next().unwrap_or_default());
-        let pair = first.left(half).right(half).or(second.left(half)).store();
+        let pair = (first << half >> half | second << half).store();
         middles.copy_from_slice(&pair[..middles.len()]);
     }
 }
@@ -161,19 +139,18 @@ fn of_triple<W: Word<WIDTH>, const WIDTH: usize, const BITS: usize>(
     words: &mut [[u8; WIDTH]],
 ) -> (W, W) {
     let mut kept = W::default();
-    let mut t = |i: u32| {
-        let [zero, one] = keys[i as usize].each_ref().map(|key| low::<W, WIDTH>(key));
-        kept = kept.plus(zero.left(i));
-        zero.minus(one).plus(a)
+    let mut t = |i: usize| {
+        let [zero, one] = keys[i].each_ref().map(|key| low::<W, WIDTH>(key));
+        kept = kept + (zero << i);
+        zero - one + a
     };
-    let (words, middle) = (words, W::BITS / 2);
     words[0] = t(0).store();
     for (i, word) in (1..).zip(&mut words[1..]) {
         // ℓ − i bits of the one, and i of the other.
-        let other = W::BITS - i;
-        *word = t(i).left(i).right(i).or(t(other).left(other)).store();
+        let other = BITS - i;
+        *word = (t(i) << i >> i | t(other) << other).store();
     }
-    let middle = t(middle);
+    let middle = t(BITS / 2);
     (kept, middle)
 }
 
@@ -185,12 +162,12 @@ fn add_words<W: Word<WIDTH>, const WIDTH: usize, const BITS: usize>(
     let ((b, _), (c, _)) = (b.as_chunks::<WIDTH>(), c.as_chunks_mut::<WIDTH>());
     let (words, middles) = products.split_at(b.len() * WIDTH * BITS / 2);
     let (words, _) = words.as_chunks::<WIDTH>();
-    let half = W::BITS / 2;
+    let half = BITS / 2;
     let middles = middles.chunks(WIDTH).flat_map(|pair| {
         let mut bytes = [0; WIDTH];
         bytes[..pair.len()].copy_from_slice(pair);
         let pair = W::load(bytes);
-        [pair.left(half), pair.right(half).left(half)]
+        [pair << half, pair >> half << half]
     });
     for (((b, c), words), middle) in b.iter().zip(c).zip(words.chunks_exact(BITS / 2)).zip(middles)
     {
@@ -201,12 +178,11 @@ fn add_words<W: Word<WIDTH>, const WIDTH: usize, const BITS: usize>(
         }
         // So that no branch can be made of them.
         let masks = black_box(masks);
-        let mut sum = W::load(words[0]).and(masks[0]).plus(middle.and(masks[BITS / 2]));
+        let mut sum = (W::load(words[0]) & masks[0]) + (middle & masks[half]);
         for (i, word) in (1..).zip(&words[1..]) {
-            let (word, other) = (W::load(*word), W::BITS - i);
-            let (low, high) = (word.left(i), word.right(other).left(other));
-            sum = sum.plus(low.and(masks[i as usize])).plus(high.and(masks[other as usize]));
+            let (word, other) = (W::load(*word), BITS - i);
+            sum = sum + (word << i & masks[i]) + (word >> other << other & masks[other]);
         }
-        *c = W::load(*c).plus(sum).store();
+        *c = (W::load(*c) + sum).store();
     }
 }

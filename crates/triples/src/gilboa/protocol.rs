@@ -33,13 +33,13 @@
 
 use alloc::{collections::VecDeque, vec, vec::Vec};
 use foxtrot_ot::{
-    Context, Session, Usage,
+    Context, Usage,
     base::BaseOt,
     engine::{Abandoned, Io, Limits, Stream},
     extension::{ROWS, compatible},
 };
 
-use super::{Extended, Multiplied, Set, base_session};
+use super::{Extended, Multiplied, Set, party::base_session};
 use crate::{
     Error, Shares,
     check::Check,
@@ -190,7 +190,7 @@ impl Party {
             })
             .collect();
         let mut messages = vec![Vec::new(); n];
-        let begun = self.state.extend_all(shares.into_iter().zip(&mut messages).collect())?;
+        let begun = self.state.extend(shares.into_iter().zip(&mut messages).collect())?;
         io.on(self.streams[1]).send_all(messages).await;
         Ok(begun)
     }
@@ -207,7 +207,7 @@ impl Party {
         let mut messages = vec![Vec::new(); batches.len()];
         let batches = batches.into_iter().zip(&corrections).zip(&mut messages);
         let batches = batches.map(|((batch, received), message)| (batch, &**received, message));
-        let multiplied = self.state.multiply_all(batches.collect())?;
+        let multiplied = self.state.multiply(batches.collect())?;
         ours.send_all(messages).await;
         Ok(multiplied)
     }
@@ -218,7 +218,7 @@ impl Party {
         let lens = batches.iter().map(|batch| set.products_len(batch.0.shares.len()));
         let products = io.on(self.streams[1]).recv_all(lens.collect()).await;
         let batches = batches.into_iter().zip(products.iter().map(Vec::as_slice));
-        Ok(self.state.add_all(batches.collect())?)
+        Ok(self.state.add(batches.collect())?)
     }
 }
 
@@ -226,7 +226,8 @@ async fn initiator(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<supe
     let [first, second] = STREAMS.map(|stream| io.on(stream));
     let Plan { set, base, .. } = plan;
     let choice = cx.choice(base.info(), ROWS);
-    let base = base.receiver(plan.base_session(cx.session()), choice, cx.seed())?;
+    let session = base_session(cx.session(), set, base.info().name);
+    let base = base.receiver(session, choice, cx.seed())?;
     let keys = first.run(base).await?;
     let opening = first.recv(set.opening_len()).await;
     let seed = cx.seed();
@@ -238,12 +239,13 @@ async fn initiator(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<supe
 async fn responder(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<super::Party, Error> {
     let [first, second] = STREAMS.map(|stream| io.on(stream));
     let Plan { set, base, .. } = plan;
-    let base = base.sender(plan.base_session(cx.session()), ROWS, cx.seed())?;
+    let session = base_session(cx.session(), set, base.info().name);
+    let base = base.sender(session, ROWS, cx.seed())?;
     let keys = first.run(base).await?;
     let seed = cx.seed();
-    let (joining, opening) = super::Party::responder(cx.session(), set, keys, seed)?;
+    let (join, opening) = super::Party::responder(cx.session(), set, keys, seed)?;
     first.send(opening).await;
-    Ok(joining.finish(&second.recv(set.setup_len()).await)?)
+    Ok(join(&second.recv(set.setup_len()).await)?)
 }
 
 /// The bounds of what is on its way; see [`depth`].
@@ -252,12 +254,6 @@ fn limits(set: &Set) -> Limits {
     let longest = longest.max(set.opening_len()).max(set.setup_len());
     let messages = usize::try_from(2 * depth(set)).unwrap_or(usize::MAX);
     Limits { streams: CHECK + 1, messages, len: longest }
-}
-
-impl Plan<'_> {
-    fn base_session(&self, session: &Session) -> Session {
-        base_session(session, self.set, self.base.info().name)
-    }
 }
 
 foxtrot_kernel::redacted! {

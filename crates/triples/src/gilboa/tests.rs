@@ -5,7 +5,7 @@ use alloc::{vec, vec::Vec};
 use foxtrot_ot::{Seed, Session, Sid, base::Block};
 
 use super::{of_bits, products, registry};
-use crate::wrong;
+use crate::{Shares, wrong_in_batch};
 
 const WIDTHS: [usize; 4] = [1, 2, 4, 8];
 
@@ -63,7 +63,9 @@ fn the_parts_of_a_product_sum_to_it_for_all_keys_and_shares() {
             let pairs = blocks(&keys).as_chunks::<2>().0.to_vec();
             let (sent, _, received) = one_direction(width, &pairs, &a, &b);
             let none = vec![0; a.len()];
-            assert_eq!(wrong(width, [&a, &none, &sent], [&none, &b, &received]), 0, "{width}");
+            let ours = Shares::of_parts(width, [&a, &none, &sent]);
+            let theirs = Shares::of_parts(width, [&none, &b, &received]);
+            assert_eq!(wrong_in_batch(&ours, &theirs), 0, "{width}");
         }
     }
 }

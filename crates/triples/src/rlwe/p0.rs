@@ -25,7 +25,7 @@ pub struct P0 {
     pub(super) negated: Secret<u64>,
     /// The values of s·2^−t₁ modulo the primes of p.
     pub(super) scaled: Secret<u64>,
-    /// Batches so far.
+    /// The next batch.
     batch: u64,
     scratches: Vec<Scratch>,
 }
@@ -35,18 +35,17 @@ pub struct P0 {
 /// It takes one response.
 ///
 /// ```
-/// # use foxtrot_ot::Error;
-/// # use foxtrot_triples::{Shares, rlwe::{P0, Requested}};
-/// # fn once(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p0.receive(requested, response, None, shares, &mut Vec::new())
+/// # use foxtrot_triples::{Shares, rlwe::{P0, Receiving, Requested}};
+/// # fn once(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares, correction: &mut Vec<u8>) {
+/// let _ = p0.receive(vec![Receiving { requested, response, ots: None, shares, correction }]);
 /// # }
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_triples::{Shares, rlwe::{P0, Requested}};
-/// # fn twice(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) {
-/// let _ = p0.receive(requested, response, None, shares, &mut Vec::new());
-/// let _ = p0.receive(requested, response, None, shares, &mut Vec::new());
+/// # use foxtrot_triples::{Shares, rlwe::{P0, Receiving, Requested}};
+/// # fn twice(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares, correction: &mut Vec<u8>) {
+/// let _ = p0.receive(vec![Receiving { requested, response, ots: None, shares, correction }]);
+/// let _ = p0.receive(vec![Receiving { requested, response, ots: None, shares, correction }]);
 /// # }
 /// ```
 #[must_use = "the batch has no output yet"]
@@ -97,10 +96,15 @@ impl P0 {
     #[must_use]
     pub fn new(session: Session, set: &'static Set, seed: Seed) -> (Self, Vec<u8>) {
         let ring = Arc::new(Ring::new(set, session.backend()));
-        Self::with_ring(ring, session, seed)
+        Self::with_ring(ring, session, seed, 0)
     }
 
-    pub(super) fn with_ring(ring: Arc<Ring>, session: Session, seed: Seed) -> (Self, Vec<u8>) {
+    pub(super) fn with_ring(
+        ring: Arc<Ring>,
+        session: Session,
+        seed: Seed,
+        batch: u64,
+    ) -> (Self, Vec<u8>) {
         let ((k, all), n) = (ring.counts(), ring.n());
         let mut negated = Secret::zeroed(all * n);
         let mut scaled = Secret::zeroed(k * n);
@@ -122,22 +126,8 @@ impl P0 {
         sample::binomial(&streams, coins::key::ERROR, &mut small);
         let public_key = public_key(&ring, &session, &negated, &small);
         let scratches = Vec::new();
-        let p0 = Self { ring, session, seed, negated, scaled, batch: 0, scratches };
+        let p0 = Self { ring, session, seed, negated, scaled, batch, scratches };
         (p0, public_key)
-    }
-
-    /// Gives the next batch a later number; P₁ must agree.
-    ///
-    /// Only for a seed and a session that are new: a batch that was made before under the same two, in
-    /// another state say, would be made again with the same coins, which gives both runs away.
-    ///
-    /// # Errors
-    /// [`Usage::ForeignBatch`] if that number is behind.
-    pub fn starting_at(self, batch: u64) -> Result<Self, Error> {
-        if batch < self.batch {
-            return Err(Usage::ForeignBatch.into());
-        }
-        Ok(Self { batch, ..self })
     }
 
     /// The set.
@@ -146,15 +136,9 @@ impl P0 {
         self.ring.set
     }
 
-    /// Step 2: begins a batch; `request` becomes its message, whatever was in it.
-    pub fn request(&mut self, request: &mut Vec<u8>) -> Requested {
-        let number = self.batch;
-        let _ = self.request_all(vec![request]);
-        Requested { session: *self.session.id(), number }
-    }
-
-    /// Begins the next batches, in their order, at once: one per thread. See [`P0::request`].
-    pub fn request_all(&mut self, requests: Vec<&mut Vec<u8>>) -> Vec<Requested> {
+    /// Step 2: begins the next batches, in their order, at once: one per thread. `requests` become their messages,
+    /// whatever was in them.
+    pub fn request(&mut self, requests: Vec<&mut Vec<u8>>) -> Vec<Requested> {
         let first = self.batch;
         self.batch += requests.len() as u64;
         let Self { ring, session, seed, negated, scratches, .. } = self;
@@ -179,29 +163,14 @@ impl P0 {
         )
     }
 
-    /// Step 5: ends a batch with P₁'s `Response`: writes the shares, and `correction` becomes the message
-    /// `Correction`, whatever was in it, with the keys of random OTs; see [`Receiving`].
+    /// Step 5: ends batches with P₁'s `Response`s, at once: one per thread.
     ///
     /// # Errors
-    /// [`Decode`](foxtrot_ot::Decode) if the message is malformed; there are then no shares and nothing to send.
-    /// [`Usage::ForeignBatch`] if the batch is another state's, [`Usage::CountMismatch`] if the shares are
-    /// for another set or there are not [`Set::ots`] OTs.
-    pub fn receive(
-        &mut self,
-        requested: Requested,
-        response: &[u8],
-        ots: Option<&[[Block; 2]]>,
-        shares: &mut Shares,
-        correction: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        self.receive_all(vec![Receiving { requested, response, ots, shares, correction }])
-    }
-
-    /// Ends several batches at once, one per thread. See [`P0::receive`].
-    ///
-    /// # Errors
-    /// The errors of [`P0::receive`]; the first one, if there are several. The batches without an error have their output.
-    pub fn receive_all(&mut self, batches: Vec<Receiving<'_>>) -> Result<(), Error> {
+    /// [`Decode`](foxtrot_ot::Decode) if a message is malformed; there are then no shares and nothing to send.
+    /// [`Usage::ForeignBatch`] if a batch is another state's, [`Usage::CountMismatch`] if shares are
+    /// for another set or there are not [`Set::ots`] OTs. The first error, if there are several. The batches without an
+    /// error have their output.
+    pub fn receive(&mut self, batches: Vec<Receiving<'_>>) -> Result<(), Error> {
         let Self { ring, session, seed, negated, scaled, scratches, .. } = self;
         let (ring, session, seed) = (&**ring, &*session, &*seed);
         let keys = [&**negated, &**scaled];
@@ -298,13 +267,13 @@ pub(super) fn encrypt<'m>(
     scratch: &mut Scratch,
     mut message: &'m mut [u8],
 ) -> &'m mut [u8] {
-    let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
+    let ((k, all), n, backend) = (ring.counts(), ring.n(), ring.backend);
     let Scratch { words, small, share } = scratch;
     sample::binomial(streams, asking::ERRORS[usize::from(which)], small);
     let (values, others) = words.split_at_mut(n);
     let words = &mut others[..n];
-    for (i, ntt) in ring.ntts().iter().enumerate() {
-        let p = ntt.modulus();
+    for i in 0..all {
+        let p = ring.modulus(i);
         ring.values(i, small, values);
         ring.uniform_half(i, half, words);
         residues::mul_add(backend, p, values, words, &negated[i * n..][..n]);

@@ -6,7 +6,7 @@ use foxtrot_kernel::rns::{
     pack, residues,
     sample::{self, Streams},
 };
-use foxtrot_ot::{Error, Seed, Session, Sid, Usage, tasks::only};
+use foxtrot_ot::{Error, Seed, Session, Sid, Usage};
 
 use super::{
     coins::{self, answering},
@@ -24,7 +24,7 @@ pub struct P1 {
     pub(super) seed: Seed,
     /// A modulo all primes, then B modulo those that are not in p.
     pub(super) public_key: Vec<u64>,
-    /// Batches so far.
+    /// The next batch.
     batch: u64,
     scratches: Vec<Scratch>,
 }
@@ -34,8 +34,8 @@ pub struct P1 {
 /// ```compile_fail,E0382
 /// # use foxtrot_triples::{Shares, rlwe::{P1, Responded}};
 /// # fn twice(p1: &mut P1, responded: Responded, correction: &[u8], shares: &mut Shares) {
-/// let _ = p1.finish(responded, correction, shares);
-/// let _ = p1.finish(responded, correction, shares);
+/// let _ = p1.finish(vec![(responded, correction, shares)]);
+/// let _ = p1.finish(vec![(responded, correction, shares)]);
 /// # }
 /// ```
 ///
@@ -43,7 +43,7 @@ pub struct P1 {
 /// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P1, Responded}};
 /// # fn once(p1: &mut P1, responded: Responded, correction: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p1.finish(responded, correction, shares)
+/// p1.finish(vec![(responded, correction, shares)])
 /// # }
 /// ```
 #[must_use = "the shares are not yet those of triples"]
@@ -105,7 +105,7 @@ impl P1 {
         seed: Seed,
     ) -> Result<Self, Error> {
         let ring = Arc::new(Ring::new(set, session.backend()));
-        Self::with_ring(ring, session, public_key, seed)
+        Self::with_ring(ring, session, public_key, seed, 0)
     }
 
     pub(super) fn with_ring(
@@ -113,6 +113,7 @@ impl P1 {
         session: Session,
         public_key: &[u8],
         seed: Seed,
+        batch: u64,
     ) -> Result<Self, Error> {
         let ((k, all), n) = (ring.counts(), ring.n());
         let message = Message::new("PublicKey", 0, public_key, ring.set.public_key_len())?;
@@ -128,19 +129,7 @@ impl P1 {
             place += ring.packed_len(i);
         }
         let scratches = Vec::new();
-        Ok(Self { ring, session, seed, public_key, batch: 0, scratches })
-    }
-
-    /// Gives the next batch a later number; P₀ must agree. Only for a seed and a session that are new, as in
-    /// [`P0::starting_at`](super::P0::starting_at).
-    ///
-    /// # Errors
-    /// [`Usage::ForeignBatch`] if that number is behind.
-    pub fn starting_at(self, batch: u64) -> Result<Self, Error> {
-        if batch < self.batch {
-            return Err(Usage::ForeignBatch.into());
-        }
-        Ok(Self { batch, ..self })
+        Ok(Self { ring, session, seed, public_key, batch, scratches })
     }
 
     /// The set.
@@ -149,31 +138,15 @@ impl P1 {
         self.ring.set
     }
 
-    /// Steps 3 and 4: answers the next `Request`: `response` becomes the message, whatever was in it, and `shares` what
-    /// [`P1::finish`] then needs. See [`Answering`].
+    /// Steps 3 and 4: answers the next `Request`s, in their order, at once: one per thread.
     ///
     /// A batch's number is used up, also by a request that is malformed.
     ///
     /// # Errors
-    /// [`Decode`](foxtrot_ot::Decode) if the message is malformed; there are then no shares, and the response is empty.
-    /// [`Usage::CountMismatch`] if the shares are for another set or there are not
-    /// [`Set::ots`] OTs.
-    pub fn respond(
-        &mut self,
-        request: &[u8],
-        ots: Option<Chosen<'_>>,
-        shares: &mut Shares,
-        response: &mut Vec<u8>,
-    ) -> Result<Responded, Error> {
-        Ok(only(self.respond_all(vec![Answering { request, ots, shares, response }])?))
-    }
-
-    /// Answers the next requests, in their order, at once: one per thread. See [`P1::respond`].
-    ///
-    /// # Errors
-    /// The errors of [`P1::respond`]; the first one, if there are several. No batch can then be finished: there are no shares and
-    /// no responses at all.
-    pub fn respond_all(&mut self, batches: Vec<Answering<'_>>) -> Result<Vec<Responded>, Error> {
+    /// [`Decode`](foxtrot_ot::Decode) if a message is malformed, [`Usage::CountMismatch`] if shares are for another set or
+    /// there are not [`Set::ots`] OTs; the first error, if there are several. No batch can then be finished: there are no
+    /// shares, and all responses are empty.
+    pub fn respond(&mut self, batches: Vec<Answering<'_>>) -> Result<Vec<Responded>, Error> {
         let first = self.batch;
         self.batch += batches.len() as u64;
         let Self { ring, session, seed, public_key, scratches, .. } = self;
@@ -198,30 +171,14 @@ impl P1 {
         responded
     }
 
-    /// Step 6: ends a batch with P₀'s `Correction`, which is empty without the fix. `shares` are those that
-    /// [`P1::respond`] wrote for it, and become those of its triples.
+    /// Step 6: ends batches, at once: one per thread, with P₀'s `Correction`s, which are empty without the fix. The shares
+    /// are those that [`P1::respond`] wrote for a batch, and become those of its triples.
     ///
     /// # Errors
-    /// [`Decode`](foxtrot_ot::Decode) if the message is malformed; there are then no shares.
-    /// [`Usage::ForeignBatch`] if the batch is another state's,
-    /// [`Usage::CountMismatch`] if the shares are for another set.
-    pub fn finish(
-        &mut self,
-        responded: Responded,
-        correction: &[u8],
-        shares: &mut Shares,
-    ) -> Result<(), Error> {
-        self.finish_all(vec![(responded, correction, shares)])
-    }
-
-    /// Ends several batches at once, one per thread. See [`P1::finish`].
-    ///
-    /// # Errors
-    /// The errors of [`P1::finish`]; the first one, if there are several. The batches without an error have their shares.
-    pub fn finish_all(
-        &mut self,
-        batches: Vec<(Responded, &[u8], &mut Shares)>,
-    ) -> Result<(), Error> {
+    /// [`Decode`](foxtrot_ot::Decode) if a message is malformed; there are then no shares. [`Usage::ForeignBatch`] if a batch
+    /// is another state's, [`Usage::CountMismatch`] if shares are for another set. The first error, if there are several.
+    /// The batches without an error have their shares.
+    pub fn finish(&mut self, batches: Vec<(Responded, &[u8], &mut Shares)>) -> Result<(), Error> {
         let Self { ring, session, scratches, .. } = self;
         let (ring, session) = (&**ring, &*session);
         let results = side_by_side(

@@ -108,7 +108,7 @@ impl Party {
             direction = direction.reversed();
         }
         let seed = cx.seed();
-        let (joining, key) = Duplex::new(cx.session(), set, direction, &seed);
+        let (join, key) = Duplex::new(cx.session(), set, direction, &seed, batches.start);
         io.on(streams[0]).send(key).await;
         let ots = match set.fix() {
             Some(extension) => {
@@ -118,7 +118,7 @@ impl Party {
             None => None,
         };
         let key = io.on(streams[1]).recv(set.public_key_len()).await;
-        let state = joining.finish(&key)?.starting_at(batches.start)?;
+        let state = join(&key)?;
         let group = group(cx.session().executor());
         Ok(Self { state, ots, streams, fix, batches, group })
     }
@@ -169,7 +169,7 @@ impl Party {
     /// Step 2 of n batches.
     async fn request(&mut self, io: &Io, n: usize) -> Vec<Requested> {
         let mut messages = vec![Vec::new(); n];
-        let requested = self.state.p0.request_all(messages.iter_mut().collect());
+        let requested = self.state.p0.request(messages.iter_mut().collect());
         io.on(self.streams[0]).send_all(messages).await;
         requested
     }
@@ -191,7 +191,7 @@ impl Party {
                 let ots = chosen.as_mut().and_then(Iterator::next);
                 Answering { request, ots, shares, response }
             });
-            self.state.p1.respond_all(batches.collect())?
+            self.state.p1.respond(batches.collect())?
         };
         io.on(self.fix[1]).send_all(corrections).await;
         io.on(self.streams[1]).send_all(messages).await;
@@ -223,7 +223,7 @@ impl Party {
                 let ots = pairs.as_mut().and_then(Iterator::next);
                 Receiving { requested, response, ots, shares, correction }
             });
-            self.state.p0.receive_all(batches.collect())?;
+            self.state.p0.receive(batches.collect())?;
         }
         if self.ots.is_some() {
             io.on(self.fix[0]).send_all(messages).await;
@@ -248,7 +248,7 @@ impl Party {
         let batches = responded.into_iter().zip(&corrections).zip(&mut outputs);
         let batches =
             batches.map(|((responded, correction), shares)| (responded, &**correction, shares));
-        self.state.p1.finish_all(batches.collect())?;
+        self.state.p1.finish(batches.collect())?;
         Ok(outputs)
     }
 }

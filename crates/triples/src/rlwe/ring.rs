@@ -18,6 +18,7 @@ use crate::params::Set;
 pub(crate) struct Ring {
     pub(super) set: &'static Set,
     pub(super) backend: Backend,
+    /// The transforms for all primes, those of p first.
     ntts: Vec<Ntt<Vec<u64>>>,
     /// Integers in (−p/2, p/2).
     pub(super) centred: MixedRadix,
@@ -58,11 +59,6 @@ impl Ring {
 
     pub(super) fn ntt(&self, i: usize) -> &Ntt<Vec<u64>> {
         &self.ntts[i]
-    }
-
-    /// The transforms for all primes, those of p first.
-    pub(super) fn ntts(&self) -> &[Ntt<Vec<u64>>] {
-        &self.ntts
     }
 
     pub(super) fn modulus(&self, i: usize) -> &Modulus {

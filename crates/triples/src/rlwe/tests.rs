@@ -8,12 +8,12 @@ extern crate std;
 use std::{println, vec, vec::Vec};
 
 use foxtrot_kernel::rns::{MixedRadix, Modulus, residues};
-use foxtrot_ot::{Direction, Seed, Session, Sid};
+use foxtrot_ot::{Direction, Seed, Session, Sid, tasks::only};
 
 use super::{
     coins::{self, answering},
-    p0::{P0, low_bits},
-    p1::{P1, Scratch, multiply},
+    p0::{P0, Receiving, Requested, low_bits},
+    p1::{Answering, P1, Scratch, multiply},
     ring::Message,
 };
 use crate::{
@@ -24,6 +24,21 @@ use crate::{
 
 /// Deviation of the errors: binomial, η = 21.
 const SIGMA_E: f64 = 3.240_370_349_203_93;
+
+/// A request without OTs.
+fn answering<'a>(
+    request: &'a [u8],
+    shares: &'a mut Shares,
+    response: &'a mut Vec<u8>,
+) -> Answering<'a> {
+    Answering { request, ots: None, shares, response }
+}
+
+/// P₀'s last step without OTs.
+fn receive(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) {
+    let correction = &mut Vec::new();
+    p0.receive(vec![Receiving { requested, response, ots: None, shares, correction }]).unwrap();
+}
 
 /// Both parties, keys of their own for every number.
 struct Parties {
@@ -58,12 +73,13 @@ impl Parties {
 
     fn batch(&mut self) -> Batch {
         let (mut request, mut response) = (Vec::new(), Vec::new());
-        let requested = self.p0.request(&mut request);
+        let requested = only(self.p0.request(vec![&mut request]));
         let (mut ours, mut theirs) = (Shares::new(self.set), Shares::new(self.set));
-        let responded = self.p1.respond(&request, None, &mut theirs, &mut response).unwrap();
+        let batch = answering(&request, &mut theirs, &mut response);
+        let responded = only(self.p1.respond(vec![batch]).unwrap());
         let remainders = self.remainders(&response);
-        self.p0.receive(requested, &response, None, &mut ours, &mut Vec::new()).unwrap();
-        self.p1.finish(responded, &[], &mut theirs).unwrap();
+        receive(&mut self.p0, requested, &response, &mut ours);
+        self.p1.finish(vec![(responded, &[], &mut theirs)]).unwrap();
         let (noise, events) = self.noise(&request, &theirs);
         self.number += 1;
         let signed = |shares: &[u8]| shares.iter().map(|x| f64::from(x.cast_signed())).collect();
@@ -361,11 +377,12 @@ fn a_response_under_another_key_is_noise() {
     assert_eq!(one.batch().wrong + other.batch().wrong, 0);
     let (mut request, mut response) = (Vec::new(), Vec::new());
     let (mut ours, mut theirs) = (Shares::new(&TOY), Shares::new(&TOY));
-    let _ = one.p0.request(&mut request);
+    let _ = one.p0.request(vec![&mut request]);
     let mut foreign = Vec::new();
-    let requested = other.p0.request(&mut foreign);
-    let responded = one.p1.respond(&request, None, &mut theirs, &mut response).unwrap();
-    other.p0.receive(requested, &response, None, &mut ours, &mut Vec::new()).unwrap();
-    one.p1.finish(responded, &[], &mut theirs).unwrap();
+    let requested = only(other.p0.request(vec![&mut foreign]));
+    let batch = answering(&request, &mut theirs, &mut response);
+    let responded = only(one.p1.respond(vec![batch]).unwrap());
+    receive(&mut other.p0, requested, &response, &mut ours);
+    one.p1.finish(vec![(responded, &[], &mut theirs)]).unwrap();
     assert!(wrong_in_batch(&ours, &theirs) > 64);
 }

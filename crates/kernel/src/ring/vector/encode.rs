@@ -1,6 +1,6 @@
 //! Packed bits, rounding, hints on vectors.
 
-use super::{add, map};
+use super::{add, from_fn, map};
 use crate::simd::Simd;
 
 /// Bytes of LANES values of BITS bits.
@@ -90,35 +90,6 @@ pub(in crate::ring) fn unround<S: Simd, const Q: u16, const BITS: usize>(
     simd.add(simd.mul_low(y, simd.splat(whole)), simd.mul_round(scaled, simd.splat(part)))
 }
 
-/// Rounds canonical coefficients and packs them.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(in crate::ring) fn round_and_pack<S: Simd, const N: usize, const Q: u16, const BITS: usize>(
-    simd: S,
-    f: &[u16; N],
-    to: &mut [u8],
-) {
-    assert_eq!(N / 8 * BITS, to.len());
-    let vectors = f.chunks_exact(S::LANES);
-    for (f, to) in vectors.zip(to.chunks_exact_mut(bytes::<S, BITS>())) {
-        simd.pack::<BITS>(round::<S, Q, BITS>(simd, simd.load(f)), to);
-    }
-}
-
-/// The inverse, up to the rounding error.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(in crate::ring) fn unpack_rounded<S: Simd, const N: usize, const Q: u16, const BITS: usize>(
-    simd: S,
-    from: &[u8],
-    f: &mut [u16; N],
-) {
-    assert_eq!(N / 8 * BITS, from.len());
-    map(
-        simd,
-        f,
-        inlined!(|i, _| unround::<S, Q, BITS>(simd, simd.unpack::<BITS>(&from[i / 8 * BITS..]))),
-    );
-}
-
 /// Negative where low < x ≤ high, for lanes below 2¹⁵.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn within<S: Simd>(simd: S, x: S::Lanes, low: u16, high: u16) -> S::Lanes {
@@ -145,20 +116,6 @@ pub(in crate::ring) fn key_bit<S: Simd, const Q: u16>(
     within(simd, turned, 2 * e, 6 * e)
 }
 
-/// The hints and key bits of canonical coefficients.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(in crate::ring) fn hints_and_bits<S: Simd, const N: usize, const Q: u16>(
-    simd: S,
-    f: &[u16; N],
-    hints: &mut [u8],
-    key: &mut [u8],
-) {
-    let bytes = hints.chunks_exact_mut(S::LANES / 8).zip(key.chunks_exact_mut(S::LANES / 8));
-    for (f, (hints, key)) in f.chunks_exact(S::LANES).zip(bytes) {
-        hint_and_bit::<S, Q>(simd, simd.load(f), hints, key);
-    }
-}
-
 /// The hints and key bits of a vector of canonical coefficients.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn hint_and_bit<S: Simd, const Q: u16>(
@@ -172,51 +129,19 @@ pub(in crate::ring) fn hint_and_bit<S: Simd, const Q: u16>(
     simd.sign_bits(key_bit::<S, Q>(simd, x, simd.sign_mask(hint)), key);
 }
 
-/// The key bits of canonical coefficients under given hints.
+/// The bits that `bit` makes of coefficients and masks, as signs.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(in crate::ring) fn key_bits<S: Simd, const N: usize, const Q: u16>(
+pub(in crate::ring) fn bits<S: Simd, const N: usize>(
     simd: S,
     f: &[u16; N],
-    hints: &[u8],
-    key: &mut [u8],
+    beside: &[u8],
+    bits: &mut [u8],
+    bit: impl Fn(u16, u16) -> u16,
 ) {
-    let bytes = hints.chunks_exact(S::LANES / 8).zip(key.chunks_exact_mut(S::LANES / 8));
-    for (f, (hints, key)) in f.chunks_exact(S::LANES).zip(bytes) {
-        let bit = key_bit::<S, Q>(simd, simd.load(f), simd.spread_bits(hints));
-        simd.sign_bits(bit, key);
-    }
-}
-
-/// `signal` of `ring::signal`, for canonical coefficients.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(in crate::ring) fn signals<S: Simd, const N: usize, const Q: u16>(
-    simd: S,
-    f: &[u16; N],
-    bound: u16,
-    signals: &mut [u8],
-) {
-    let (low, high) = (simd.splat(bound), simd.splat(Q - bound));
-    for (f, signals) in f.chunks_exact(S::LANES).zip(signals.chunks_exact_mut(S::LANES / 8)) {
-        let x = simd.load(f);
-        simd.sign_bits(simd.and(simd.sub(low, x), simd.sub(x, high)), signals);
-    }
-}
-
-/// `parity` of `ring::signal`, for canonical coefficients.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(in crate::ring) fn parities<S: Simd, const N: usize, const Q: u16>(
-    simd: S,
-    f: &[u16; N],
-    signals: &[u8],
-    key: &mut [u8],
-) {
-    let half = simd.splat(Q / 2);
-    let bytes = signals.chunks_exact(S::LANES / 8).zip(key.chunks_exact_mut(S::LANES / 8));
-    for (f, (signals, key)) in f.chunks_exact(S::LANES).zip(bytes) {
-        let turned = simd.and(simd.spread_bits(signals), half);
-        let x = add::<S, Q>(simd, simd.load(f), turned);
-        // The lowest bit to the top, where a sum is an exclusive or.
-        let lowest = simd.mul_low(x, simd.splat(1 << 15));
-        simd.sign_bits(simd.add(lowest, simd.sub(half, x)), key);
+    let bytes = beside.chunks_exact(S::LANES / 8).zip(bits.chunks_exact_mut(S::LANES / 8));
+    for (f, (beside, bits)) in f.chunks_exact(S::LANES).zip(bytes) {
+        let mut masks = [0; 32];
+        simd.store(simd.spread_bits(beside), &mut masks);
+        simd.sign_bits(from_fn(simd, 0, inlined!(|k| bit(f[k], masks[k]))), bits);
     }
 }

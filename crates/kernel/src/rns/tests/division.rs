@@ -41,7 +41,6 @@ fn quotients_are_exact(backend: Backend) {
     let (mut random, n) = (Stream(9), 40);
     for case in CASES {
         let (kept, removed, divider) = set(case);
-        assert_eq!((divider.kept(), divider.removed()), (&kept[..], &removed[..]));
         let all: Vec<Modulus> = kept.iter().chain(&removed).copied().collect();
         let integers = random_integers(&all, n, &mut random);
         let (mut x, mut y) = (residues_of(&kept, &integers), residues_of(&removed, &integers));

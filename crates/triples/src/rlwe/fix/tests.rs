@@ -20,7 +20,11 @@ use super::{
     },
     add_where, correct, take_keys,
 };
-use crate::params::{MSB_40, MSB_64, Set, TOY};
+use crate::{
+    Shares,
+    params::{MSB_40, MSB_64, Set, TOY},
+    wrong_in_batch,
+};
 
 fn sets() -> impl Iterator<Item = &'static Set> {
     MSB_40.iter().chain(&MSB_64).chain([&TOY])
@@ -216,7 +220,9 @@ fn triples_of_the_most_extreme_shares_are_right() {
         combine(width, [&mut a0, &mut b0, &mut c0], d, false);
         combine(width, [&mut a1, &mut b1, &mut c1], r, true);
         add_where(width, m1, &z, &mut c1);
-        assert_eq!(crate::wrong(width, [&a0, &b0, &c0], [&a1, &b1, &c1]), 0, "{set:?}");
+        let ours = Shares::of_parts(width, [&a0, &b0, &c0]);
+        let theirs = Shares::of_parts(width, [&a1, &b1, &c1]);
+        assert_eq!(wrong_in_batch(&ours, &theirs), 0, "{set:?}");
         let wraps = m1.iter().zip(upper).filter(|(m1, upper)| **m1 == 1 && **upper == 0).count();
         println!("{set:?}: {wraps} wraps of {}", set.n());
         assert!(wraps > set.n() / 16, "{set:?}");

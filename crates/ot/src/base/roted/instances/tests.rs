@@ -112,17 +112,14 @@ fn every_reply_has_its_noise() {
             let a = [0, 1, 2].map(|row| &a[row][column]);
             let mut u = NttPoly::ZERO;
             u.set_product(backend, s_s.each_ref(), a);
-            let u = u.into_poly(backend);
-            u.round_and_pack::<U_BITS>(backend, bytes);
+            vectors::round_noisy::<_, _, U_BITS>(backend, &mut u, &[0; NOISE_LEN], bytes);
         }
         let differing = bare.iter().zip(sent).filter(|(bare, sent)| bare != sent).count();
         noisy_u += usize::from(differing > U_LEN / 10);
 
         let (mut hints, mut key) = ([0; 32], [0; 32]);
-        let mut k = NttPoly::ZERO;
-        k.set_product(backend, s_s.each_ref(), p.each_ref());
-        let k = k.into_poly(backend);
-        k.reconcile(backend, &mut hints, &mut key);
+        let (mut room, none) = (vectors::Room::<256, 1>::empty(), [0; NOISE_LEN]);
+        vectors::reconcile(backend, &mut room, &s_s, p, &none, &mut hints, &mut key);
         noisy_k += usize::from(hints != sent[U_LEN..]);
     });
     assert_eq!(noisy_u, 2 * N);
