@@ -8,6 +8,7 @@ use foxtrot_ot::{
     base::{Adversary, Block, Choice},
     extension::{Extension, Kind, Places, Receiver, Sender, Shape, registry},
     ideal,
+    tasks::only,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -50,14 +51,15 @@ fn run(
         false => Choice::Random(N),
     };
     let (shape, mut message) = (Shape::of(&choice), Vec::new());
-    let unanswered = receiver.extend(choice, &mut message).unwrap();
-    let (unverified, coin) = sender.absorb(shape, &changed(&message, corrections)).ok()?;
+    let unanswered = only(receiver.extend(vec![(choice, &mut message)]).unwrap());
+    let absorbed = sender.absorb(&[(shape, &changed(&message, corrections))]).ok()?;
+    let (unverified, coin) = only(absorbed);
     let coin = changed(&coin.map_or(Vec::new(), Vec::from), challenge);
     let mut rows = vec![[0; 16]; N];
-    let (choices, message) =
-        receiver.finish(unanswered, &coin, Kind::Correlated, &mut rows).ok()?;
+    let batch = (unanswered, coin.as_slice(), rows.as_mut_slice());
+    let (choices, message) = only(receiver.finish(Kind::Correlated, vec![batch]).ok()?);
     let mut sent = vec![[0; 16]; N];
     let places = Places::Correlated(&mut sent);
-    sender.finish(unverified, &changed(&message, proof), places).ok()?;
+    sender.finish(vec![(unverified, &changed(&message, proof), places)]).ok()?;
     Some((sent, rows, choices, delta))
 }

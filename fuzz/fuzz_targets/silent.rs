@@ -7,9 +7,10 @@ use foxtrot_kernel::{Backend, gf::gf128};
 use foxtrot_ot::{
     Seed, Session, Sid,
     base::Choice,
-    extension::{self, Shape},
+    extension::{self, Kind, Places, Shape},
     ideal,
     silent::{self, Field, Receiver, Sender, Silent},
+    tasks::only,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -64,16 +65,18 @@ fn run<F: Field>(silent: Silent<F>, messages: &Messages) -> Option<Outputs<F>> {
     let delta = *sender.delta().unwrap();
 
     let (n, mut corrections) = (silent.size(M).unwrap().ots, Vec::new());
-    let ots = receiver.extension().unwrap();
-    let unanswered = ots.extend(Choice::Random(n), &mut corrections).unwrap();
-    let (unverified, challenge) =
-        sender.extension().unwrap().absorb(Shape::random(n), &corrections).unwrap();
-    let challenge = challenge.as_slice().as_flattened();
-    let (received, proof) = ots.answer(unanswered, challenge).unwrap();
-    let sent = sender.extension().unwrap().verify(unverified, &proof).unwrap();
+    let ots = receiver.ots().unwrap();
+    let unanswered = only(ots.extend(vec![(Choice::Random(n), &mut corrections)]).unwrap());
+    let of_sender = sender.ots().unwrap();
+    let absorbed = of_sender.absorb(&[(Shape::random(n), &corrections)]).unwrap();
+    let (unverified, challenge) = only(absorbed);
+    let (mut q, mut t) = (vec![[0; 16]; n], vec![[0; 16]; n]);
+    let batch = (unanswered, challenge.as_slice().as_flattened(), t.as_mut_slice());
+    let (choices, proof) = only(ots.finish(Kind::Correlated, vec![batch]).unwrap());
+    of_sender.finish(vec![(unverified, &proof, Places::Correlated(&mut q))]).unwrap();
 
-    let (planted, message) = sender.plant(M, vec![sent]).unwrap();
-    let (grown, message) = receiver.grow(M, vec![received], &changed(&message, trees)).ok()?;
+    let (planted, message) = sender.plant(M, &q).unwrap();
+    let (grown, message) = receiver.grow(M, &choices, &t, &changed(&message, trees)).ok()?;
     let encoded = sender.encode(planted, &changed(&message, challenges)).ok()?;
     let (unverified, message) = receiver.encode(grown).ok()?;
     let (sent, message) = sender.answer(encoded, &changed(&message, check)).ok()?;

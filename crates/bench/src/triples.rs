@@ -174,10 +174,10 @@ impl Ots {
         let Self { shape, sender, receiver } = self;
         meter.step(P1, || {
             let batches = buffers.iter_mut().map(|it| (Choice::Random(shape.n()), &mut it.message));
-            let batches = receiver.extend_all(batches.collect())?;
+            let batches = receiver.extend(batches.collect())?;
             let places = buffers.iter_mut().map(|it| &mut *it.keys);
             let batches = batches.into_iter().zip(places).map(|(it, keys)| (it, &[][..], keys));
-            let received = receiver.finish_all(Kind::Random, batches.collect())?;
+            let received = receiver.finish(Kind::Random, batches.collect())?;
             buffers
                 .iter_mut()
                 .zip(received)
@@ -187,11 +187,11 @@ impl Ots {
         buffers.iter().for_each(|it| meter.sent(P1, it.message.len()));
         meter.step(P0, || {
             let messages: Vec<_> = buffers.iter().map(|it| (*shape, &*it.message)).collect();
-            let batches = sender.absorb_all(&messages)?;
+            let batches = sender.absorb(&messages)?;
             let places = buffers.iter_mut().map(|it| Places::Random(&mut it.pairs));
             let batches = batches.into_iter().zip(places);
             let batches = batches.map(|((it, _), places)| (it, &[][..], places));
-            sender.finish_all(batches.collect())?;
+            sender.finish(batches.collect())?;
             Ok(())
         })
     }

@@ -34,17 +34,17 @@ fn main() -> Result<(), Error> {
     let (mut keys, mut pairs) = (vec![[0; 16]; shape.n()], vec![[[0; 16]; 2]; shape.n()]);
     for _ in 0..batches {
         let mut corrections = Vec::new();
-        let begun = receiver.extend_all(vec![(Choice::Random(shape.n()), &mut corrections)])?;
-        let absorbed = sender.absorb_all(&[(shape, &corrections)])?;
+        let begun = receiver.extend(vec![(Choice::Random(shape.n()), &mut corrections)])?;
+        let absorbed = sender.absorb(&[(shape, &corrections)])?;
         let (absorbed, challenges): (Vec<_>, Vec<_>) = absorbed.into_iter().unzip();
         let challenge = challenges[0].as_ref().map_or(&[][..], |it| it);
         let begun = begun.into_iter().zip([keys.as_mut_slice()]);
         let begun = begun.map(|(batch, keys)| (batch, challenge, keys));
-        let finished = receiver.finish_all(Kind::Random, begun.collect())?;
+        let finished = receiver.finish(Kind::Random, begun.collect())?;
         let proof = finished[0].1.as_slice();
         let absorbed = absorbed.into_iter().zip([Places::Random(&mut pairs)]);
         let absorbed = absorbed.map(|(batch, places)| (batch, proof, places));
-        sender.finish_all(absorbed.collect())?;
+        sender.finish(absorbed.collect())?;
         std::hint::black_box((&keys, &pairs));
     }
     Ok(())

@@ -29,38 +29,9 @@
 //! choose Δ, which endemic base OTs allow, can make both keys of every OT the same. Steps, bounds and what
 //! is not proved: `docs/protocols/softspoken.md`; bytes: `docs/wire/softspoken.md`, section 7.
 //!
-//! Batches do not depend on each other. Functions whose names end in `_all` do a step of several batches
-//! on the threads of the session's executor ([`Session::with_executor`](crate::Session::with_executor)), each
-//! whole in one; bytes and outputs are those of one batch after another.
-//!
-//! ```
-//! use foxtrot_ot::{Seed, Session, Sid, ideal};
-//! use foxtrot_ot::base::Choice;
-//! use foxtrot_ot::extension::{Receiver, Sender, Shape, softspoken};
-//!
-//! # let (receivers_seed, senders_seed) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
-//! // 128 base OTs, in which the extension's receiver was the sender; here a double.
-//! let (pairs, chosen) = ideal::random(128, &Seed::from_bytes([3; 32]));
-//! let session = || Session::new(Sid::from_bytes([7; 32])).sub("softspoken-4", 0, Default::default());
-//! let four = softspoken::malicious(4)?;
-//!
-//! let (mut receiver, setup) = Receiver::new(session(), four, pairs, receivers_seed)?;
-//! let mut sender = Sender::new(session(), four, chosen, &setup, senders_seed)?;
-//!
-//! // One batch of 1000, of any number.
-//! let mut corrections = Vec::new();
-//! let unanswered = receiver.extend(Choice::Random(1000), &mut corrections)?;
-//! let (unverified, challenge) = sender.absorb(Shape::random(1000), &corrections)?;
-//! let (received, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened())?;
-//! let sent = sender.verify(unverified, &proof)?;
-//!
-//! let (mut keys, mut chosen) = (vec![[[0; 16]; 2]; 1000], vec![[0; 16]; 1000]);
-//! sender.random(sent, &mut keys)?;
-//! let choices = receiver.random(received, &mut chosen)?;
-//! let first = usize::from(choices.get(0).unwrap_u8());
-//! assert_eq!(keys[0][first], chosen[0]);
-//! # Ok::<(), foxtrot_ot::Error>(())
-//! ```
+//! Batches do not depend on each other. A step takes several of them, on the threads of the session's executor
+//! ([`Session::with_executor`](crate::Session::with_executor)), each whole in one; bytes and outputs are those of
+//! one batch after another. [`protocol`] runs all steps, and has an example.
 
 pub mod code;
 pub mod iknp;
@@ -86,8 +57,8 @@ pub use check::{Challenge, PROOF_LEN};
 pub(crate) use info::ASSUMPTION;
 pub use info::{PROTOCOLS, find, registry};
 pub use output::{Kind, Places};
-pub use receiver::{Received, Receiver, Unanswered};
-pub use sender::{Sender, Sent, Unverified};
+pub use receiver::{Receiver, Unanswered};
+pub use sender::{Sender, Unverified};
 
 use alloc::vec::Vec;
 

@@ -61,14 +61,55 @@ pub use sender::{Encoded, Planted, Sender, Sent};
 use rows::Rows;
 
 use crate::{
-    Bits, Session, Sid, Usage,
+    Bits, Seed, Session, Sid, Usage,
     base::Block,
+    engine::batches::Runs,
     erase::Secret,
+    expect_count,
     extension::{self, Incompatible},
     oracle::{Oracle, Query},
     protocol::Adversary,
     tasks::for_each,
 };
+
+/// A party of a silent protocol, which makes batch after batch from one extension.
+pub struct Party<F, Ots> {
+    silent: Silent<F>,
+    session: Session,
+    seed: Seed,
+    /// `None` when an error has ended the session.
+    ots: Option<Ots>,
+    /// Batches so far.
+    batch: u64,
+    scratch: Scratch,
+    runs: Runs,
+}
+
+impl<F, Ots> Party<F, Ots> {
+    fn of_ots(session: Session, silent: Silent<F>, ots: Ots, seed: Seed) -> Self {
+        let (scratch, runs) = (Scratch::default(), Runs::default());
+        Self { silent, session, seed, ots: Some(ots), batch: 0, scratch, runs }
+    }
+
+    /// The extension, for the OTs of the next batch.
+    ///
+    /// # Errors
+    /// [`Usage::SessionEnded`].
+    pub fn ots(&mut self) -> Result<&mut Ots, Usage> {
+        self.ots.as_mut().ok_or(Usage::SessionEnded)
+    }
+
+    /// The protocol's memory. Replace it to use another protocol's; take it to hand it to the next one. Only memory that
+    /// began as [`Scratch::of`] is kept for that.
+    pub fn scratch(&mut self) -> &mut Scratch {
+        &mut self.scratch
+    }
+
+    #[cfg(test)]
+    fn set_session(&mut self, session: Session) {
+        self.session = session;
+    }
+}
 
 /// The receiver's seed of the coefficients of the check.
 type Challenge = Block;
@@ -172,6 +213,9 @@ impl<'a> Outputs<'a> {
 
     /// Hands out the rows of TILE OTs at a time, with their number and the places for their keys, and for a bit of each if there are
     /// some; OT `first` begins a tile.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are fewer OTs from `first` on than places, or no tile begins there.
     fn tiles<T: Send>(
         &self,
         rows: &Rows,
@@ -179,7 +223,9 @@ impl<'a> Outputs<'a> {
         out: &mut [T],
         bits: &mut [u8],
         work: impl Fn(&Aes128, usize, &mut [Block], &mut [T], &mut [u8]) + Sync,
-    ) {
+    ) -> Result<(), Usage> {
+        let left = if first.is_multiple_of(TILE) { rows.n().saturating_sub(first) } else { 0 };
+        expect_count("places for keys", left.min(out.len()), out.len())?;
         let executor = self.session.executor();
         let at_once = out.len().div_ceil(TILE).div_ceil(executor.threads().max(1)).max(1) * TILE;
         let bits = bits.chunks_mut(at_once / 8).chain(iter::repeat_with(Default::default));
@@ -193,6 +239,7 @@ impl<'a> Outputs<'a> {
                 work(&self.permutation(start / TILE), start, tile, out, bits);
             }
         });
+        Ok(())
     }
 
     fn permutation(&self, tile: usize) -> Aes128 {

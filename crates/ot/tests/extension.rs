@@ -7,11 +7,13 @@ use foxtrot_ot::{
     Backend, Seed, Usage,
     base::{self, Adversary, Choice, Functionality, SenderKeys},
     extension::{
-        Incompatible, Kind, Receiver, Sender, Shape, compatible, find, kos, registry, softspoken,
+        Incompatible, Kind, Places, Receiver, Sender, Shape, compatible, find, kos, registry,
+        softspoken,
     },
     ideal,
+    tasks::only,
 };
-use support::{bit, bits, session, states};
+use support::{absorb, answer, bit, bits, extend, session, states, verify};
 
 /// Asserts that the outputs of both parties obey the law of their kind.
 fn assert_fits(run: &Run, delta: &[u8; 16]) {
@@ -143,16 +145,14 @@ fn batches_may_begin_before_earlier_ones_are_verified() {
     let (mut receiver, mut sender) = states(extension, session);
     let mut messages = [Vec::new(), Vec::new()];
     let unanswered =
-        messages.each_mut().map(|message| receiver.extend(Choice::Random(300), message).unwrap());
+        messages.each_mut().map(|it| extend(&mut receiver, Choice::Random(300), it).unwrap());
     let unverified =
-        messages.each_ref().map(|message| sender.absorb(Shape::random(300), message).unwrap());
+        messages.each_ref().map(|it| absorb(&mut sender, Shape::random(300), it).unwrap());
     for (unanswered, (unverified, challenge)) in unanswered.into_iter().zip(unverified) {
-        let (received, proof) =
-            receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
-        let sent = sender.verify(unverified, &proof).unwrap();
         let (mut pairs, mut keys) = (vec![[[0; 16]; 2]; 300], vec![[0; 16]; 300]);
-        sender.random(sent, &mut pairs).unwrap();
-        let choices = receiver.random(received, &mut keys).unwrap();
+        let batch = (unanswered, challenge.as_slice().as_flattened(), keys.as_mut_slice());
+        let (choices, proof) = only(receiver.finish(Kind::Random, vec![batch]).unwrap());
+        sender.finish(vec![(unverified, &proof, Places::Random(&mut pairs))]).unwrap();
         assert_fits(&Run::Random { pairs, choices, keys }, &sender.delta().unwrap());
     }
 }
@@ -220,13 +220,11 @@ fn a_wrong_number_of_base_ots_or_of_places_is_a_usage_error() {
 
     let (mut receiver, mut sender) = states(softspoken::semi_honest(2).unwrap(), session);
     let mut message = Vec::new();
-    let unanswered = receiver.extend(Choice::Random(10), &mut message).unwrap();
-    let (unverified, _) = sender.absorb(Shape::random(10), &message).unwrap();
-    let (received, _) = receiver.answer(unanswered, &[]).unwrap();
-    let sent = sender.verify(unverified, &[]).unwrap();
+    let unanswered = extend(&mut receiver, Choice::Random(10), &mut message).unwrap();
+    let (unverified, _) = absorb(&mut sender, Shape::random(10), &message).unwrap();
     let expected = Usage::CountMismatch { what: "places for keys", expected: 10, got: 9 };
-    assert_eq!(receiver.random(received, &mut [[0; 16]; 9]).unwrap_err(), expected);
-    assert_eq!(sender.random(sent, &mut [[[0; 16]; 2]; 9]).unwrap_err(), expected);
+    assert_eq!(answer(&mut receiver, 9, unanswered, &[]).unwrap_err(), expected.into());
+    assert_eq!(verify(&mut sender, 9, unverified, &[]).unwrap_err(), expected.into());
 }
 
 #[test]
@@ -279,7 +277,7 @@ fn debugging_shows_no_secret() {
         "Receiver(kos, 0 batches) Sender(kos, 0 batches)"
     );
     let mut keys = [[[7; 16]; 2]; 3];
-    let places = foxtrot_ot::extension::Places::Random(&mut keys);
+    let places = Places::Random(&mut keys);
     assert_eq!(format!("{places:?}"), "Random(<3 redacted>)");
     assert_eq!(format!("{:?}", kos::malicious()), "Extension(kos)");
 }

@@ -8,9 +8,11 @@ use crate::support::threads::Threads;
 use foxtrot_ot::{
     Bits, Decode, Error, Misbehaved, Usage,
     base::{Adversary, Block, Choice},
-    extension::{Extension, Kind, Places, Receiver, Sender, Shape, Unanswered, find, softspoken},
+    extension::{
+        Challenge, Extension, Kind, Places, Receiver, Sender, Shape, Unanswered, find, softspoken,
+    },
 };
-use support::{base, bit, bits, seed, session, states};
+use support::{absorb, answer, base, bit, bits, seed, session, states, verify};
 
 /// More than there are threads, in all ways uneven.
 fn choices() -> Vec<Choice> {
@@ -51,10 +53,10 @@ fn run(extension: Extension, kind: Kind, group: usize, threads: usize) -> Transc
         // Something that must not show in the message.
         let mut corrections = vec![vec![0xa5; 100]; shapes.len()];
         let begun = choices.into_iter().zip(&mut corrections).collect();
-        let unanswered = receiver.extend_all(begun).unwrap();
+        let unanswered = receiver.extend(begun).unwrap();
         let messages: Vec<_> =
             shapes.iter().copied().zip(corrections.iter().map(Vec::as_slice)).collect();
-        let absorbed = sender.absorb_all(&messages).unwrap();
+        let absorbed = sender.absorb(&messages).unwrap();
         let (unverified, challenges): (Vec<_>, Vec<_>) = absorbed.into_iter().unzip();
 
         let mut keys: Vec<_> = shapes.iter().map(|shape| vec![[0; 16]; shape.n()]).collect();
@@ -62,7 +64,7 @@ fn run(extension: Extension, kind: Kind, group: usize, threads: usize) -> Transc
         let batches = batches.map(|((batch, challenge), keys)| {
             (batch, challenge.as_slice().as_flattened(), keys.as_mut_slice())
         });
-        let answered = receiver.finish_all(kind, batches.collect()).unwrap();
+        let answered = receiver.finish(kind, batches.collect()).unwrap();
         let (chosen, proofs): (Vec<_>, Vec<_>) = answered.into_iter().unzip();
 
         let mut pairs: Vec<_> = shapes.iter().map(|shape| vec![[[0; 16]; 2]; shape.n()]).collect();
@@ -73,7 +75,7 @@ fn run(extension: Extension, kind: Kind, group: usize, threads: usize) -> Transc
         });
         let batches = unverified.into_iter().zip(&proofs).zip(places);
         let batches = batches.map(|((batch, proof), places)| (batch, proof.as_slice(), places));
-        sender.finish_all(batches.collect()).unwrap();
+        sender.finish(batches.collect()).unwrap();
         if kind == Kind::Correlated {
             pairs =
                 rows.into_iter().map(|rows| rows.into_iter().map(|q| [q; 2]).collect()).collect();
@@ -125,7 +127,22 @@ fn on_threads(threads: usize) -> (Receiver, Sender) {
 fn begin(receiver: &mut Receiver, batches: usize) -> (Vec<Unanswered>, Vec<Vec<u8>>) {
     let mut corrections = vec![Vec::new(); batches];
     let choices = corrections.iter_mut().map(|message| (Choice::Random(700), message));
-    (receiver.extend_all(choices.collect()).unwrap(), corrections)
+    (receiver.extend(choices.collect()).unwrap(), corrections)
+}
+
+/// The proofs of batches of 700.
+fn answer_all(
+    receiver: &mut Receiver,
+    unanswered: Vec<Unanswered>,
+    challenges: &[Option<Challenge>],
+) -> Vec<Vec<u8>> {
+    let mut keys = vec![vec![[0; 16]; 700]; unanswered.len()];
+    let batches = unanswered.into_iter().zip(challenges).zip(&mut keys);
+    let batches = batches.map(|((batch, challenge), keys)| {
+        (batch, challenge.as_slice().as_flattened(), keys.as_mut_slice())
+    });
+    let answered = receiver.finish(Kind::Random, batches.collect()).unwrap();
+    answered.into_iter().map(|(_, proof)| proof).collect()
 }
 
 fn of_shape(corrections: &[Vec<u8>]) -> Vec<(Shape, &[u8])> {
@@ -143,29 +160,24 @@ fn one_proof_that_fails_leaves_all_batches_without_output_and_the_sender_without
         for (spoil, error) in spoil.into_iter().zip(errors) {
             let (mut receiver, mut sender) = on_threads(threads);
             let (unanswered, corrections) = begin(&mut receiver, 7);
-            let absorbed = sender.absorb_all(&of_shape(&corrections)).unwrap();
+            let absorbed = sender.absorb(&of_shape(&corrections)).unwrap();
             let (unverified, challenges): (Vec<_>, Vec<_>) = absorbed.into_iter().unzip();
-            let challenges = challenges.iter().map(|it| it.as_slice().as_flattened());
-            let unanswered = unanswered.into_iter().zip(challenges).collect();
-            let answered = receiver.answer_all(unanswered).unwrap();
-            let mut proofs: Vec<_> = answered.into_iter().map(|(_, proof)| proof).collect();
+            let mut proofs = answer_all(&mut receiver, unanswered, &challenges);
             spoil(&mut proofs[3]);
 
-            let mut batches: Vec<_> =
-                unverified.into_iter().zip(proofs.iter().map(Vec::as_slice)).collect();
+            let mut keys = vec![vec![[[0; 16]; 2]; 700]; 7];
+            let batches = unverified.into_iter().zip(&proofs).zip(&mut keys);
+            let batches =
+                batches.map(|((batch, proof), keys)| (batch, &proof[..], Places::Random(keys)));
+            let mut batches: Vec<_> = batches.collect();
             let last = batches.pop().unwrap();
-            let others = batches.split_off(1);
-            let first = sender.verify_all(batches).unwrap();
-            assert_eq!(sender.verify_all(others).map(drop), Err(error));
+            assert_eq!(sender.finish(batches), Err(error));
 
             assert_eq!(sender.delta().map(drop), Err(Usage::SessionEnded));
-            assert_eq!(sender.verify_all(vec![last]).map(drop), Err(ended));
-            let mut keys = vec![[[0; 16]; 2]; 700];
-            let output = first.into_iter().zip([Places::Random(&mut keys)]).collect();
-            assert_eq!(sender.output_all(output), Err(Usage::SessionEnded));
-            assert!(keys.iter().flatten().all(|key| *key == [0; 16]));
+            assert_eq!(sender.finish(vec![last]), Err(ended));
+            assert!(keys.iter().flatten().flatten().all(|key| *key == [0; 16]));
             let (_, corrections) = begin(&mut receiver, 1);
-            assert_eq!(sender.absorb_all(&of_shape(&corrections)).map(drop), Err(ended));
+            assert_eq!(sender.absorb(&of_shape(&corrections)).map(drop), Err(ended));
         }
     }
 }
@@ -174,12 +186,14 @@ fn one_proof_that_fails_leaves_all_batches_without_output_and_the_sender_without
 fn the_error_of_the_first_failing_batch_is_returned() {
     let (mut receiver, mut sender) = on_threads(2);
     let (_, corrections) = begin(&mut receiver, 4);
-    let absorbed = sender.absorb_all(&of_shape(&corrections)).unwrap();
+    let absorbed = sender.absorb(&of_shape(&corrections)).unwrap();
     let proofs = [vec![0; 1064], vec![0; 3], vec![0; 1064], vec![0; 2]];
-    let batches = absorbed.into_iter().map(|(batch, _)| batch);
-    let batches = batches.zip(proofs.iter().map(Vec::as_slice)).collect();
+    let mut keys = vec![vec![[[0; 16]; 2]; 700]; 4];
+    let batches = absorbed.into_iter().zip(&proofs).zip(&mut keys);
+    let batches =
+        batches.map(|(((batch, _), proof), keys)| (batch, &proof[..], Places::Random(keys)));
     let first = Error::from(Misbehaved::ConsistencyCheck);
-    assert_eq!(sender.verify_all(batches).map(drop), Err(first));
+    assert_eq!(sender.finish(batches.collect()), Err(first));
 }
 
 #[test]
@@ -189,12 +203,13 @@ fn a_message_of_the_wrong_length_refuses_the_whole_group() {
     let last = corrections[2].pop().unwrap();
     let (expected, got) = (corrections[0].len(), corrections[2].len());
     let length = Decode::Length { message: "Corrections", expected, got };
-    assert_eq!(sender.absorb_all(&of_shape(&corrections)).map(drop), Err(length.into()));
+    assert_eq!(sender.absorb(&of_shape(&corrections)).map(drop), Err(length.into()));
     // None has been taken: the same group, whole, has the numbers that it would have had.
     corrections[2].push(last);
-    let absorbed = sender.absorb_all(&of_shape(&corrections)).unwrap();
+    let absorbed = sender.absorb(&of_shape(&corrections)).unwrap();
     let (_, mut other) = on_threads(1);
-    let expected = of_shape(&corrections).into_iter().map(|(n, m)| other.absorb(n, m).unwrap().1);
+    let expected =
+        corrections.iter().map(|it| absorb(&mut other, Shape::random(700), it).unwrap().1);
     assert!(absorbed.into_iter().map(|(_, challenge)| challenge).eq(expected));
 }
 
@@ -203,7 +218,7 @@ fn choices_for_too_large_a_batch_refuse_the_whole_group() {
     let (mut receiver, _) = on_threads(2);
     let (mut one, mut other) = (Vec::new(), Vec::new());
     let batches = vec![(Choice::Random(700), &mut one), (Choice::Random(65473), &mut other)];
-    let refused = receiver.extend_all(batches).map(drop);
+    let refused = receiver.extend(batches).map(drop);
     assert_eq!(refused, Err(Usage::BatchTooLarge { n: 65473, max: 65472 }));
     assert!(one.is_empty() && other.is_empty());
     let (_, corrections) = begin(&mut receiver, 1);
@@ -224,35 +239,46 @@ fn a_foreign_batch_or_a_wrong_number_of_places_keeps_all_output_back() {
         let other = session().sub("other", 1, Default::default());
         let mut sender = Sender::new(other, extension, base().1, &setup, seed(6)).unwrap();
         let (mut unanswered, corrections) = begin(&mut receiver, 1);
-        let mut absorbed = sender.absorb_all(&of_shape(&corrections)).unwrap();
+        let mut absorbed = sender.absorb(&of_shape(&corrections)).unwrap();
         (unanswered.pop().unwrap(), absorbed.pop().unwrap().0)
     };
     let (mut receiver, mut sender) = on_threads(2);
     let (mut unanswered, corrections) = begin(&mut receiver, 2);
-    let (batches, challenges): (Vec<_>, Vec<_>) =
-        sender.absorb_all(&of_shape(&corrections)).unwrap().into_iter().unzip();
+    let (mut batches, challenges): (Vec<_>, Vec<_>) =
+        sender.absorb(&of_shape(&corrections)).unwrap().into_iter().unzip();
 
-    let mut with_another = vec![(foreign().0, &[0; 32][..])];
-    with_another.insert(0, (begin(&mut receiver, 1).0.pop().unwrap(), &[0; 32]));
-    assert_eq!(receiver.answer_all(with_another).map(drop), Err(Usage::ForeignBatch.into()));
-    let refused = sender.verify_all(vec![(foreign().1, &[0; 1064])]).map(drop);
+    let (own, mut keys) = (begin(&mut receiver, 1).0.pop().unwrap(), [[[0; 16]; 700]; 2]);
+    let with_another = [own, foreign().0].into_iter().zip(&mut keys);
+    let with_another = with_another.map(|(batch, keys)| (batch, &[0; 32][..], &mut keys[..]));
+    let refused = receiver.finish(Kind::Random, with_another.collect()).map(drop);
+    assert_eq!(refused, Err(Usage::ForeignBatch.into()));
+    assert!(keys.as_flattened().iter().all(|key| *key == [0; 16]));
+    let refused = verify(&mut sender, 700, foreign().1, &[0; 1064]);
     assert_eq!(refused, Err(Usage::ForeignBatch.into()));
 
     // Neither has harmed the others.
-    let challenges = challenges.iter().map(|it| it.as_slice().as_flattened());
-    let answered: Vec<_> = unanswered.drain(..).zip(challenges).collect();
-    let (received, proofs): (Vec<_>, Vec<_>) =
-        receiver.answer_all(answered).unwrap().into_iter().unzip();
-    let proofs = batches.into_iter().zip(proofs.iter().map(Vec::as_slice)).collect();
-    let sent = sender.verify_all(proofs).unwrap();
-
+    let last = (unanswered.pop().unwrap(), batches.pop().unwrap());
+    let proofs = answer_all(&mut receiver, unanswered, &challenges[..1]);
+    verify(&mut sender, 700, batches.pop().unwrap(), &proofs[0]).unwrap();
     let wrong = Usage::CountMismatch { what: "places for keys", expected: 700, got: 699 };
+    let challenge = challenges[1].as_slice().as_flattened();
+    assert_eq!(answer(&mut receiver, 699, last.0, challenge), Err(wrong.into()));
+    assert_eq!(verify(&mut sender, 699, last.1, &[0; 1064]), Err(wrong.into()));
+
+    let (unanswered, corrections) = begin(&mut receiver, 2);
+    let (batches, challenges): (Vec<_>, Vec<_>) =
+        sender.absorb(&of_shape(&corrections)).unwrap().into_iter().unzip();
     let (mut right, mut short) = (vec![[0; 16]; 700], vec![[0; 16]; 699]);
     let places = [&mut right, &mut short].map(Vec::as_mut_slice);
-    let batches = received.into_iter().zip(places).collect();
-    assert_eq!(receiver.output_all(Kind::Random, batches), Err(wrong));
+    let challenges = challenges.iter().map(|it| it.as_slice().as_flattened());
+    let all = unanswered.into_iter().zip(challenges).zip(places);
+    let all = all.map(|((batch, challenge), places)| (batch, challenge, places)).collect();
+    assert_eq!(receiver.finish(Kind::Random, all), Err(wrong.into()));
+    assert!(right.iter().all(|key| *key == [0; 16]));
     let (mut right, mut short) = (vec![[[0; 16]; 2]; 700], vec![[[0; 16]; 2]; 699]);
     let places = [&mut right, &mut short].map(|keys| Places::Random(keys));
-    assert_eq!(sender.output_all(sent.into_iter().zip(places).collect()), Err(wrong));
+    let all =
+        batches.into_iter().zip(places).map(|(batch, places)| (batch, &[0; 1064][..], places));
+    assert_eq!(sender.finish(all.collect()), Err(wrong.into()));
     assert!(right.iter().flatten().all(|key| *key == [0; 16]));
 }

@@ -1,7 +1,9 @@
 //! Attacks on an extension: every message is changed, and the effect is what the functionality
 //! allows, a guess of bits of Δ.
 
-use crate::support::extension::{base, bit, bits, seed, session, states};
+use crate::support::extension::{
+    absorb, answer, base, bit, bits, extend, seed, session, states, verify,
+};
 use foxtrot_ot::{
     Bits, Decode, Error, Misbehaved, Usage,
     base::Choice,
@@ -36,12 +38,13 @@ fn spoilt_batch(
     let (mut receiver, mut sender) = states(extension, session);
     let shape = Shape::of(&choice);
     let mut message = Vec::new();
-    let unanswered = receiver.extend(choice, &mut message).unwrap();
+    let unanswered = extend(&mut receiver, choice, &mut message).unwrap();
     corrections(&mut message);
-    let (unverified, challenge) = sender.absorb(shape, &message)?;
-    let (_, mut answer) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
+    let (unverified, challenge) = absorb(&mut sender, shape, &message)?;
+    let challenge = challenge.as_slice().as_flattened();
+    let mut answer = answer(&mut receiver, shape.n(), unanswered, challenge).unwrap();
     proof(&mut answer);
-    sender.verify(unverified, &answer).map(drop)
+    verify(&mut sender, shape.n(), unverified, &answer)
 }
 
 #[test]
@@ -63,17 +66,17 @@ fn every_message_of_the_wrong_length_is_refused() {
         }
         let mut sender = Sender::new(session(), extension, base().1, &setup, seed(6)).unwrap();
         let mut message = Vec::new();
-        let batch = receiver.extend(Choice::Random(9), &mut message).unwrap();
+        let batch = extend(&mut receiver, Choice::Random(9), &mut message).unwrap();
         for wrong in [0, 1, message.len() - 1, message.len() + 1] {
-            let refused = sender.absorb(Shape::random(9), &vec![0; wrong]);
+            let refused = absorb(&mut sender, Shape::random(9), &vec![0; wrong]);
             let expected = length("Corrections", message.len(), wrong);
             assert_eq!(refused.map(drop).unwrap_err(), expected, "{name}");
         }
         let expected = length("Challenge", extension.challenge_len(), 31);
-        assert_eq!(receiver.answer(batch, &[0; 31]).map(drop), Err(expected), "{name}");
-        let (unverified, _) = sender.absorb(Shape::random(9), &message).unwrap();
+        assert_eq!(answer(&mut receiver, 9, batch, &[0; 31]).map(drop), Err(expected), "{name}");
+        let (unverified, _) = absorb(&mut sender, Shape::random(9), &message).unwrap();
         let expected = length("Proof", extension.proof_len(), 1);
-        assert_eq!(sender.verify(unverified, &[0]).map(drop), Err(expected), "{name}");
+        assert_eq!(verify(&mut sender, 9, unverified, &[0]), Err(expected), "{name}");
         assert_eq!(sender.delta().map(drop), Err(Usage::SessionEnded), "{name}");
     }
     for wrong in [0, 31, 32, 1063, 1065] {
@@ -153,12 +156,12 @@ fn the_check_stops_a_receiver_that_could_read_delta_without_it() {
     let iknp = foxtrot_ot::extension::iknp::semi_honest();
     let (mut receiver, mut sender) = states(iknp, session);
     let mut message = Vec::new();
-    let unanswered = receiver.extend(choice(), &mut message).unwrap();
+    let unanswered = extend(&mut receiver, choice(), &mut message).unwrap();
     spoil(&mut message);
-    let (unverified, _) = sender.absorb(Shape::given(n), &message).unwrap();
+    let (unverified, _) = absorb(&mut sender, Shape::given(n), &message).unwrap();
     let (mut pairs, mut rows) = (vec![[[0; 16]; 2]; n], vec![[0; 16]; n]);
-    sender.finish(unverified, &[], Places::Random(&mut pairs)).unwrap();
-    receiver.finish(unanswered, &[], Kind::Random, &mut rows).unwrap();
+    sender.finish(vec![(unverified, &[], Places::Random(&mut pairs))]).unwrap();
+    receiver.finish(Kind::Random, vec![(unanswered, &[], &mut rows)]).unwrap();
     // q_i = t_i ⊕ (bit i of Δ in row i): the key for choice 0 is the receiver's iff Δ_i = 0.
     let read: Vec<bool> = pairs.iter().zip(&rows).map(|(pair, key)| pair[0] != *key).collect();
     assert_eq!(read, (0..n).map(delta).collect::<Vec<_>>(), "Δ, bit by bit");
@@ -175,14 +178,14 @@ fn a_receiver_that_has_guessed_the_bits_passes_and_learns_no_more() {
     let guess_and_deviate = |guess: bool, r: usize| {
         let (mut receiver, mut sender) = states(kos::malicious(), session);
         let mut message = Vec::new();
-        let unanswered = receiver.extend(Choice::Given(bits(50, 2)), &mut message).unwrap();
+        let unanswered = extend(&mut receiver, Choice::Given(bits(50, 2)), &mut message).unwrap();
         // The deviation is in the last element, which h takes as it is.
         message[32 + r * columns + columns - 1] ^= 0x80;
-        let (unverified, challenge) = sender.absorb(Shape::given(50), &message).unwrap();
-        let (_, mut proof) =
-            receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
+        let (unverified, challenge) = absorb(&mut sender, Shape::given(50), &message).unwrap();
+        let mut proof =
+            answer(&mut receiver, 50, unanswered, challenge.as_slice().as_flattened()).unwrap();
         proof[40 + 8 * r + 7] ^= if guess { 0x80 } else { 0 };
-        sender.verify(unverified, &proof).map(drop)
+        verify(&mut sender, 50, unverified, &proof)
     };
     for r in [0, 1, 2, 77, 127] {
         assert_eq!(guess_and_deviate(delta(r), r), Ok(()), "row {r}, the right guess");
@@ -214,12 +217,14 @@ fn a_proof_from_another_batch_is_rejected() {
     let (mut receiver, mut sender) = states(four(), session);
     let mut batch = || {
         let mut message = Vec::new();
-        let unanswered: Unanswered = receiver.extend(Choice::Random(40), &mut message).unwrap();
-        let (unverified, challenge) = sender.absorb(Shape::random(40), &message).unwrap();
-        (receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap().1, unverified)
+        let unanswered: Unanswered =
+            extend(&mut receiver, Choice::Random(40), &mut message).unwrap();
+        let (unverified, challenge) = absorb(&mut sender, Shape::random(40), &message).unwrap();
+        let challenge = challenge.as_slice().as_flattened();
+        (answer(&mut receiver, 40, unanswered, challenge).unwrap(), unverified)
     };
     let ((first, _), (_, second)) = (batch(), batch());
-    assert_eq!(sender.verify(second, &first).map(drop), Err(CHECK));
+    assert_eq!(verify(&mut sender, 40, second, &first), Err(CHECK));
 }
 
 #[test]
@@ -227,7 +232,7 @@ fn equal_choices_have_other_corrections_in_every_batch() {
     let (mut receiver, _) = states(kos::malicious(), session);
     let mut messages = [Vec::new(), Vec::new()];
     for message in &mut messages {
-        let _ = receiver.extend(Choice::Given(bits(400, 2)), message).unwrap();
+        let _ = extend(&mut receiver, Choice::Given(bits(400, 2)), message).unwrap();
     }
     let rows = messages.each_ref().map(|message| message[32..].chunks(64).collect::<Vec<_>>());
     assert!(rows[0].iter().zip(&rows[1]).all(|(one, two)| one != two));
@@ -237,12 +242,12 @@ fn equal_choices_have_other_corrections_in_every_batch() {
 fn corrections_of_another_batch_give_other_keys() {
     let (mut receiver, mut sender) = states(softspoken::semi_honest(4).unwrap(), session);
     let mut message = Vec::new();
-    let _ = receiver.extend(Choice::Random(40), &mut message).unwrap();
+    let _ = extend(&mut receiver, Choice::Random(40), &mut message).unwrap();
     let mut keys = Vec::new();
     for _ in 0..2 {
-        let (unverified, _) = sender.absorb(Shape::random(40), &message).unwrap();
+        let (unverified, _) = absorb(&mut sender, Shape::random(40), &message).unwrap();
         let mut pairs = vec![[[0; 16]; 2]; 40];
-        sender.finish(unverified, &[], Places::Random(&mut pairs)).unwrap();
+        sender.finish(vec![(unverified, &[], Places::Random(&mut pairs))]).unwrap();
         keys.extend(pairs.into_iter().flatten());
     }
     keys.sort_unstable();
@@ -255,32 +260,32 @@ fn parties_that_disagree_whether_choices_are_given_are_caught() {
     // In `kos` both kinds have messages of one length.
     let (mut receiver, mut sender) = states(kos::malicious(), session);
     let mut message = Vec::new();
-    let unanswered = receiver.extend(Choice::Random(20), &mut message).unwrap();
-    let (unverified, challenge) = sender.absorb(Shape::given(20), &message).unwrap();
-    let (_, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
-    assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
+    let unanswered = extend(&mut receiver, Choice::Random(20), &mut message).unwrap();
+    let (unverified, challenge) = absorb(&mut sender, Shape::given(20), &message).unwrap();
+    let proof = answer(&mut receiver, 20, unanswered, challenge.as_slice().as_flattened()).unwrap();
+    assert_eq!(verify(&mut sender, 20, unverified, &proof), Err(CHECK));
 }
 
 #[test]
 fn a_failed_check_ends_the_session_for_every_batch() {
     // docs/wire: R7-1.
     let (mut receiver, mut sender) = states(four(), session);
-    let mut extend = || {
+    let mut begin = || {
         let mut message = Vec::new();
-        let unanswered = receiver.extend(Choice::Random(30), &mut message).unwrap();
-        let (unverified, challenge) = sender.absorb(Shape::random(30), &message).unwrap();
-        (receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap().1, unverified)
+        let unanswered = extend(&mut receiver, Choice::Random(30), &mut message).unwrap();
+        let (unverified, challenge) = absorb(&mut sender, Shape::random(30), &message).unwrap();
+        let challenge = challenge.as_slice().as_flattened();
+        (answer(&mut receiver, 30, unanswered, challenge).unwrap(), unverified)
     };
-    let ((good, verified), (_, spoilt), (later, pending)) = (extend(), extend(), extend());
-    let sent = sender.verify(verified, &good).unwrap();
-    assert_eq!(sender.verify(spoilt, &[0; 1064]).map(drop), Err(CHECK));
+    let ((good, verified), (_, spoilt), (later, pending)) = (begin(), begin(), begin());
+    verify(&mut sender, 30, verified, &good).unwrap();
+    assert_eq!(verify(&mut sender, 30, spoilt, &[0; 1064]), Err(CHECK));
     let ended = Error::Usage(Usage::SessionEnded);
-    assert_eq!(sender.verify(pending, &later).map(drop), Err(ended));
-    assert_eq!(sender.random(sent, &mut [[[0; 16]; 2]; 30]), Err(Usage::SessionEnded));
+    assert_eq!(verify(&mut sender, 30, pending, &later), Err(ended));
     let (mut receiver, _) = states(four(), session);
     let mut message = Vec::new();
-    let _ = receiver.extend(Choice::Random(30), &mut message).unwrap();
-    assert_eq!(sender.absorb(Shape::random(30), &message).map(drop), Err(ended));
+    let _ = extend(&mut receiver, Choice::Random(30), &mut message).unwrap();
+    assert_eq!(absorb(&mut sender, Shape::random(30), &message).map(drop), Err(ended));
     assert_eq!(sender.delta().map(drop), Err(Usage::SessionEnded));
 }
 
@@ -293,19 +298,12 @@ fn states_of_one_kind_refuse_batches_of_the_other() {
     let (mut receiver, mut sender) = states(checked, session);
     let (mut other_receiver, mut other_sender) = states(unchecked, session);
     let mut message = Vec::new();
-    let mut begin = || other_receiver.extend(Choice::Random(3), &mut message).unwrap();
-    let (of_receiver, another) = (begin(), begin());
+    let of_receiver = extend(&mut other_receiver, Choice::Random(3), &mut message).unwrap();
     let foreign = Error::Usage(Usage::ForeignBatch);
-    let mut absorb = || other_sender.absorb(Shape::random(3), &message).unwrap();
-    let ((of_sender, none), (verified, _)) = (absorb(), absorb());
+    let (of_sender, none) = absorb(&mut other_sender, Shape::random(3), &message).unwrap();
     assert_eq!(none, None);
-    let mut keys = [[0; 16]; 3];
-    assert_eq!(receiver.answer(of_receiver, &[0; 32]).map(drop), Err(foreign));
-    let (received, _) = other_receiver.answer(another, &[]).unwrap();
-    assert_eq!(receiver.random(received, &mut keys).map(drop), Err(Usage::ForeignBatch));
-    assert_eq!(sender.verify(of_sender, &[0; 1064]).map(drop), Err(foreign));
-    let sent = other_sender.verify(verified, &[]).unwrap();
-    assert_eq!(sender.correlated(sent, &mut keys), Err(Usage::ForeignBatch));
+    assert_eq!(answer(&mut receiver, 3, of_receiver, &[0; 32]).map(drop), Err(foreign));
+    assert_eq!(verify(&mut sender, 3, of_sender, &[0; 1064]), Err(foreign));
 }
 
 #[test]
@@ -336,12 +334,12 @@ fn a_setup_for_another_session_is_refused() {
 fn an_answer_to_another_challenge_is_refused() {
     let (mut receiver, mut sender) = states(four(), session);
     let mut message = Vec::new();
-    let unanswered = receiver.extend(Choice::Random(10), &mut message).unwrap();
-    let (unverified, challenge) = sender.absorb(Shape::random(10), &message).unwrap();
+    let unanswered = extend(&mut receiver, Choice::Random(10), &mut message).unwrap();
+    let (unverified, challenge) = absorb(&mut sender, Shape::random(10), &message).unwrap();
     let mut challenge = challenge.unwrap();
     challenge[0] ^= 1;
-    let (_, proof) = receiver.answer(unanswered, &challenge).unwrap();
-    assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
+    let proof = answer(&mut receiver, 10, unanswered, &challenge).unwrap();
+    assert_eq!(verify(&mut sender, 10, unverified, &proof), Err(CHECK));
 }
 
 #[test]
@@ -353,23 +351,19 @@ fn batches_of_another_session_are_refused_without_blaming_the_peer() {
         Receiver::new(elsewhere(), extension, base().0, seed(5)).unwrap();
     let mut other_sender = Sender::new(elsewhere(), extension, base().1, &setup, seed(6)).unwrap();
     let mut message = Vec::new();
-    let unanswered = other_receiver.extend(Choice::Random(10), &mut message).unwrap();
-    let (unverified, challenge) = other_sender.absorb(Shape::random(10), &message).unwrap();
+    let unanswered = extend(&mut other_receiver, Choice::Random(10), &mut message).unwrap();
+    let (unverified, challenge) = absorb(&mut other_sender, Shape::random(10), &message).unwrap();
     assert_eq!(
-        receiver.answer(unanswered, challenge.as_slice().as_flattened()).map(drop),
+        answer(&mut receiver, 10, unanswered, challenge.as_slice().as_flattened()),
         Err(Usage::ForeignBatch.into())
     );
-    let refused = sender.verify(unverified, &[0; 1064]).map(drop);
+    let refused = verify(&mut sender, 10, unverified, &[0; 1064]);
     assert_eq!(refused, Err(Error::Usage(Usage::ForeignBatch)));
     // And nothing has ended by that.
-    let unanswered = receiver.extend(Choice::Random(10), &mut message).unwrap();
-    let (unverified, challenge) = sender.absorb(Shape::random(10), &message).unwrap();
-    let (received, proof) =
-        receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
-    let sent = sender.verify(unverified, &proof).unwrap();
-    let (mut pairs, mut keys) = ([[[0; 16]; 2]; 10], [[0; 16]; 10]);
-    assert_eq!(other_sender.random(sent, &mut pairs), Err(Usage::ForeignBatch));
-    assert_eq!(other_receiver.random(received, &mut keys).map(drop), Err(Usage::ForeignBatch));
+    let unanswered = extend(&mut receiver, Choice::Random(10), &mut message).unwrap();
+    let (unverified, challenge) = absorb(&mut sender, Shape::random(10), &message).unwrap();
+    let proof = answer(&mut receiver, 10, unanswered, challenge.as_slice().as_flattened()).unwrap();
+    verify(&mut sender, 10, unverified, &proof).unwrap();
 }
 
 #[test]
@@ -377,9 +371,9 @@ fn sizes_that_no_batch_has_are_a_usage_error_whatever_the_message() {
     let (mut receiver, mut sender) = states(four(), session);
     for n in [65473, usize::MAX] {
         let too_large = Usage::BatchTooLarge { n, max: 65472 };
-        let refused = sender.absorb(Shape::random(n), &[]).map(drop);
+        let refused = absorb(&mut sender, Shape::random(n), &[]).map(drop);
         assert_eq!(refused, Err(Error::Usage(too_large)));
-        let refused = receiver.extend(Choice::Random(n), &mut Vec::new()).map(drop);
+        let refused = extend(&mut receiver, Choice::Random(n), &mut Vec::new()).map(drop);
         assert_eq!(refused, Err(too_large));
     }
 }
@@ -392,11 +386,10 @@ fn a_sender_that_chooses_delta_can_make_both_keys_the_same() {
     let (mut receiver, setup) = Receiver::new(session(), four(), zero.0, seed(5)).unwrap();
     let mut sender = Sender::new(session(), four(), zero.1, &setup, seed(6)).unwrap();
     let mut message = Vec::new();
-    let unanswered = receiver.extend(Choice::Random(50), &mut message).unwrap();
-    let (unverified, challenge) = sender.absorb(Shape::random(50), &message).unwrap();
-    let (_, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
-    let sent = sender.verify(unverified, &proof).unwrap();
+    let unanswered = extend(&mut receiver, Choice::Random(50), &mut message).unwrap();
+    let (unverified, challenge) = absorb(&mut sender, Shape::random(50), &message).unwrap();
+    let proof = answer(&mut receiver, 50, unanswered, challenge.as_slice().as_flattened()).unwrap();
     let mut pairs = [[[0; 16]; 2]; 50];
-    sender.random(sent, &mut pairs).unwrap();
+    sender.finish(vec![(unverified, &proof, Places::Random(&mut pairs))]).unwrap();
     assert!(pairs.iter().all(|[zero, one]| zero == one));
 }

@@ -10,6 +10,7 @@ use foxtrot_ot::{
     base::{Adversary, Choice},
     extension::{Kind, Places, Receiver, Sender, Shape, find, registry},
     ideal,
+    tasks::only,
 };
 use serde_json::Value;
 
@@ -104,25 +105,26 @@ fn run(vector: &Value, backend: Backend) {
         let choice = if given { Choice::Given(choices.slice(0..n)) } else { Choice::Random(n) };
         let shape = Shape::of(&choice);
         let mut corrections = Vec::new();
-        let unanswered = receiver.extend(choice, &mut corrections).unwrap();
+        let unanswered = only(receiver.extend(vec![(choice, &mut corrections)]).unwrap());
         assert_is(&corrections, batch, "corrections");
-        let (unverified, challenge) = sender.absorb(shape, &corrections).unwrap();
+        let (unverified, challenge) = only(sender.absorb(&[(shape, &corrections)]).unwrap());
         let challenge = challenge.map_or(Vec::new(), Vec::from);
         assert_is(&challenge, batch, "challenge");
         let mut keys = vec![[0; 16]; n];
-        let (b, proof) = receiver.finish(unanswered, &challenge, kind, &mut keys).unwrap();
+        let all = vec![(unanswered, challenge.as_slice(), keys.as_mut_slice())];
+        let (b, proof) = only(receiver.finish(kind, all).unwrap());
         assert_is(&proof, batch, "proof");
         assert_eq!(b, choices);
         match kind {
             Kind::Random => {
                 let mut pairs = vec![[[0; 16]; 2]; n];
-                sender.finish(unverified, &proof, Places::Random(&mut pairs)).unwrap();
+                sender.finish(vec![(unverified, &proof, Places::Random(&mut pairs))]).unwrap();
                 assert_is(pairs.as_flattened().as_flattened(), batch, "sender_keys");
                 assert_is(keys.as_flattened(), batch, "receiver_keys");
             }
             Kind::Correlated => {
                 let mut rows = vec![[0; 16]; n];
-                sender.finish(unverified, &proof, Places::Correlated(&mut rows)).unwrap();
+                sender.finish(vec![(unverified, &proof, Places::Correlated(&mut rows))]).unwrap();
                 assert_is(rows.as_flattened(), batch, "sender_rows");
                 assert_is(keys.as_flattened(), batch, "receiver_rows");
             }

@@ -298,7 +298,7 @@ fn rows_of(extension: Extension, counter: u64) -> Vec<u8> {
     let (mut receiver, _) = Receiver::new(session(counter), extension, keys, seed(3)).unwrap();
     let mut corrections = Vec::new();
     let choice = Choice::Given(Bits::from_bools([false; 512]));
-    drop(receiver.extend(choice, &mut corrections).unwrap());
+    drop(receiver.extend(vec![(choice, &mut corrections)]).unwrap());
     corrections
 }
 

@@ -16,7 +16,7 @@ use foxtrot_ot::{
         oos,
     },
 };
-use support::{Runs, base, bytes, seed, session};
+use support::{Runs, answer, base, bytes, seed, session, verify};
 
 const SIZES: [usize; 14] = [0, 1, 7, 8, 127, 128, 129, 447, 448, 449, 511, 512, 513, 1500];
 
@@ -74,19 +74,25 @@ fn all_keys_match_keys_of_single_words_for_every_split() {
             let words = bytes(3, n * 16);
             let _received = receiver.extend(n, &words, &mut corrections).unwrap();
             let (unverified, _) = sender.absorb(n, &corrections).unwrap();
-            let sent = sender.verify(unverified, &[]).unwrap();
-            (sender, sent)
+            (sender, unverified)
         };
-        let (mut sender, sent) = batch(1);
-        let opened = sender.open(sent).unwrap();
-        let words = (0..choices as u64).map(|choice| extension.parameters().word(choice).unwrap());
-        let words: Vec<_> = words.collect();
-        let each = (0..n).flat_map(|i| words.iter().map(move |word| (i, word)));
-        let expected: Vec<_> = each.map(|(i, word)| opened.key(i, word)).collect();
+        let mut expected = vec![[0; 16]; n * choices];
+        for choice in 0..choices {
+            let word = extension.parameters().word(choice as u64).unwrap();
+            let (mut sender, unverified) = batch(1);
+            let mut keys = vec![[0; 16]; n];
+            sender.finish(unverified, &[], Places::Words(&word.repeat(n), &mut keys)).unwrap();
+            expected
+                .iter_mut()
+                .skip(choice)
+                .step_by(choices)
+                .zip(keys)
+                .for_each(|(to, key)| *to = key);
+        }
         for threads in [1, 2, 3] {
-            let (mut sender, sent) = batch(threads);
+            let (mut sender, unverified) = batch(threads);
             let mut keys = vec![[0; 16]; n * choices];
-            sender.all(sent, choices, &mut keys).unwrap();
+            sender.finish(unverified, &[], Places::All(choices, &mut keys)).unwrap();
             assert_eq!(keys, expected, "{n} times {choices}, {threads} threads");
         }
     }
@@ -102,13 +108,12 @@ fn rows_of(extension: Extension, words: &[u8]) -> [Vec<u8>; 3] {
     let mut corrections = Vec::new();
     let unanswered = receiver.extend(n, words, &mut corrections).unwrap();
     let (unverified, _) = sender.absorb(n, &corrections).unwrap();
-    let (received, _) = receiver.answer(unanswered, &[]).unwrap();
-    let sent = sender.verify(unverified, &[]).unwrap();
     let mut rows = [(); 2].map(|()| vec![0xa5; n * parameters.row_len()]);
-    receiver.rows(received, &mut rows[0]).unwrap();
-    sender.rows(sent, &mut rows[1]).unwrap();
+    receiver.finish_rows(unanswered, &[], &mut rows[0]).unwrap();
+    sender.finish(unverified, &[], Places::Rows(&mut rows[1])).unwrap();
     let mut codewords = vec![0; n * parameters.row_len()];
-    sender.code().encode(Backend::best(), words, &mut codewords);
+    let code = extension.family().of_session(&session());
+    code.encode(Backend::best(), words, &mut codewords);
     let delta = sender.delta().unwrap();
     for (k, byte) in codewords.iter_mut().enumerate() {
         *byte &= delta[k % delta.len()];
@@ -144,25 +149,21 @@ fn checked_batches_also_give_rows_and_single_keys() {
         let mut corrections = Vec::new();
         let unanswered = receiver.extend(20, &words, &mut corrections).unwrap();
         let (unverified, challenge) = sender.absorb(20, &corrections).unwrap();
-        let (received, proof) =
-            receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
-        let sent = sender.verify(unverified, &proof).unwrap();
+        let challenge = challenge.as_slice().as_flattened();
         if as_rows {
             let mut rows = [vec![0; 20 * 101], vec![0; 20 * 101], vec![0; 20 * 101]];
-            receiver.rows(received, &mut rows[0]).unwrap();
-            sender.rows(sent, &mut rows[1]).unwrap();
-            sender.code().encode(Backend::best(), &words, &mut rows[2]);
+            let proof = receiver.finish_rows(unanswered, challenge, &mut rows[0]).unwrap();
+            sender.finish(unverified, &proof, Places::Rows(&mut rows[1])).unwrap();
+            let code = extension.family().of_session(&session());
+            code.encode(Backend::best(), &words, &mut rows[2]);
             for k in 0..20 * 101 {
                 assert_eq!(rows[0][k] ^ rows[1][k], rows[2][k] & delta[k % 101], "byte {k}");
             }
         } else {
-            let mut keys = [[0; 16]; 20];
-            receiver.keys(received, &mut keys).unwrap();
-            let opened = sender.open(sent).unwrap();
-            for (i, key) in keys.iter().enumerate() {
-                assert_eq!(opened.key(i, &words[29 * i..][..29]), *key);
-                assert_ne!(opened.key((i + 1) % 20, &words[29 * i..][..29]), *key);
-            }
+            let mut keys = [[[0; 16]; 20]; 2];
+            let proof = receiver.finish(unanswered, challenge, &mut keys[0]).unwrap();
+            sender.finish(unverified, &proof, Places::Words(&words, &mut keys[1])).unwrap();
+            assert_eq!(keys[0], keys[1]);
         }
     }
 }
@@ -194,11 +195,9 @@ fn shifted_sums_of_both_parties_rows_agree_for_the_sum_of_words() {
         let mut corrections = Vec::new();
         let unanswered = receiver.extend(20, &words, &mut corrections).unwrap();
         let (unverified, _) = sender.absorb(20, &corrections).unwrap();
-        let (received, _) = receiver.answer(unanswered, &[]).unwrap();
-        let sent = sender.verify(unverified, &[]).unwrap();
         let mut rows = [(); 2].map(|()| vec![0; 20 * row_len]);
-        receiver.rows(received, &mut rows[0]).unwrap();
-        sender.rows(sent, &mut rows[1]).unwrap();
+        receiver.finish_rows(unanswered, &[], &mut rows[0]).unwrap();
+        sender.finish(unverified, &[], Places::Rows(&mut rows[1])).unwrap();
 
         // More than are made at a time; the first is the sum of nothing.
         let sets: Vec<u32> = (0..1100).map(|k| k * 0x2545 % (1 << 20)).collect();
@@ -232,9 +231,10 @@ fn shifted_sums_need_one_word_each_and_a_passed_check() {
     let mut corrections = Vec::new();
     let unanswered = receiver.extend(1, &[0; 29], &mut corrections).unwrap();
     let (unverified, challenge) = sender.absorb(1, &corrections).unwrap();
-    let (_, mut proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
+    let challenge = challenge.as_slice().as_flattened();
+    let mut proof = answer(&mut receiver, 1, unanswered, challenge).unwrap();
     proof[0] ^= 1;
-    assert!(sender.verify(unverified, &proof).is_err());
+    assert!(verify(&mut sender, 1, unverified, &proof).is_err());
     let mut sums = [0x5a; 101];
     assert_eq!(sender.shift_sums(&[1; 29], &mut sums), Err(Usage::SessionEnded));
     assert_eq!(sums, [0x5a; 101]);
@@ -308,23 +308,25 @@ fn wrong_numbers_of_anything_are_the_callers_fault() {
     let mut batch = || {
         let mut corrections = Vec::new();
         let unanswered = receiver.extend(3, &[1; 33], &mut corrections).unwrap();
-        let (unverified, _) = sender.absorb(3, &corrections).unwrap();
-        let (received, _) = receiver.answer(unanswered, &[]).unwrap();
-        (received, sender.verify(unverified, &[]).unwrap())
+        (unanswered, sender.absorb(3, &corrections).unwrap().0)
     };
     let batches = [batch(), batch(), batch(), batch(), batch()];
     let mut batches = batches.into_iter();
     let mut next = || batches.next().unwrap();
-    let (received, sent) = next();
-    assert_eq!(receiver.keys(received, &mut [[0; 16]; 2]), Err(count("places for keys", 3, 2)));
-    let refused = sender.keys(sent, &[0; 22], &mut [[0; 16]; 3]);
-    assert_eq!(refused, Err(count("bytes of words", 33, 22)));
-    let (received, sent) = next();
-    assert_eq!(receiver.rows(received, &mut [0; 191]), Err(count("bytes for rows", 192, 191)));
-    assert_eq!(sender.rows(sent, &mut [0; 193]), Err(count("bytes for rows", 192, 193)));
-    assert_eq!(sender.all(next().1, 0, &mut []), Err(Usage::Choices { choices: 0 }));
-    let refused = sender.all(next().1, 2, &mut [[0; 16]; 5]);
-    assert_eq!(refused, Err(count("places for keys", 6, 5)));
+    let (unanswered, unverified) = next();
+    let refused = receiver.finish(unanswered, &[], &mut [[0; 16]; 2]);
+    assert_eq!(refused, Err(count("places for keys", 3, 2).into()));
+    let refused = sender.finish(unverified, &[], Places::Words(&[0; 22], &mut [[0; 16]; 3]));
+    assert_eq!(refused, Err(count("bytes of words", 33, 22).into()));
+    let (unanswered, unverified) = next();
+    let refused = receiver.finish_rows(unanswered, &[], &mut [0; 191]);
+    assert_eq!(refused, Err(count("bytes for rows", 192, 191).into()));
+    let refused = sender.finish(unverified, &[], Places::Rows(&mut [0; 193]));
+    assert_eq!(refused, Err(count("bytes for rows", 192, 193).into()));
+    let refused = sender.finish(next().1, &[], Places::All(0, &mut []));
+    assert_eq!(refused, Err(Usage::Choices { choices: 0 }.into()));
+    let refused = sender.finish(next().1, &[], Places::All(2, &mut [[0; 16]; 5]));
+    assert_eq!(refused, Err(count("places for keys", 6, 5).into()));
 
     let one = oos::semi_honest(Linear::Repetition128);
     let mut receiver = Receiver::new(session(), one, base(128).0, seed(5)).unwrap();
@@ -332,18 +334,17 @@ fn wrong_numbers_of_anything_are_the_callers_fault() {
     let mut corrections = Vec::new();
     let _received = receiver.extend(1, &[1], &mut corrections).unwrap();
     let (unverified, _) = sender.absorb(1, &corrections).unwrap();
-    let sent = sender.verify(unverified, &[]).unwrap();
-    assert_eq!(sender.all(sent, 3, &mut [[0; 16]; 3]), Err(Usage::Choices { choices: 3 }));
+    let refused = sender.finish(unverified, &[], Places::All(3, &mut [[0; 16]; 3]));
+    assert_eq!(refused, Err(Usage::Choices { choices: 3 }.into()));
     for choices in [0, 3, usize::MAX] {
         let (none, _) = sender.absorb(0, &vec![0; one.corrections_len(0)]).unwrap();
-        let none = sender.verify(none, &[]).unwrap();
-        assert_eq!(sender.all(none, choices, &mut []), Err(Usage::Choices { choices }));
+        let refused = sender.finish(none, &[], Places::All(choices, &mut []));
+        assert_eq!(refused, Err(Usage::Choices { choices }.into()));
     }
     let oos = oos::semi_honest(Linear::Bch512);
     let mut sender = Sender::new(session(), oos, base(512).1, seed(6)).unwrap();
     let (none, _) = sender.absorb(0, &vec![0; oos.corrections_len(0)]).unwrap();
-    let none = sender.verify(none, &[]).unwrap();
-    assert_eq!(sender.all(none, usize::MAX, &mut []), Ok(()));
+    assert_eq!(sender.finish(none, &[], Places::All(usize::MAX, &mut [])), Ok(()));
 }
 
 #[test]
@@ -353,13 +354,12 @@ fn a_batch_belongs_to_the_state_that_began_it() {
     let mut receiver = Receiver::new(session(), extension, base(512).0, seed(5)).unwrap();
     let mut stranger = Receiver::new(other(), extension, base(512).0, seed(5)).unwrap();
     let unanswered = receiver.extend(1, &[0; 16], &mut Vec::new()).unwrap();
-    let (received, _) = receiver.answer(unanswered, &[]).unwrap();
-    assert_eq!(stranger.keys(received, &mut [[0; 16]]), Err(Usage::ForeignBatch));
+    let foreign = Err(Usage::ForeignBatch.into());
+    assert_eq!(answer(&mut stranger, 1, unanswered, &[]).map(drop), foreign);
     let mut sender = Sender::new(session(), extension, base(512).1, seed(5)).unwrap();
     let mut stranger = Sender::new(other(), extension, base(512).1, seed(5)).unwrap();
     let (unverified, _) = sender.absorb(1, &vec![0; extension.corrections_len(1)]).unwrap();
-    let sent = sender.verify(unverified, &[]).unwrap();
-    assert_eq!(stranger.open(sent).map(drop), Err(Usage::ForeignBatch));
+    assert_eq!(verify(&mut stranger, 1, unverified, &[]), foreign);
 }
 
 #[test]

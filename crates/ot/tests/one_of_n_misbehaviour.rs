@@ -1,7 +1,7 @@
 //! Attacks of the receiver of a 1-of-N extension: every message is changed, and the effect is what
 //! the functionality allows, a guess of bits of Δ.
 
-use crate::support::one_of_n::{Runs, base, bytes, seed, session};
+use crate::support::one_of_n::{Runs, answer, base, bytes, seed, session, verify};
 use foxtrot_ot::{
     Backend, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
     extension::{
@@ -49,9 +49,10 @@ fn spoilt_batch(
     let unanswered = receiver.extend(40, &words, &mut message).unwrap();
     corrections(&mut message);
     let (unverified, challenge) = sender.absorb(40, &message)?;
-    let (_, mut answer) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
+    let challenge = challenge.as_slice().as_flattened();
+    let mut answer = answer(&mut receiver, 40, unanswered, challenge).unwrap();
     proof(&mut answer);
-    sender.verify(unverified, &answer).map(drop)
+    verify(&mut sender, 40, unverified, &answer)
 }
 
 #[test]
@@ -70,10 +71,14 @@ fn every_message_of_the_wrong_length_is_refused() {
             assert_eq!(refused.map(drop).unwrap_err(), expected, "{name}");
         }
         let expected = length("Challenge", extension.challenge_len(), 31);
-        assert_eq!(runs.receiver.answer(batch, &[0; 31]).map(drop), Err(expected), "{name}");
+        assert_eq!(
+            answer(&mut runs.receiver, 9, batch, &[0; 31]).map(drop),
+            Err(expected),
+            "{name}"
+        );
         let (unverified, _) = runs.sender.absorb(9, &message).unwrap();
         let expected = length("Proof", extension.proof_len(), 1);
-        assert_eq!(runs.sender.verify(unverified, &[0]).map(drop), Err(expected), "{name}");
+        assert_eq!(verify(&mut runs.sender, 9, unverified, &[0]), Err(expected), "{name}");
         assert_eq!(runs.sender.delta().map(drop), Err(Usage::SessionEnded), "{name}");
     }
     let expected = 8 * (512 + 85);
@@ -162,8 +167,9 @@ fn the_check_stops_a_receiver_that_could_read_delta_without_it() {
     let unanswered = receiver.extend(n, &words, &mut message).unwrap();
     spoil(&mut message);
     let (unverified, challenge) = sender.absorb(n, &message).unwrap();
-    let (_, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
-    assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
+    let challenge = challenge.as_slice().as_flattened();
+    let proof = answer(&mut receiver, n, unanswered, challenge).unwrap();
+    assert_eq!(verify(&mut sender, n, unverified, &proof), Err(CHECK));
 }
 
 /// Corrections that encode other words than the receiver goes on with are as good as any: then those
@@ -175,13 +181,15 @@ fn a_receiver_is_bound_to_the_words_of_its_corrections() {
     let unanswered = receiver.extend(1, &[1; 11], &mut message).unwrap();
     // Another codeword added: the word is now 1…1 ⊕ 2…2.
     let mut codeword = [0; 64];
-    receiver.code().encode(Backend::best(), &[2; 11], &mut codeword);
+    let code = oos().family().of_session(&session());
+    code.encode(Backend::best(), &[2; 11], &mut codeword);
     for (j, column) in message.chunks_mut(COLUMNS).enumerate() {
         column[0] ^= codeword[j / 8] >> (j % 8) & 1;
     }
-    let (unverified, challenge) = sender.absorb(1, &message).unwrap();
+    let (_, challenge) = sender.absorb(1, &message).unwrap();
     let challenge = challenge.unwrap();
-    let (received, mut proof) = receiver.answer(unanswered, &challenge).unwrap();
+    let mut key = [[0; 16]];
+    let mut proof = receiver.finish(unanswered, &challenge, &mut key).unwrap();
     // Its proof must say so: χ₀ times the bit, in every bit of the word 2…2.
     let unchanged = proof.clone();
     let mut chi = [0; 8];
@@ -195,12 +203,13 @@ fn a_receiver_is_bound_to_the_words_of_its_corrections() {
         proof[8 * i..][..8].iter_mut().zip(chi).for_each(|(byte, chi)| *byte ^= chi);
     }
     assert_ne!(proof, unchanged);
-    let sent = sender.verify(unverified, &proof).unwrap();
-    let mut key = [[0; 16]];
-    receiver.keys(received, &mut key).unwrap();
-    let opened = sender.open(sent).unwrap();
-    assert_eq!(opened.key(0, &[3; 11]), key[0]);
-    assert_ne!(opened.key(0, &[1; 11]), key[0]);
+    for (word, is_it) in [([3; 11], true), ([1; 11], false)] {
+        let (_, mut sender) = states(oos());
+        let (unverified, _) = sender.absorb(1, &message).unwrap();
+        let mut of_word = [[0; 16]];
+        sender.finish(unverified, &proof, Places::Words(&word, &mut of_word)).unwrap();
+        assert_eq!(of_word == key, is_it);
+    }
 }
 
 #[test]
@@ -223,8 +232,9 @@ fn proofs_from_other_batches_sessions_or_challenges_are_rejected() {
         (unanswered, unverified, challenge)
     };
     let (first, second) = (batch(), batch());
-    let (_, proof) = receiver.answer(first.0, first.2.as_slice().as_flattened()).unwrap();
-    assert_eq!(sender.verify(second.1, &proof).map(drop), Err(CHECK));
+    let challenge = first.2.as_slice().as_flattened();
+    let proof = answer(&mut receiver, 40, first.0, challenge).unwrap();
+    assert_eq!(verify(&mut sender, 40, second.1, &proof), Err(CHECK));
 
     let elsewhere = || Session::new(Sid::from_bytes([9; 32]));
     let (mut other, _) = states_in(elsewhere, oos());
@@ -232,23 +242,25 @@ fn proofs_from_other_batches_sessions_or_challenges_are_rejected() {
     let mut message = Vec::new();
     let unanswered = other.extend(40, &words, &mut message).unwrap();
     let (unverified, challenge) = sender.absorb(40, &message).unwrap();
-    let (_, proof) = other.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
-    assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
+    let challenge = challenge.as_slice().as_flattened();
+    let proof = answer(&mut other, 40, unanswered, challenge).unwrap();
+    assert_eq!(verify(&mut sender, 40, unverified, &proof), Err(CHECK));
 
     let (mut receiver, mut sender) = states(oos());
     let unanswered = receiver.extend(40, &words, &mut message).unwrap();
     let (unverified, challenge) = sender.absorb(40, &message).unwrap();
     let mut challenge = challenge.unwrap();
     challenge[31] ^= 0x80;
-    let (_, proof) = receiver.answer(unanswered, &challenge).unwrap();
-    assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
+    let proof = answer(&mut receiver, 40, unanswered, &challenge).unwrap();
+    assert_eq!(verify(&mut sender, 40, unverified, &proof), Err(CHECK));
 
     // Not even the number of OTs may differ, where the messages are of one length.
     let (mut receiver, mut sender) = states(oos());
     let unanswered = receiver.extend(40, &words, &mut message).unwrap();
     let (unverified, challenge) = sender.absorb(41, &message).unwrap();
-    let (_, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
-    assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
+    let challenge = challenge.as_slice().as_flattened();
+    let proof = answer(&mut receiver, 40, unanswered, challenge).unwrap();
+    assert_eq!(verify(&mut sender, 41, unverified, &proof), Err(CHECK));
 }
 
 #[test]
@@ -275,8 +287,9 @@ fn corrections_of_an_earlier_batch_give_other_keys_and_are_caught() {
     assert!(first.chunks(COLUMNS).zip(second.chunks(COLUMNS)).all(|(one, two)| one != two));
     let _ = sender.absorb(40, &first).unwrap();
     let (replayed, challenge) = sender.absorb(40, &first).unwrap();
-    let (_, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
-    assert_eq!(sender.verify(replayed, &proof).map(drop), Err(CHECK));
+    let challenge = challenge.as_slice().as_flattened();
+    let proof = answer(&mut receiver, 40, unanswered, challenge).unwrap();
+    assert_eq!(verify(&mut sender, 40, replayed, &proof), Err(CHECK));
 }
 
 /// The leak that naive batching has: instances, batches and sessions with the same word have
@@ -313,14 +326,14 @@ fn a_failed_check_ends_the_session_for_every_batch() {
         let mut message = Vec::new();
         let unanswered = receiver.extend(30, &words, &mut message).unwrap();
         let (unverified, challenge) = sender.absorb(30, &message).unwrap();
-        (receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap().1, unverified)
+        let challenge = challenge.as_slice().as_flattened();
+        (answer(&mut receiver, 30, unanswered, challenge).unwrap(), unverified)
     };
     let ((good, verified), (_, spoilt), (later, pending)) = (extend(), extend(), extend());
-    let sent = sender.verify(verified, &good).unwrap();
-    assert_eq!(sender.verify(spoilt, &vec![0; good.len()]).map(drop), Err(CHECK));
+    verify(&mut sender, 30, verified, &good).unwrap();
+    assert_eq!(verify(&mut sender, 30, spoilt, &vec![0; good.len()]), Err(CHECK));
     let ended = Error::Usage(Usage::SessionEnded);
-    assert_eq!(sender.verify(pending, &later).map(drop), Err(ended));
-    assert_eq!(sender.open(sent).map(drop), Err(Usage::SessionEnded));
+    assert_eq!(verify(&mut sender, 30, pending, &later), Err(ended));
     let refused = sender.absorb(30, &vec![0; oos().corrections_len(30)]);
     assert_eq!(refused.map(drop), Err(ended));
     assert_eq!(sender.delta().map(drop), Err(Usage::SessionEnded));
@@ -335,11 +348,9 @@ fn batches_of_another_session_are_refused_without_blaming_the_peer() {
     let unanswered = other_receiver.extend(1, &[0; 11], &mut message).unwrap();
     let (unverified, challenge) = other_sender.absorb(1, &message).unwrap();
     let foreign = Error::Usage(Usage::ForeignBatch);
-    assert_eq!(
-        receiver.answer(unanswered, challenge.as_slice().as_flattened()).map(drop),
-        Err(foreign)
-    );
-    assert_eq!(sender.verify(unverified, &[]).map(drop), Err(foreign));
+    let challenge = challenge.as_slice().as_flattened();
+    assert_eq!(answer(&mut receiver, 1, unanswered, challenge), Err(foreign));
+    assert_eq!(verify(&mut sender, 1, unverified, &[]), Err(foreign));
     assert!(sender.delta().is_ok(), "nothing has ended by that");
 }
 
@@ -353,19 +364,12 @@ fn states_of_one_kind_refuse_batches_of_the_other() {
     assert_eq!(unchecked.extension.info().name, "oos-semi-honest");
     let foreign = Error::Usage(Usage::ForeignBatch);
     let mut message = Vec::new();
-    let mut begin = || unchecked.receiver.extend(1, &[0; 11], &mut message).unwrap();
-    let (of_receiver, another) = (begin(), begin());
-    assert_eq!(checked.receiver.answer(of_receiver, &[0; 32]).map(drop), Err(foreign));
-    let (received, _) = unchecked.receiver.answer(another, &[]).unwrap();
-    let refused = checked.receiver.keys(received, &mut [[0; 16]]);
-    assert_eq!(refused, Err(Usage::ForeignBatch));
-    let mut absorb = || unchecked.sender.absorb(1, &message).unwrap();
-    let ((of_sender, none), (verified, _)) = (absorb(), absorb());
+    let of_receiver = unchecked.receiver.extend(1, &[0; 11], &mut message).unwrap();
+    assert_eq!(answer(&mut checked.receiver, 1, of_receiver, &[0; 32]), Err(foreign));
+    let (of_sender, none) = unchecked.sender.absorb(1, &message).unwrap();
     assert_eq!(none, None);
     let proof = vec![0; checked.extension.proof_len()];
-    assert_eq!(checked.sender.verify(of_sender, &proof).map(drop), Err(foreign));
-    let sent = unchecked.sender.verify(verified, &[]).unwrap();
-    assert_eq!(checked.sender.open(sent).map(drop), Err(Usage::ForeignBatch));
+    assert_eq!(verify(&mut checked.sender, 1, of_sender, &proof), Err(foreign));
 }
 
 #[test]
@@ -373,17 +377,13 @@ fn secrets_are_not_printed() {
     let (mut receiver, mut sender) = states(oos());
     let mut message = Vec::new();
     let unanswered = receiver.extend(1, &[0xab; 11], &mut message).unwrap();
-    let (unverified, challenge) = sender.absorb(1, &message).unwrap();
+    let (unverified, _) = sender.absorb(1, &message).unwrap();
     assert_eq!(format!("{unanswered:?}"), "Unanswered(batch 0, <redacted>)");
     assert_eq!(format!("{unverified:?}"), "Unverified(batch 0, <redacted>)");
-    let (received, proof) =
-        receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
-    let sent = sender.verify(unverified, &proof).unwrap();
     assert_eq!(
-        format!("{received:?} {receiver:?}"),
-        "Received(batch 0, <redacted>) Receiver(oos, 1 batches)"
+        format!("{receiver:?} {sender:?}"),
+        "Receiver(oos, 1 batches) Sender(oos, 1 batches)"
     );
-    assert_eq!(format!("{sent:?} {sender:?}"), "Sent(batch 0, <redacted>) Sender(oos, 1 batches)");
-    assert_eq!(format!("{:?}", sender.open(sent).unwrap()), "Opened(oos, <redacted>)");
+    assert_eq!(format!("{:?}", Places::Rows(&mut [7; 64])), "Rows(<64 redacted>)");
     assert_eq!(format!("{:?}", Seed::from_bytes([1; 32])), "Seed(<redacted>)");
 }

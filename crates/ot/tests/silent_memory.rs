@@ -4,9 +4,10 @@
 use foxtrot_ot::{
     Bits, Seed, Session, Sid,
     base::Choice,
-    extension::{self, Shape},
+    extension::{self, Kind, Places, Shape},
     ideal,
     silent::{self, Field, Received, Receiver, Sender, Sent, Silent},
+    tasks::only,
 };
 use peak_alloc::PeakAlloc;
 
@@ -49,27 +50,44 @@ fn batch<F: Field>(silent: Silent<F>, m: usize, memory: &mut Memory) -> Outputs<
         extension::Sender::new(session("ots"), extension, chosen, &setup, seed(2)).unwrap();
     let mut sender = Sender::new(session("silent"), silent, sender, seed(5)).unwrap();
     let mut receiver = Receiver::new(session("silent"), silent, receiver, seed(6)).unwrap();
-    let (mut sent, mut received) = (Vec::new(), Vec::new());
     let n = silent.size(m).unwrap().ots;
+    let mut q = memory.step(SENDER, || vec![[0; 16]; n]);
+    let (mut t, mut choices) = memory.step(RECEIVER, || (vec![[0; 16]; n], Vec::with_capacity(n)));
+    let mut start = 0;
     for shape in Shape::random(n).batches(extension.max_batch()) {
+        let places = start..start + shape.n();
+        start = places.end;
         let mut corrections = Vec::new();
         let unanswered = memory.step(RECEIVER, || {
-            let ots = receiver.extension().unwrap();
-            ots.extend(Choice::Random(shape.n()), &mut corrections).unwrap()
+            let ots = receiver.ots().unwrap();
+            only(ots.extend(vec![(Choice::Random(shape.n()), &mut corrections)]).unwrap())
         });
         let (unverified, challenge) = memory
-            .step(SENDER, || sender.extension().unwrap().absorb(shape, &corrections).unwrap());
+            .step(SENDER, || only(sender.ots().unwrap().absorb(&[(shape, &corrections)]).unwrap()));
         let challenge = challenge.as_slice().as_flattened();
-        let (of_receiver, proof) = memory.step(RECEIVER, || {
-            receiver.extension().unwrap().answer(unanswered, challenge).unwrap()
+        let proof = memory.step(RECEIVER, || {
+            let batch = (unanswered, challenge, &mut t[places.clone()]);
+            let finished = receiver.ots().unwrap().finish(Kind::Correlated, vec![batch]);
+            let (bits, proof) = only(finished.unwrap());
+            choices.extend((0..bits.len()).map(|i| bool::from(bits.get(i))));
+            proof
         });
-        sent.push(
-            memory.step(SENDER, || sender.extension().unwrap().verify(unverified, &proof).unwrap()),
-        );
-        received.push(of_receiver);
+        memory.step(SENDER, || {
+            let places = Places::Correlated(&mut q[places]);
+            sender.ots().unwrap().finish(vec![(unverified, &proof, places)]).unwrap();
+        });
     }
-    let (planted, trees) = memory.step(SENDER, || sender.plant(m, sent).unwrap());
-    let (grown, challenge) = memory.step(RECEIVER, || receiver.grow(m, received, &trees).unwrap());
+    let choices = memory.step(RECEIVER, || Bits::from_bools(choices));
+    let (planted, trees) = memory.step(SENDER, || {
+        let planted = sender.plant(m, &q).unwrap();
+        drop(q);
+        planted
+    });
+    let (grown, challenge) = memory.step(RECEIVER, || {
+        let grown = receiver.grow(m, &choices, &t, &trees).unwrap();
+        drop((choices, t));
+        grown
+    });
     let encoded = memory.step(SENDER, || sender.encode(planted, &challenge).unwrap());
     let (unverified, check) = memory.step(RECEIVER, || receiver.encode(grown).unwrap());
     let (sent, answer) = memory.step(SENDER, || sender.answer(encoded, &check).unwrap());
@@ -99,10 +117,11 @@ fn a_batch_takes_eighty_bytes_per_output_at_most() {
     let ots = |((sender, sent), (receiver, received)): Outputs<silent::Gf2>,
                memory: &mut Memory| {
         let mut keys = vec![[0; 16]; received.n()];
-        let choices: Bits = memory.step(RECEIVER, || receiver.random(received, &mut keys).unwrap());
+        let choices: Bits =
+            memory.step(RECEIVER, || receiver.keys(&received, 0, &mut keys).unwrap());
         assert_eq!(choices.len(), keys.len());
         let mut pairs = vec![[[0; 16]; 2]; keys.len()];
-        memory.step(SENDER, || sender.random(sent, &mut pairs).unwrap());
+        memory.step(SENDER, || sender.pairs(&sent, 0, &mut pairs).unwrap());
     };
     let of_vole = most(silent::vole(), 1_179_648, vole);
     let of_ots = most(silent::ot(), silent::ot().max_batch(), ots);

@@ -2,11 +2,12 @@
 
 use foxtrot_ot::{
     Backend, Bits, Seed, Session, Sid,
-    base::Choice,
+    base::{Block, Choice},
     erase::Secret,
-    extension::{self, Shape},
+    extension::{self, Kind, Places, Shape},
     ideal,
     silent::{self, Field, Gf2, Received, Receiver, Sender, Sent, Silent},
+    tasks::only,
 };
 use serde_json::Value;
 
@@ -108,14 +109,17 @@ fn parties<F: Field>(
 fn ots<F: Field>(
     (sender, receiver): &mut (Sender<F>, Receiver<F>),
     n: usize,
-) -> (Vec<extension::Sent>, Vec<extension::Received>) {
-    let (sender, receiver) = (sender.extension().unwrap(), receiver.extension().unwrap());
+) -> (Vec<Block>, (Bits, Vec<Block>)) {
+    let (sender, receiver) = (sender.ots().unwrap(), receiver.ots().unwrap());
     let mut corrections = Vec::new();
-    let unanswered = receiver.extend(Choice::Random(n), &mut corrections).unwrap();
-    let (unverified, challenge) = sender.absorb(Shape::random(n), &corrections).unwrap();
-    let challenge = challenge.as_slice().as_flattened();
-    let (received, proof) = receiver.answer(unanswered, challenge).unwrap();
-    (vec![sender.verify(unverified, &proof).unwrap()], vec![received])
+    let unanswered = only(receiver.extend(vec![(Choice::Random(n), &mut corrections)]).unwrap());
+    let absorbed = sender.absorb(&[(Shape::random(n), &corrections)]).unwrap();
+    let (unverified, challenge) = only(absorbed);
+    let (mut q, mut t) = (vec![[0; 16]; n], vec![[0; 16]; n]);
+    let batch = (unanswered, challenge.as_slice().as_flattened(), t.as_mut_slice());
+    let (choices, proof) = only(receiver.finish(Kind::Correlated, vec![batch]).unwrap());
+    sender.finish(vec![(unverified, &proof, Places::Correlated(&mut q))]).unwrap();
+    (q, (choices, t))
 }
 
 fn batch<F: Field>(
@@ -123,10 +127,10 @@ fn batch<F: Field>(
     vector: &Value,
 ) -> (Sent<F>, Received<F>) {
     let m = number(&vector["m"]);
-    let (sent, received) = ots(parties, number(&vector["ots"]));
+    let (sent, (choices, received)) = ots(parties, number(&vector["ots"]));
     let (sender, receiver) = parties;
-    let (planted, trees) = sender.plant(m, sent).unwrap();
-    let (grown, challenge) = receiver.grow(m, received, &trees).unwrap();
+    let (planted, trees) = sender.plant(m, &sent).unwrap();
+    let (grown, challenge) = receiver.grow(m, &choices, &received, &trees).unwrap();
     let encoded = sender.encode(planted, &challenge).unwrap();
     let (unverified, check) = receiver.encode(grown).unwrap();
     let (sent, answer) = sender.answer(encoded, &check).unwrap();
@@ -189,8 +193,8 @@ fn check_ots(silent: Silent<Gf2>) {
                     false => ["choices", "sender_keys"],
                 };
                 let (mut pairs, mut keys) = (vec![[[0; 16]; 2]; n], vec![[0; 16]; n]);
-                parties.0.random(sent, &mut pairs).unwrap();
-                let choices = parties.1.random(received, &mut keys).unwrap();
+                parties.0.pairs(&sent, 0, &mut pairs).unwrap();
+                let choices = parties.1.keys(&received, 0, &mut keys).unwrap();
                 assert_is(choices.as_bytes(), vector, names[0]);
                 assert_is(pairs.as_flattened().as_flattened(), vector, names[1]);
                 assert_is(keys.as_flattened(), vector, "receiver_keys");
@@ -215,8 +219,8 @@ fn one_of_sixteen_ots_match_the_schoolbook_version_on_every_backend() {
             let (sent, received) = batch(&mut parties, vector);
             let n = sent.n();
             let (mut tables, mut choices) = (vec![[0xa5; 2]; n], vec![0; n]);
-            parties.0.random(sent, &mut tables).unwrap();
-            parties.1.random(received, &mut choices).unwrap();
+            parties.0.tables(&sent, 0, &mut tables).unwrap();
+            parties.1.choices(&received, 0, &mut choices).unwrap();
             assert_is(tables.as_flattened(), vector, "sender_bits");
             let bits = Bits::from_bools(choices.iter().map(|choice| choice >> 4 == 1));
             assert_is(bits.as_bytes(), vector, "receiver_bits");

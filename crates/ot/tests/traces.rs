@@ -11,6 +11,7 @@ use foxtrot_ot::{
     extension::{self, Extension, Kind, Places, Receiver, Sender, Shape, one_of_n, two_round},
     ideal,
     pair::{Pair, Party},
+    tasks::only,
 };
 use foxtrot_papers::base_ots;
 
@@ -48,12 +49,14 @@ fn extension_trace(extension: Extension) -> String {
     let given = Bits::from_bools((0..600).map(|i| i % 3 == 1));
     for choice in [Choice::Random(600), Choice::Given(given)] {
         let (shape, mut corrections) = (Shape::of(&choice), Vec::new());
-        let unanswered = receiver.extend(choice, &mut corrections).unwrap();
-        let (unverified, challenge) = sender.absorb(shape, &corrections).unwrap();
+        let unanswered = only(receiver.extend(vec![(choice, &mut corrections)]).unwrap());
+        let (unverified, challenge) = only(sender.absorb(&[(shape, &corrections)]).unwrap());
         let challenge = challenge.map_or(Vec::new(), Vec::from);
         let mut keys = vec![[0; 16]; 600];
-        let (_, proof) = receiver.finish(unanswered, &challenge, Kind::Random, &mut keys).unwrap();
-        sender.finish(unverified, &proof, Places::Random(&mut vec![[[0; 16]; 2]; 600])).unwrap();
+        let batch = (unanswered, challenge.as_slice(), keys.as_mut_slice());
+        let (_, proof) = only(receiver.finish(Kind::Random, vec![batch]).unwrap());
+        let mut pairs = vec![[[0; 16]; 2]; 600];
+        sender.finish(vec![(unverified, &proof, Places::Random(&mut pairs))]).unwrap();
         hashers[0].update(&challenge);
         hashers[1].update(&corrections).update(&proof);
     }

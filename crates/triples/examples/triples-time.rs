@@ -51,15 +51,15 @@ fn report(set: &'static Set, runs: usize) {
         let mut steps = [Duration::ZERO; 6];
         if let Some((sender, receiver)) = &mut extension {
             steps[5] = least(1, || {
-                let batch = receiver.extend(Choice::Random(set.ots()), &mut message);
-                let batch = batch.expect("a batch");
-                let received = receiver.finish(batch, &[], Kind::Random, &mut keys);
-                choices = Some(received.expect("keys").0);
+                let batch = receiver.extend(vec![(Choice::Random(set.ots()), &mut message)]);
+                let batch = (only(batch.expect("a batch")), &[][..], keys.as_mut_slice());
+                let received = receiver.finish(Kind::Random, vec![batch]);
+                choices = Some(only(received.expect("keys")).0);
             });
             steps[4] = least(1, || {
-                let absorbed = sender.absorb(Shape::random(set.ots()), &message);
-                let (batch, _) = absorbed.expect("corrections");
-                sender.finish(batch, &[], Places::Random(&mut pairs)).expect("keys");
+                let absorbed = sender.absorb(&[(Shape::random(set.ots()), &message)]);
+                let (batch, _) = only(absorbed.expect("corrections"));
+                sender.finish(vec![(batch, &[], Places::Random(&mut pairs))]).expect("keys");
             });
         }
         let mut ots = choices.as_ref().map(|choices| Chosen { choices, keys: &keys });

@@ -71,12 +71,12 @@ fn run(
     corrections.resize_with(shapes.len(), Vec::new);
     let begun = meter.step(RECEIVER, || {
         let choices = shapes.iter().map(|shape| Choice::Random(shape.n()));
-        receiver.extend_all(choices.zip(&mut *corrections).collect())
+        receiver.extend(choices.zip(&mut *corrections).collect())
     })?;
     corrections.iter().for_each(|message| meter.sent(RECEIVER, message.len()));
     let messages: Vec<_> =
         shapes.iter().copied().zip(corrections.iter().map(Vec::as_slice)).collect();
-    let absorbed = meter.step(SENDER, || sender.absorb_all(&messages))?;
+    let absorbed = meter.step(SENDER, || sender.absorb(&messages))?;
     let (absorbed, challenges): (Vec<_>, Vec<_>) = absorbed.into_iter().unzip();
     let challenges: Vec<&[u8]> =
         challenges.iter().map(|challenge| challenge.as_slice().as_flattened()).collect();
@@ -85,14 +85,14 @@ fn run(
         let keys = places(keys, shapes).map(|keys| keys.as_mut_slice());
         let batches = begun.into_iter().zip(challenges).zip(keys);
         let batches = batches.map(|((batch, challenge), keys)| (batch, challenge, keys));
-        receiver.finish_all(Kind::Random, batches.collect())
+        receiver.finish(Kind::Random, batches.collect())
     })?;
     received.iter().for_each(|(_, proof)| meter.sent(RECEIVER, proof.len()));
     meter.step(SENDER, || {
         let pairs = places(pairs, shapes).map(|pairs| Places::Random(pairs));
         let batches = absorbed.into_iter().zip(&received).zip(pairs);
         let batches = batches.map(|((batch, (_, proof)), pairs)| (batch, proof.as_slice(), pairs));
-        sender.finish_all(batches.collect())
+        sender.finish(batches.collect())
     })?;
     black_box((&pairs, &keys, received));
     Ok(())

@@ -5,6 +5,7 @@ use foxtrot_ot::{
     Backend, Direction,
     base::{self, Choice},
     extension::{Extension, Kind, Places, ROWS, Receiver, Sender, Shape, registry},
+    tasks::only,
 };
 
 use super::{Check, base::compare, seed, session};
@@ -46,20 +47,20 @@ fn run(extension: Extension, given: bool, backend: Backend) {
         let choice = if given { Choice::Given(super::base::choices(N)) } else { Choice::Random(N) };
         let shape = Shape::of(&choice);
         let n = shape.n();
-        let batch = receiver.extend(choice, &mut corrections).expect("a batch");
+        let batch = only(receiver.extend(vec![(choice, &mut corrections)]).expect("a batch"));
         public(&mut corrections);
-        let (sent, challenge) = sender.absorb(shape, &corrections).expect("corrections");
+        let (sent, challenge) = only(sender.absorb(&[(shape, &corrections)]).expect("corrections"));
         let mut challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
         public(&mut challenge);
         let (mut keys, mut pairs) = (vec![[0; 16]; n], vec![[[0; 16]; 2]; n]);
-        let (choices, mut proof) =
-            receiver.finish(batch, &challenge, kind, &mut keys).expect("a challenge");
+        let batch = (batch, challenge.as_slice(), keys.as_mut_slice());
+        let (choices, mut proof) = only(receiver.finish(kind, vec![batch]).expect("a challenge"));
         public(&mut proof);
         if kind == Kind::Random {
-            sender.finish(sent, &proof, Places::Random(&mut pairs)).expect("a proof");
+            sender.finish(vec![(sent, &proof, Places::Random(&mut pairs))]).expect("a proof");
         } else {
             let mut rows = vec![[0; 16]; n];
-            sender.finish(sent, &proof, Places::Correlated(&mut rows)).expect("a proof");
+            sender.finish(vec![(sent, &proof, Places::Correlated(&mut rows))]).expect("a proof");
             for (pair, row) in pairs.iter_mut().zip(rows) {
                 let row = u128::from_ne_bytes(row);
                 *pair = [row, row ^ delta].map(u128::to_ne_bytes);

@@ -5,10 +5,11 @@ use foxtrot_kernel::{
     memcheck::public,
 };
 use foxtrot_ot::{
-    Backend, Direction,
+    Backend, Bits, Direction,
     base::{self, Choice},
-    extension::{self, ROWS, Shape},
+    extension::{self, Kind, Places, ROWS, Shape},
     silent::{self, Field, Gf2, Gf16, Received, Receiver, Sender, Sent, Silent},
+    tasks::only,
 };
 
 use super::{Check, base::compare, seed, session};
@@ -79,16 +80,16 @@ fn ots(silent: Silent<Gf2>, given: bool, backend: Backend) {
         sent.flip(&flips).expect("flips");
     }
     let (mut pairs, mut keys) = (vec![[[0; 16]; 2]; M], vec![[0; 16]; M]);
-    sender.random(sent, &mut pairs).expect("places for all");
-    let choices = receiver.random(received, &mut keys).expect("places for all");
+    sender.pairs(&sent, 0, &mut pairs).expect("places for all");
+    let choices = receiver.keys(&received, 0, &mut keys).expect("places for all");
     compare(&pairs, &choices, &keys);
 }
 
 fn one_of_sixteen(silent: Silent<Gf16>, backend: Backend) {
     let ((sender, receiver), (sent, received)) = batch(silent, backend, M);
     let (mut tables, mut choices) = (vec![[0; 2]; M], vec![0; M]);
-    sender.random(sent, &mut tables).expect("places for all");
-    receiver.random(received, &mut choices).expect("places for all");
+    sender.tables(&sent, 0, &mut tables).expect("places for all");
+    receiver.choices(&received, 0, &mut choices).expect("places for all");
     let mut wrong = [0];
     for (table, choice) in tables.iter().zip(&choices) {
         let table = u16::from_le_bytes(*table);
@@ -123,25 +124,34 @@ fn batch<F: Field>(
     let mut receiver =
         Receiver::new(session(silent.name()), silent, receiver, seed(6)).expect("its extension");
 
-    let (mut all_sent, mut all_received) = (Vec::new(), Vec::new());
     let n = silent.size(m).expect("a batch").ots;
+    let (mut q, mut t) = (vec![[0; 16]; n], vec![[0; 16]; n]);
+    let (mut choices, mut start) = (Vec::new(), 0);
     for shape in Shape::random(n).batches(extension.max_batch()) {
+        let places = start..start + shape.n();
+        start = places.end;
         let mut corrections = Vec::new();
-        let ots = receiver.extension().expect("a session that goes on");
-        let batch = ots.extend(Choice::Random(shape.n()), &mut corrections).expect("a batch");
+        let ots = receiver.ots().expect("a session that goes on");
+        let begun = ots.extend(vec![(Choice::Random(shape.n()), &mut corrections)]);
         public(&mut corrections);
-        let extension = sender.extension().expect("a session that goes on");
-        let (unverified, challenge) = extension.absorb(shape, &corrections).expect("corrections");
+        let extension = sender.ots().expect("a session that goes on");
+        let absorbed = extension.absorb(&[(shape, &corrections)]).expect("corrections");
+        let (unverified, challenge) = only(absorbed);
         let mut challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
         public(&mut challenge);
-        let (received, mut proof) = ots.answer(batch, &challenge).expect("a challenge");
+        let batch = only(begun.expect("a batch"));
+        let batch = (batch, challenge.as_slice(), &mut t[places.clone()]);
+        let finished = ots.finish(Kind::Correlated, vec![batch]).expect("a challenge");
+        let (bits, mut proof) = only(finished);
         public(&mut proof);
-        all_sent.push(extension.verify(unverified, &proof).expect("a proof"));
-        all_received.push(received);
+        let places = Places::Correlated(&mut q[places]);
+        extension.finish(vec![(unverified, &proof, places)]).expect("a proof");
+        choices.extend((0..bits.len()).map(|i| bits.get(i).unwrap_u8()));
     }
-    let (planted, mut trees) = sender.plant(m, all_sent).expect("enough OTs");
+    let choices = Bits::from_bools(choices.iter().map(|bit| *bit == 1));
+    let (planted, mut trees) = sender.plant(m, &q).expect("enough OTs");
     public(&mut trees);
-    let (grown, mut challenge) = receiver.grow(m, all_received, &trees).expect("trees");
+    let (grown, mut challenge) = receiver.grow(m, &choices, &t, &trees).expect("trees");
     public(&mut challenge);
     let encoded = sender.encode(planted, &challenge).expect("a challenge");
     let (unverified, mut check) = receiver.encode(grown).expect("its own batch");

@@ -8,6 +8,7 @@ use foxtrot_ot::{
     extension::{Kind, Places, ROWS, Receiver, Sender, Shape, registry},
     ideal,
     pair::Party,
+    tasks::only,
 };
 
 use super::{Step, nanoseconds, seed, session};
@@ -44,19 +45,21 @@ pub(super) fn steps() -> impl Iterator<Item = Step> {
                     .expect("a setup");
                 times[0] += nanoseconds(start);
                 let start = Instant::now();
-                let batch = receiver.extend(choice, &mut corrections).expect("a batch");
+                let batch = receiver.extend(vec![(choice, &mut corrections)]);
                 times[1] += nanoseconds(start);
                 let start = Instant::now();
-                let (absorbed, challenge) =
-                    sender.absorb(shape, &corrections).expect("corrections");
+                let absorbed = sender.absorb(&[(shape, &corrections)]);
                 times[0] += nanoseconds(start);
+                let (absorbed, challenge) = only(absorbed.expect("corrections"));
                 let challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
+                let batch = (only(batch.expect("a batch")), challenge.as_slice(), &mut keys[..]);
                 let start = Instant::now();
-                let finished = receiver.finish(batch, &challenge, Kind::Random, &mut keys);
+                let finished = receiver.finish(Kind::Random, vec![batch]);
                 times[1] += nanoseconds(start);
-                let (_, proof) = finished.expect("a challenge");
+                let (_, proof) = only(finished.expect("a challenge"));
+                let batch = (absorbed, proof.as_slice(), Places::Random(&mut pairs));
                 let start = Instant::now();
-                sender.finish(absorbed, &proof, Places::Random(&mut pairs)).expect("a proof");
+                sender.finish(vec![batch]).expect("a proof");
                 times[0] += nanoseconds(start);
                 black_box((&keys, &pairs));
                 times[usize::from(timed == Party::Receiver)]

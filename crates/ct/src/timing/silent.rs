@@ -6,10 +6,11 @@ use std::{hint::black_box, time::Instant};
 use foxtrot_ot::{
     Bits,
     base::Choice,
-    extension::{self, ROWS, Shape},
+    extension::{self, Kind, Places, ROWS, Shape},
     ideal,
     pair::Party,
     silent::{self, Field, Received, Receiver, Sender, Sent, Silent},
+    tasks::only,
 };
 
 use super::{Step, nanoseconds, secret_seed, seed, session};
@@ -33,10 +34,10 @@ fn keys(
 ) -> [f64; 2] {
     let (mut pairs, mut keys) = (vec![[[0; 16]; 2]; M], vec![[0; 16]; M]);
     let start = Instant::now();
-    sender.random(sent, &mut pairs).expect("places for all");
+    sender.pairs(&sent, 0, &mut pairs).expect("places for all");
     let of_sender = nanoseconds(start);
     let start = Instant::now();
-    receiver.random(received, &mut keys).expect("places for all");
+    receiver.keys(&received, 0, &mut keys).expect("places for all");
     let times = [of_sender, nanoseconds(start)];
     black_box((&pairs, &keys));
     times
@@ -63,21 +64,25 @@ fn step<F: Field>(silent: Silent<F>, timed: Party, finish: Finish<F>) -> Step {
             .expect("its extension");
         let n = silent.size(M).expect("a batch").ots;
         let mut corrections = Vec::new();
-        let ots = receiver.extension().expect("a session that goes on");
-        let unanswered = ots.extend(Choice::Random(n), &mut corrections).expect("a batch");
-        let of_sender = sender.extension().expect("a session that goes on");
-        let (unverified, challenge) =
-            of_sender.absorb(Shape::random(n), &corrections).expect("corrections");
+        let ots = receiver.ots().expect("a session that goes on");
+        let begun = ots.extend(vec![(Choice::Random(n), &mut corrections)]).expect("a batch");
+        let of_sender = sender.ots().expect("a session that goes on");
+        let absorbed = of_sender.absorb(&[(Shape::random(n), &corrections)]);
+        let (unverified, challenge) = only(absorbed.expect("corrections"));
         let challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
-        let (received, proof) = ots.answer(unanswered, &challenge).expect("a challenge");
-        let sent = of_sender.verify(unverified, &proof).expect("a proof");
+        let (mut q, mut t) = (vec![[0; 16]; n], vec![[0; 16]; n]);
+        let batch = (only(begun), challenge.as_slice(), t.as_mut_slice());
+        let finished = ots.finish(Kind::Correlated, vec![batch]).expect("a challenge");
+        let (choices, proof) = only(finished);
+        let places = Places::Correlated(&mut q);
+        of_sender.finish(vec![(unverified, &proof, places)]).expect("a proof");
         let mut times = [0.0; 2];
 
         let start = Instant::now();
-        let (planted, trees) = sender.plant(M, vec![sent]).expect("enough OTs");
+        let (planted, trees) = sender.plant(M, &q).expect("enough OTs");
         times[0] += nanoseconds(start);
         let start = Instant::now();
-        let (grown, challenge) = receiver.grow(M, vec![received], &trees).expect("trees");
+        let (grown, challenge) = receiver.grow(M, &choices, &t, &trees).expect("trees");
         let (unverified, check) = receiver.encode(grown).expect("its own batch");
         times[1] += nanoseconds(start);
         let start = Instant::now();

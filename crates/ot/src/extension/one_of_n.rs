@@ -24,36 +24,7 @@
 //! output before the proof has passed, and a proof that fails ends the session. A batch gives either keys or the
 //! rows t and q themselves, which are for protocols that add them up: a protocol that publishes a function
 //! of rows must hash them as these keys are. Steps, bounds and what is not proved:
-//! `docs/protocols/oos.md`; bytes: `docs/wire/oos.md`, section 10.
-//!
-//! ```
-//! use foxtrot_ot::{Seed, Session, Sid, ideal};
-//! use foxtrot_ot::extension::{code::Linear, one_of_n::{Receiver, Sender}, oos};
-//!
-//! # let (receivers_seed, senders_seed) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
-//! // 512 base OTs, in which the extension's receiver was the sender; here a double.
-//! let (pairs, chosen) = ideal::random(512, &Seed::from_bytes([3; 32]));
-//! let session = || Session::new(Sid::from_bytes([7; 32])).sub("oos", 0, Default::default());
-//! let oos = oos::malicious(Linear::Bch512);
-//!
-//! let mut receiver = Receiver::new(session(), oos, pairs, receivers_seed)?;
-//! let mut sender = Sender::new(session(), oos, chosen, senders_seed)?;
-//!
-//! // A batch of 3, whose words are the numbers 5, 0 and 1000.
-//! let words = [5, 0, 1000].map(|choice| oos.parameters().word(choice).unwrap()).concat();
-//! let mut corrections = Vec::new();
-//! let unanswered = receiver.extend(3, &words, &mut corrections)?;
-//! let (unverified, challenge) = sender.absorb(3, &corrections)?;
-//! let (received, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened())?;
-//! let sent = sender.verify(unverified, &proof)?;
-//!
-//! let mut keys = [[0; 16]; 3];
-//! receiver.keys(received, &mut keys)?;
-//! let opened = sender.open(sent)?;
-//! assert_eq!(opened.key(2, &oos.parameters().word(1000).unwrap()), keys[2]);
-//! assert_ne!(opened.key(2, &oos.parameters().word(1001).unwrap()), keys[2]);
-//! # Ok::<(), foxtrot_ot::Error>(())
-//! ```
+//! `docs/protocols/oos.md`; bytes: `docs/wire/oos.md`, section 10. [`protocol`] runs all steps, and has an example.
 
 pub mod protocol;
 
@@ -61,15 +32,14 @@ mod info;
 mod output;
 mod receiver;
 mod sender;
-mod sums;
 
 use alloc::vec::Vec;
 
 use zeroize::Zeroizing;
 
 pub use info::{PROTOCOLS, find, registry};
-pub use receiver::{Received, Receiver, Unanswered};
-pub use sender::{Opened, Places, Sender, Sent, Unverified};
+pub use receiver::{Receiver, Unanswered};
+pub use sender::{Places, Sender, Unverified};
 
 use super::{
     Challenge, MASK_COLUMNS, check, check_number,
@@ -125,6 +95,12 @@ impl Extension {
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// The family of its code.
+    #[must_use]
+    pub const fn family(&self) -> Family {
+        self.family
     }
 
     /// The lengths of its code; as many base OTs are needed as codewords have bits.

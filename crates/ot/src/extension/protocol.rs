@@ -50,13 +50,15 @@
 use alloc::{collections::VecDeque, vec, vec::Vec};
 use core::fmt;
 
+pub use super::{Receiver, Sender};
+
 use super::{Extension, Kind, Places, ROWS, Shape, Unanswered, Unverified, compatible};
 use crate::{
     Bits, Context, Direction, Error, Session, Usage,
     base::{BaseOt, Block, Choice, Protocol, ReceiverKeys, SenderKeys},
     engine::{
         Abandoned, Io, Limits,
-        batches::{PROOFS, Runs, WINDOW, group, next_group, sized, window_limits},
+        batches::{PROOFS, WINDOW, group, next_group, sized, window_limits},
     },
     erase::Zero,
 };
@@ -74,50 +76,16 @@ pub struct Plan<'a, E = Extension> {
     pub counter: u64,
 }
 
-/// The sender of an extension, set up.
-#[derive(Debug)]
-pub struct Sender {
-    state: super::Sender,
-    group: usize,
-    runs: Runs,
-}
-
-/// The receiver of an extension, set up.
-#[derive(Debug)]
-pub struct Receiver {
-    state: super::Receiver,
-    group: usize,
-    runs: Runs,
-}
-
 impl Sender {
-    /// A sender that has been set up by its steps.
-    pub(crate) fn of(state: super::Sender) -> Self {
-        let group = group(state.session().executor());
-        Self { state, group, runs: Runs::default() }
-    }
-
-    pub(crate) fn state(&mut self) -> &mut super::Sender {
-        &mut self.state
-    }
-
     /// Runs the base OTs, and takes the set-up.
     ///
     /// # Errors
-    /// [`Usage::Incompatible`]; errors of the base OT and of [`extension::Sender::new`](super::Sender::new).
+    /// [`Usage::Incompatible`]; errors of the base OT and of [`Sender::new`].
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let (session, keys) = plan.receive_base(io, cx, about, limits, ROWS).await?;
         let setup = io.recv_any(plan.extension.setup_len()).await;
-        Ok(Self::of(super::Sender::new(session, plan.extension, keys, &setup, cx.seed())?))
-    }
-
-    /// The correlation Δ: of every correlated OT the receiver's row is the sender's, plus Δ where its choice is 1.
-    ///
-    /// # Errors
-    /// [`Usage::SessionEnded`] after a failed check.
-    pub fn delta(&self) -> Result<zeroize::Zeroizing<Block>, Usage> {
-        self.state.delta()
+        Self::new(session, plan.extension, keys, &setup, cx.seed())
     }
 
     /// Random OTs, as many as the shape says, however many: both keys of each go to `sink`, batch after batch.
@@ -154,23 +122,23 @@ impl Sender {
         mut sink: impl FnMut(&[T]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        let extension = self.state.extension();
+        let extension = self.extension;
         io.limit(limits(&extension));
+        let group = group(self.session.executor());
         let mut buffers = Vec::new();
         let mut pending = VecDeque::with_capacity(WINDOW);
         let mut shapes = shape.batches(extension.max_batch());
         loop {
-            let begun = next_group(&mut shapes, self.group);
+            let begun = next_group(&mut shapes, group);
             let more = begun.is_some();
             if let Some(shapes) = begun {
-                pending.push_back(self.absorb(io, shapes).await?);
+                pending.push_back(self.absorb_group(io, shapes).await?);
             }
             let (proofs, len) = (io.on(PROOFS), extension.proof_len());
             // One group can be computed while another is on its way.
-            if !more || proofs.wait_until_due(pending.len() * self.group, 2 * self.group, len).await
-            {
+            if !more || proofs.wait_until_due(pending.len() * group, 2 * group, len).await {
                 let Some((batches, sizes)) = pending.pop_front() else { break };
-                self.finish(io, batches, sized(&mut buffers, &sizes).map(places)).await?;
+                self.finish_group(io, batches, sized(&mut buffers, &sizes).map(places)).await?;
                 for output in sized(&mut buffers, &sizes) {
                     sink(output)?;
                 }
@@ -181,16 +149,16 @@ impl Sender {
     }
 
     /// Takes the corrections of batches, and challenges them.
-    async fn absorb(
+    async fn absorb_group(
         &mut self,
         io: &Io,
         shapes: Vec<Shape>,
     ) -> Result<(Vec<Unverified>, Vec<usize>), Error> {
-        let lens = shapes.iter().map(|shape| self.state.extension().corrections_len(*shape));
+        let lens = shapes.iter().map(|shape| self.extension.corrections_len(*shape));
         let messages = io.recv_all(lens.collect()).await;
         let of_shapes: Vec<_> =
             shapes.iter().copied().zip(messages.iter().map(Vec::as_slice)).collect();
-        let absorbed = self.state.absorb_all(&of_shapes)?;
+        let absorbed = self.absorb(&of_shapes)?;
         let spares = io.spares();
         messages.into_iter().for_each(|message| spares.put(message));
         let mut batches = Vec::with_capacity(shapes.len());
@@ -204,31 +172,21 @@ impl Sender {
     }
 
     /// Takes the proofs of batches, and writes their output.
-    async fn finish(
+    async fn finish_group(
         &mut self,
         io: &Io,
         batches: Vec<Unverified>,
         places: impl Iterator<Item = Places<'_>>,
     ) -> Result<(), Error> {
-        let len = self.state.extension().proof_len();
+        let len = self.extension.proof_len();
         let proofs = receive_each(&io.on(PROOFS), batches.len(), len).await;
         let batches = batches.into_iter().zip(&proofs).zip(places);
         let batches = batches.map(|((batch, proof), places)| (batch, proof.as_slice(), places));
-        self.state.finish_all(batches.collect())
+        self.finish(batches.collect())
     }
 }
 
 impl Receiver {
-    /// A receiver that has been set up by its steps.
-    pub(crate) fn of(state: super::Receiver) -> Self {
-        let group = group(state.session().executor());
-        Self { state, group, runs: Runs::default() }
-    }
-
-    pub(crate) fn state(&mut self) -> &mut super::Receiver {
-        &mut self.state
-    }
-
     /// Runs the base OTs, and sends the set-up.
     ///
     /// # Errors
@@ -236,9 +194,9 @@ impl Receiver {
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let (session, keys) = plan.send_base(io, cx, about, limits, ROWS).await?;
-        let (state, setup) = super::Receiver::new(session, plan.extension, keys, cx.seed())?;
+        let (receiver, setup) = Self::new(session, plan.extension, keys, cx.seed())?;
         io.send_any(setup).await;
-        Ok(Self::of(state))
+        Ok(receiver)
     }
 
     /// OTs of the given kind, for these choices or for n random ones: choices and keys, or
@@ -254,14 +212,15 @@ impl Receiver {
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        let extension = self.state.extension();
+        let extension = self.extension;
         io.limit(limits(&extension));
+        let group = group(self.session.executor());
         let mut buffers = Vec::new();
         let mut pending = VecDeque::with_capacity(WINDOW);
         let mut start = 0;
         let mut shapes = Shape::of(choice).batches(extension.max_batch());
         loop {
-            let begun = next_group(&mut shapes, self.group);
+            let begun = next_group(&mut shapes, group);
             let more = begun.is_some();
             if let Some(shapes) = begun {
                 let choices = shapes.iter().map(|shape| {
@@ -272,16 +231,19 @@ impl Receiver {
                         Choice::Random(_) => Choice::Random(shape.n()),
                     }
                 });
-                let batches = self.extend(io, choices.collect()).await?;
-                pending
-                    .push_back((batches, shapes.iter().map(|shape| shape.n()).collect::<Vec<_>>()));
+                let spares = io.spares();
+                let mut messages: Vec<_> = shapes.iter().map(|_| spares.take()).collect();
+                let batches = self.extend(choices.zip(&mut messages).collect())?;
+                io.send_all(messages).await;
+                let sizes: Vec<_> = shapes.iter().map(|shape| shape.n()).collect();
+                pending.push_back((batches, sizes));
             }
             let len = extension.challenge_len();
             // As at the sender.
-            if !more || io.wait_until_due(pending.len() * self.group, 2 * self.group, len).await {
+            if !more || io.wait_until_due(pending.len() * group, 2 * group, len).await {
                 let Some((batches, sizes)) = pending.pop_front() else { break };
                 let places = sized(&mut buffers, &sizes);
-                let choices = self.finish(io, kind, batches, places).await?;
+                let choices = self.finish_group(io, kind, batches, places).await?;
                 for (choices, keys) in choices.iter().zip(sized(&mut buffers, &sizes)) {
                     sink(choices, keys)?;
                 }
@@ -291,29 +253,19 @@ impl Receiver {
         Ok(())
     }
 
-    /// Begins batches, and sends their corrections.
-    async fn extend(&mut self, io: &Io, choices: Vec<Choice>) -> Result<Vec<Unanswered>, Error> {
-        let spares = io.spares();
-        let mut messages: Vec<_> = choices.iter().map(|_| spares.take()).collect();
-        let begun = choices.into_iter().zip(&mut messages).collect();
-        let begun = self.state.extend_all(begun)?;
-        io.send_all(messages).await;
-        Ok(begun)
-    }
-
     /// Answers the challenges to batches, and writes their output.
-    async fn finish(
+    async fn finish_group(
         &mut self,
         io: &Io,
         kind: Kind,
         batches: Vec<Unanswered>,
         places: impl Iterator<Item = &mut [Block]>,
     ) -> Result<Vec<Bits>, Error> {
-        let len = self.state.extension().challenge_len();
+        let len = self.extension.challenge_len();
         let challenges = receive_each(io, batches.len(), len).await;
         let batches = batches.into_iter().zip(&challenges).zip(places);
         let batches = batches.map(|((batch, challenge), keys)| (batch, challenge.as_slice(), keys));
-        let finished = self.state.finish_all(kind, batches.collect())?;
+        let finished = self.finish(kind, batches.collect())?;
         let (choices, proofs): (Vec<_>, Vec<_>) = finished.into_iter().unzip();
         for proof in proofs {
             io.on(PROOFS).send_any(proof).await;
@@ -330,14 +282,9 @@ async fn receive_each(io: &Io, n: usize, len: usize) -> Vec<Vec<u8>> {
 /// The bounds of what is on its way to a party: batches of a window.
 #[must_use]
 pub fn limits(extension: &Extension) -> Limits {
-    window_limits(longest(extension))
-}
-
-/// The longest message of a batch.
-fn longest(extension: &Extension) -> usize {
     let n = extension.max_batch();
     let corrections = [Shape::given(n), Shape::random(n)].map(|it| extension.corrections_len(it));
-    corrections[0].max(corrections[1]).max(extension.proof_len())
+    window_limits(corrections[0].max(corrections[1]).max(extension.proof_len()))
 }
 
 impl<E> Plan<'_, E> {

@@ -17,30 +17,22 @@ use super::{
 use crate::{
     Bits, Error, Seed, Session, Sid, Usage,
     base::{Block, Choice, SenderKeys},
+    engine::batches::Runs,
     expect_count, expect_len,
-    tasks::{Executor, InPlace, for_each, map, only},
+    tasks::{Executor, for_each, map},
 };
 
 /// The receiver of an extension, which makes batch after batch from one set of base OTs.
 pub struct Receiver {
-    extension: Extension,
-    session: Session,
+    pub(crate) extension: Extension,
+    pub(super) session: Session,
     seed: Seed,
     leaves: Keys,
     /// Batches so far.
     batch: u64,
     nonces: Nonces,
     pool: Pool,
-}
-
-/// A batch whose corrections are on their way.
-struct Batch {
-    session: Sid,
-    number: u64,
-    shape: Shape,
-    /// The choice of every column.
-    choices: Zeroizing<Vec<u8>>,
-    matrix: Matrix,
+    pub(super) runs: Runs,
 }
 
 /// A batch that has its number, and where its message goes.
@@ -52,26 +44,27 @@ struct Begun<'m> {
     message: &'m mut Vec<u8>,
 }
 
-/// A batch that waits for the sender's [`Challenge`], which is empty where there is no check.
+/// A batch that waits for the sender's [`Challenge`], which is empty where there is no check. It answers one challenge: two
+/// answers would tell a sum of choices.
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::extension::{Kind, Receiver, Unanswered};
+/// # fn twice(mut receiver: Receiver, batch: Unanswered) {
+/// let _ = receiver.finish(Kind::Random, vec![(batch, &[0; 32], &mut [])]);
+/// let _ = receiver.finish(Kind::Random, vec![(batch, &[1; 32], &mut [])]);
+/// # }
+/// ```
 #[must_use = "the batch has no output yet"]
 pub struct Unanswered {
-    batch: Batch,
+    session: Sid,
+    number: u64,
+    shape: Shape,
+    /// The choice of every column.
+    choices: Zeroizing<Vec<u8>>,
+    matrix: Matrix,
     /// Coin for the proof.
     coin: Option<Zeroizing<[u8; 32]>>,
 }
-
-/// A batch whose output can be had, once.
-#[must_use = "it holds the output"]
-pub struct Received {
-    session: Sid,
-    number: u64,
-    coins: Option<Coins>,
-    choices: Bits,
-    matrix: Matrix,
-}
-
-/// A batch with its proof.
-type Answered = (Received, Vec<u8>);
 
 impl Receiver {
     /// Steps 1 to 3: from both keys of 128 base OTs; with what has to be sent first, if that is not
@@ -87,23 +80,10 @@ impl Receiver {
     ) -> Result<(Self, Vec<u8>), Usage> {
         expect_count("base OTs", ROWS, base.pairs().len())?;
         let (leaves, setup) = grow(&session, extension.k, extension.checked(), &base);
-        let (batch, nonces, pool) = (0, nonces(&session), Pool::default());
-        let receiver = Self { extension, session, seed, leaves, batch, nonces, pool };
+        let (batch, nonces) = (0, nonces(&session));
+        let (pool, runs) = (Pool::default(), Runs::default());
+        let receiver = Self { extension, session, seed, leaves, batch, nonces, pool, runs };
         Ok((receiver, setup))
-    }
-
-    /// The extension.
-    #[must_use]
-    pub fn extension(&self) -> Extension {
-        self.extension
-    }
-
-    pub(super) fn session(&self) -> &Session {
-        &self.session
-    }
-
-    fn check_owner(&self, of_batch: &Sid, checked: bool) -> Result<(), Usage> {
-        check_owner((&self.session, self.extension.checked()), (of_batch, checked))
     }
 
     /// The next batches, to be filled by their choices.
@@ -123,8 +103,8 @@ impl Receiver {
         Ok(batches.into_iter().map(begin).collect())
     }
 
-    /// Steps 5 and 6: the matrix, and the corrections in `message`, behind the commitment's place.
-    fn expand<'m>(&self, executor: &dyn Executor, begun: Begun<'m>) -> (Batch, &'m mut Vec<u8>) {
+    /// Steps 5 and 6: the matrix, and the message.
+    fn expand(&self, executor: &dyn Executor, begun: Begun<'_>) -> Unanswered {
         let Begun { number, choice, columns, mut matrix, message } = begun;
         let (backend, shape) = (self.session.backend(), Shape::of(&choice));
         let first = self.extension.first_tree(shape);
@@ -160,214 +140,95 @@ impl Receiver {
             vole::expand(backend, leaves, &nonce, correction, rows, stride);
             xor(backend, correction, &choices);
         });
-        (Batch { session: *self.session.id(), number, shape, choices, matrix }, message)
+        let coin = self.extension.checked().then(|| {
+            let coin = self.session.oracle("foxtrot v1 extension receiver coin");
+            let coin = coin.query(number, 0).field(self.seed.as_bytes()).finish();
+            message[..32].copy_from_slice(&commit(&self.session, number, &coin));
+            Zeroizing::new(coin)
+        });
+        Unanswered { session: *self.session.id(), number, shape, choices, matrix, coin }
     }
 
-    /// Step 10: random OTs, the keys to where the caller wants them; returns the choices.
+    /// Steps 5 and 6: begins the next batches in their order; each message becomes the batch's corrections, whatever was in it.
+    /// Each batch is worked on by one thread.
+    ///
+    /// Other batches may begin before these are finished.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
-    /// [`Usage::ForeignBatch`].
-    pub fn random(&mut self, received: Received, keys: &mut [Block]) -> Result<Bits, Usage> {
-        Ok(only(self.output_all(Kind::Random, vec![(received, keys)])?))
+    /// [`Usage::BatchTooLarge`], [`Usage::TooManyBatches`]: then none has begun.
+    pub fn extend(
+        &mut self,
+        batches: Vec<(Choice, &mut Vec<u8>)>,
+    ) -> Result<Vec<Unanswered>, Usage> {
+        let begun = self.begin(batches)?;
+        Ok(map(self.session.executor(), begun, |executor, begun| self.expand(executor, begun)))
     }
 
-    /// Step 10: correlated OTs, t = q ⊕ bΔ; returns the choices b.
+    /// Steps 8 and 10: proves to the sender that the corrections of each batch were all for the same choices, and writes the
+    /// output to where the caller wants it: keys of random OTs, or rows t = q ⊕ bΔ. Returns the choices b and the proofs;
+    /// where there is no check, challenges and proofs are empty. Each batch is worked on by one thread.
     ///
     /// # Errors
-    /// As for [`Receiver::random`].
-    pub fn correlated(&mut self, received: Received, rows: &mut [Block]) -> Result<Bits, Usage> {
-        Ok(only(self.output_all(Kind::Correlated, vec![(received, rows)])?))
-    }
-
-    /// Step 10 of several batches at once, one per thread; returns their choices.
-    ///
-    /// # Errors
-    /// Errors of [`Receiver::random`], for any of them: then there is no output, and all are lost.
-    pub fn output_all(
+    /// [`Decode`](crate::Decode) if a challenge has another length; [`Usage::CountMismatch`] if there are not as many places as
+    /// OTs; [`Usage::ForeignBatch`]. After an error there is no output of any batch, and all are lost.
+    pub fn finish(
         &mut self,
         kind: Kind,
-        batches: Vec<(Received, &mut [Block])>,
-    ) -> Result<Vec<Bits>, Usage> {
-        for (received, places) in &batches {
-            self.check_owner(&received.session, received.coins.is_some())?;
-            expect_count("places for keys", received.choices.len(), places.len())?;
+        batches: Vec<(Unanswered, &[u8], &mut [Block])>,
+    ) -> Result<Vec<(Bits, Vec<u8>)>, Error> {
+        for (batch, challenge, places) in &batches {
+            let ours = (&self.session, self.extension.checked());
+            check_owner(ours, (&batch.session, batch.coin.is_some()))?;
+            expect_len("Challenge", challenge, self.extension.challenge_len())?;
+            expect_count("places for keys", batch.shape.n, places.len())?;
         }
         let session = &self.session;
-        let read = map(self.session.executor(), batches, |executor, (received, places)| {
-            let Received { number: batch, coins, choices, matrix, .. } = received;
+        let finished = map(session.executor(), batches, |executor, (batch, challenge, places)| {
+            let n = batch.shape.n;
+            let mut choices = batch.choices[..n.div_ceil(8)].to_vec();
+            let (mut coins, mut proof) = (None, Vec::new());
+            if let Some(coin) = &batch.coin {
+                let challenge = core::array::from_fn(|k| challenge[k]);
+                proof = self.prove(executor, &batch, coin, &challenge);
+                if !batch.shape.given {
+                    let flips = flips(session, batch.number, &challenge, n);
+                    choices.iter_mut().zip(flips).for_each(|(choice, flip)| *choice ^= flip);
+                }
+                coins = Some(Coins { receiver: **coin, sender: challenge });
+            }
+            let Unanswered { number: batch, matrix, .. } = batch;
             let output = Output { session, executor, batch, coins, matrix: &matrix };
             match kind {
                 Kind::Random => output.keys(places),
                 Kind::Correlated => output.correlated(places),
             }
-            (choices, matrix)
+            ((Bits::from_random(choices, n), proof), matrix)
         });
-        let recycle = |(choices, matrix)| {
+        let recycle = |(output, matrix)| {
             self.pool.put(matrix);
-            choices
+            output
         };
-        Ok(read.into_iter().map(recycle).collect())
+        Ok(finished.into_iter().map(recycle).collect())
     }
 
-    /// Steps 5 and 6: begins a batch; `corrections` becomes its message, whatever was in it.
-    ///
-    /// Other batches may begin before this one is answered.
-    ///
-    /// # Errors
-    /// [`Usage::BatchTooLarge`].
-    pub fn extend(
-        &mut self,
-        choice: Choice,
-        corrections: &mut Vec<u8>,
-    ) -> Result<Unanswered, Usage> {
-        Ok(only(self.extend_all(vec![(choice, corrections)])?))
-    }
-
-    /// Extends the next batches in their order, at once: one per thread.
-    ///
-    /// # Errors
-    /// Errors of [`Receiver::extend`], for any of them: then none has begun.
-    pub fn extend_all(
-        &mut self,
-        batches: Vec<(Choice, &mut Vec<u8>)>,
-    ) -> Result<Vec<Unanswered>, Usage> {
-        let begun = self.begin(batches)?;
-        Ok(map(self.session.executor(), begun, |executor, begun| {
-            let (batch, corrections) = self.expand(executor, begun);
-            let coin = self.extension.checked().then(|| {
-                let coin = self.session.oracle("foxtrot v1 extension receiver coin");
-                let coin = coin.query(batch.number, 0).field(self.seed.as_bytes()).finish();
-                let coin = Zeroizing::new(coin);
-                corrections[..32].copy_from_slice(&commit(&self.session, batch.number, &coin));
-                coin
-            });
-            Unanswered { batch, coin }
-        }))
-    }
-
-    /// Step 8: the proof that the corrections were all for the same choices; where there is no check, challenge and
-    /// proof are empty.
-    ///
-    /// A batch answers one challenge: two answers would tell a sum of choices.
-    ///
-    /// ```compile_fail,E0382
-    /// # use foxtrot_ot::extension::{Receiver, Unanswered};
-    /// # fn twice(receiver: Receiver, batch: Unanswered) {
-    /// let _ = receiver.answer(batch, &[0; 32]);
-    /// let _ = receiver.answer(batch, &[1; 32]);
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// [`Decode`](crate::Decode) if the challenge has another length; [`Usage::ForeignBatch`].
-    pub fn answer(
-        &self,
-        unanswered: Unanswered,
-        challenge: &[u8],
-    ) -> Result<(Received, Vec<u8>), Error> {
-        Ok(only(self.answer_all(vec![(unanswered, challenge)])?))
-    }
-
-    /// Answers several batches at once, one per thread.
-    ///
-    /// # Errors
-    /// Errors of [`Receiver::answer`], for any of them: all are then lost.
-    pub fn answer_all(&self, batches: Vec<(Unanswered, &[u8])>) -> Result<Vec<Answered>, Error> {
-        for (unanswered, challenge) in &batches {
-            self.check_owner(&unanswered.batch.session, unanswered.coin.is_some())?;
-            expect_len("Challenge", challenge, self.extension.challenge_len())?;
-        }
-        // Without check there is no work for threads.
-        let executor = if self.extension.checked() { self.session.executor() } else { &InPlace };
-        Ok(map(executor, batches, |executor, (Unanswered { batch, coin }, challenge)| match coin {
-            Some(coin) => {
-                let challenge = core::array::from_fn(|k| challenge[k]);
-                self.prove(executor, batch, &coin, challenge)
-            }
-            None => (batch.end(None, None), Vec::new()),
-        }))
-    }
-
+    /// Step 8.
     fn prove(
         &self,
         executor: &dyn Executor,
-        batch: Batch,
+        batch: &Unanswered,
         coin: &[u8; 32],
-        challenge: Challenge,
-    ) -> Answered {
+        challenge: &Challenge,
+    ) -> Vec<u8> {
         let (backend, session) = (self.session.backend(), &self.session);
         let len = batch.choices.len();
-        let coefficients = coefficients(session, batch.number, batch.shape, &challenge, 8 * len);
+        let coefficients = coefficients(session, batch.number, batch.shape, challenge, 8 * len);
         let mut of_choices = [0];
         gf64::inner_products(backend, &batch.choices, len, &coefficients, &mut of_choices);
         let of_rows = hash_rows(backend, executor, &batch.matrix, ROWS, &coefficients);
         let mut proof = Vec::with_capacity(PROOF_LEN);
         proof.extend_from_slice(coin);
         proof.extend(of_choices.iter().chain(of_rows.iter()).flat_map(|hash| hash.to_le_bytes()));
-        let flips = match batch.shape.given {
-            true => None,
-            false => Some(flips(session, batch.number, &challenge, batch.shape.n)),
-        };
-        let coins = Coins { receiver: *coin, sender: challenge };
-        (batch.end(flips.as_deref(), Some(coins)), proof)
-    }
-
-    /// Answers the challenge to a batch and writes its output; returns the choices, and the proof.
-    ///
-    /// # Errors
-    /// Errors of [`Receiver::answer`] and [`Receiver::random`].
-    pub fn finish(
-        &mut self,
-        batch: Unanswered,
-        challenge: &[u8],
-        kind: Kind,
-        keys: &mut [Block],
-    ) -> Result<(Bits, Vec<u8>), Error> {
-        Ok(only(self.finish_all(kind, vec![(batch, challenge, keys)])?))
-    }
-
-    /// Finishes several batches at once, one per thread.
-    ///
-    /// # Errors
-    /// Errors of [`Receiver::finish`], for any of them: there is no output then.
-    pub fn finish_all(
-        &mut self,
-        kind: Kind,
-        batches: Vec<(Unanswered, &[u8], &mut [Block])>,
-    ) -> Result<Vec<(Bits, Vec<u8>)>, Error> {
-        let (mut unanswered, mut places) = (Vec::new(), Vec::new());
-        for (batch, challenge, keys) in batches {
-            unanswered.push((batch, challenge));
-            places.push(keys);
-        }
-        let (received, proofs): (Vec<_>, Vec<_>) = self.answer_all(unanswered)?.into_iter().unzip();
-        let received = received.into_iter().zip(places).collect();
-        Ok(self.output_all(kind, received)?.into_iter().zip(proofs).collect())
-    }
-}
-
-impl Received {
-    /// The number of OTs.
-    #[must_use]
-    pub fn n(&self) -> usize {
-        self.choices.len()
-    }
-}
-
-impl Batch {
-    fn end(self, flips: Option<&[u8]>, coins: Option<Coins>) -> Received {
-        let mut choices = self.choices[..self.shape.n.div_ceil(8)].to_vec();
-        if let Some(flips) = flips {
-            choices.iter_mut().zip(flips).for_each(|(choice, flip)| *choice ^= flip);
-        }
-        Received {
-            session: self.session,
-            number: self.number,
-            coins,
-            choices: Bits::from_random(choices, self.shape.n),
-            matrix: self.matrix,
-        }
+        proof
     }
 }
 
@@ -378,6 +239,5 @@ pub(super) fn commit(session: &Session, batch: u64, coin: &[u8; 32]) -> [u8; 32]
 
 foxtrot_kernel::redacted! {
     Receiver, receiver => "{}, {} batches", receiver.extension.name, receiver.batch;
-    Unanswered, unanswered => "batch {}, <redacted>", unanswered.batch.number;
-    Received, received => "batch {}, <redacted>", received.number;
+    Unanswered, unanswered => "batch {}, <redacted>", unanswered.number;
 }

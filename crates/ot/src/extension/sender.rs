@@ -24,14 +24,15 @@ use crate::{
     Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{Block, ReceiverKeys},
     choices::verdict,
+    engine::batches::Runs,
     expect_count, expect_len,
-    tasks::{Executor, InPlace, for_each, map, only},
+    tasks::{Executor, InPlace, for_each, map},
 };
 
 /// The sender of an extension, which makes batch after batch from one set of base OTs.
 pub struct Sender {
-    extension: Extension,
-    session: Session,
+    pub(crate) extension: Extension,
+    pub(super) session: Session,
     seed: Seed,
     delta: Bits,
     leaves: Keys,
@@ -41,28 +42,25 @@ pub struct Sender {
     /// A check has failed: there is no output any more.
     ended: bool,
     pool: Pool,
-}
-
-/// A batch whose corrections have come.
-struct Batch {
-    session: Sid,
-    number: u64,
-    shape: Shape,
-    matrix: Matrix,
+    pub(super) runs: Runs,
 }
 
 /// A batch that waits for the receiver's proof, which is empty where there is no check; there is no way to its output
-/// but [`Sender::verify`].
+/// but [`Sender::finish`], which takes it.
 ///
-/// ```compile_fail,E0308
-/// # use foxtrot_ot::{Usage, extension::{Sender, Unverified}};
-/// # fn unchecked(sender: &mut Sender, batch: Unverified) -> Result<(), Usage> {
-/// sender.random(batch, &mut [])
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::extension::{Places, Sender, Unverified};
+/// # fn twice(mut sender: Sender, batch: Unverified) {
+/// let _ = sender.finish(vec![(batch, &[], Places::Random(&mut []))]);
+/// let _ = sender.finish(vec![(batch, &[], Places::Correlated(&mut []))]);
 /// # }
 /// ```
 #[must_use = "the batch has no output yet"]
 pub struct Unverified {
-    batch: Batch,
+    session: Sid,
+    number: u64,
+    shape: Shape,
+    matrix: Matrix,
     check: Option<Check>,
 }
 
@@ -70,28 +68,6 @@ pub struct Unverified {
 struct Check {
     commitment: [u8; 32],
     challenge: Challenge,
-}
-
-/// A batch whose output can be had, once.
-///
-/// ```
-/// # use foxtrot_ot::{Usage, extension::{Sender, Sent}};
-/// # fn once(sender: &mut Sender, batch: Sent) -> Result<(), Usage> {
-/// sender.random(batch, &mut [])
-/// # }
-/// ```
-///
-/// ```compile_fail,E0382
-/// # use foxtrot_ot::{Usage, extension::{Sender, Sent}};
-/// # fn twice(sender: &mut Sender, batch: Sent) -> Result<(), Usage> {
-/// sender.random(batch, &mut [])?;
-/// sender.correlated(batch, &mut [])
-/// # }
-/// ```
-#[must_use = "it holds the output"]
-pub struct Sent {
-    batch: Batch,
-    coins: Option<Coins>,
 }
 
 impl Sender {
@@ -112,26 +88,17 @@ impl Sender {
         let leaves = regrow(&session, extension.k, extension.checked(), &base, setup)?;
         let delta = base.choices().slice(0..ROWS);
         let (batch, nonces, ended) = (0, nonces(&session), false);
-        let pool = Pool::default();
-        Ok(Self { extension, session, seed, delta, leaves, batch, nonces, ended, pool })
+        let (pool, runs) = (Pool::default(), Runs::default());
+        Ok(Self { extension, session, seed, delta, leaves, batch, nonces, ended, pool, runs })
     }
 
-    /// Δ, bit r of which is bit r mod 8 of byte ⌊r/8⌋: as secret as all keys together.
+    /// Δ, bit r of which is bit r mod 8 of byte ⌊r/8⌋: as secret as all keys together. Of every correlated OT the receiver's
+    /// row is the sender's, plus Δ where its choice is 1.
     ///
     /// # Errors
     /// [`Usage::SessionEnded`] after a failed check.
     pub fn delta(&self) -> Result<Zeroizing<Block>, Usage> {
         if self.ended { Err(Usage::SessionEnded) } else { Ok(self.packed_delta()) }
-    }
-
-    /// The extension.
-    #[must_use]
-    pub fn extension(&self) -> Extension {
-        self.extension
-    }
-
-    pub(super) fn session(&self) -> &Session {
-        &self.session
     }
 
     fn packed_delta(&self) -> Zeroizing<Block> {
@@ -140,39 +107,16 @@ impl Sender {
         delta
     }
 
-    fn check_owner(&self, of_batch: &Sid, checked: bool) -> Result<(), Usage> {
-        check_owner((&self.session, self.extension.checked()), (of_batch, checked))
-    }
-
-    /// Checks that the messages may come now, and have the lengths that their shapes give them.
-    fn check_messages(&self, messages: &[(Shape, &[u8])]) -> Result<(), Error> {
-        if self.ended {
-            return Err(Usage::SessionEnded.into());
-        }
-        for (number, (shape, corrections)) in (self.batch..).zip(messages) {
-            self.extension.check_batch(number, shape.n)?;
-            let expected = self.extension.corrections_len(*shape);
-            expect_len("Corrections", corrections, expected)?;
-        }
-        Ok(())
-    }
-
-    /// The next batches, with the messages, which have been checked, that they are to be filled
-    /// from.
-    fn begin<'m>(&mut self, messages: &[(Shape, &'m [u8])]) -> Vec<(Batch, &'m [u8])> {
-        let begin = |(shape, message): &(Shape, &'m [u8])| {
-            let matrix = self.pool.take(ROWS, self.extension.columns(shape.n));
-            let (session, number) = (*self.session.id(), self.batch);
-            self.batch += 1;
-            (Batch { session, number, shape: *shape, matrix }, *message)
-        };
-        messages.iter().map(begin).collect()
-    }
-
     /// Step 6: the matrix.
-    fn fill(&self, executor: &dyn Executor, batch: &mut Batch, corrections: &[u8]) {
+    fn fill(
+        &self,
+        executor: &dyn Executor,
+        number: u64,
+        shape: Shape,
+        corrections: &[u8],
+        matrix: &mut Matrix,
+    ) {
         let (k, delta, backend) = (self.extension.k, &self.delta, self.session.backend());
-        let &mut Batch { number, shape, ref mut matrix, .. } = batch;
         let (stride, nonce) = (matrix.stride(), self.nonces.of_batch(number));
         let len = self.extension.columns(shape.n) / 8;
         // The first tree has no correction where its sum is the choices.
@@ -202,38 +146,76 @@ impl Sender {
         });
     }
 
-    /// Step 10: random OTs, both keys of each to where the caller wants them.
+    /// Steps 6 and 7: takes the receiver's corrections of the next batches in their order, and challenges them, if there is a
+    /// check. Each batch is worked on by one thread.
+    ///
+    /// Other batches may follow before these are finished.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
-    /// [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
-    pub fn random(&mut self, sent: Sent, keys: &mut [[Block; 2]]) -> Result<(), Usage> {
-        self.output_all(vec![(sent, Places::Random(keys))])
-    }
-
-    /// Step 10: correlated OTs, q = t ⊕ bΔ.
-    ///
-    /// # Errors
-    /// As for [`Sender::random`].
-    pub fn correlated(&mut self, sent: Sent, rows: &mut [Block]) -> Result<(), Usage> {
-        self.output_all(vec![(sent, Places::Correlated(rows))])
-    }
-
-    /// Step 10 of several batches at once, one per thread.
-    ///
-    /// # Errors
-    /// Errors of [`Sender::random`], for any of them: then there is no output, and all are lost.
-    pub fn output_all(&mut self, batches: Vec<(Sent, Places<'_>)>) -> Result<(), Usage> {
+    /// [`Decode`](crate::Decode) if corrections have another length; [`Usage::BatchTooLarge`]; [`Usage::SessionEnded`]
+    /// after a failed check. If any batch has an error, none has been taken.
+    pub fn absorb(
+        &mut self,
+        messages: &[(Shape, &[u8])],
+    ) -> Result<Vec<(Unverified, Option<Challenge>)>, Error> {
         if self.ended {
-            return Err(Usage::SessionEnded);
+            return Err(Usage::SessionEnded.into());
         }
-        for (sent, places) in &batches {
-            self.check_owner(&sent.batch.session, sent.coins.is_some())?;
-            expect_count("places for keys", sent.n(), places.len())?;
+        for (number, (shape, corrections)) in (self.batch..).zip(messages) {
+            self.extension.check_batch(number, shape.n)?;
+            let expected = self.extension.corrections_len(*shape);
+            expect_len("Corrections", corrections, expected)?;
+        }
+        let begin = |&(shape, message): &(Shape, _)| {
+            let matrix = self.pool.take(ROWS, self.extension.columns(shape.n));
+            self.batch += 1;
+            (self.batch - 1, matrix, shape, message)
+        };
+        let begun: Vec<(u64, _, _, &[u8])> = messages.iter().map(begin).collect();
+        let session = *self.session.id();
+        Ok(map(self.session.executor(), begun, |executor, (number, mut matrix, shape, message)| {
+            let (commitment, corrections) = message.split_at(self.extension.commitment_len());
+            self.fill(executor, number, shape, corrections, &mut matrix);
+            let check = self.extension.checked().then(|| {
+                let coin = self.session.oracle("foxtrot v1 extension sender coin");
+                let challenge = coin.query(number, 0).field(self.seed.as_bytes()).finish();
+                Check { commitment: core::array::from_fn(|k| commitment[k]), challenge }
+            });
+            let challenge = check.as_ref().map(|check| check.challenge);
+            (Unverified { session, number, shape, matrix, check }, challenge)
+        }))
+    }
+
+    /// Steps 9 and 10: checks the proofs of batches, which are empty where there is no check, and writes their output to where
+    /// the caller wants it. Each batch is worked on by one thread.
+    ///
+    /// # Errors
+    /// For the first batch that has one, [`Decode`](crate::Decode) if its proof has another length, and
+    /// [`Misbehaved::ConsistencyCheck`]: after either this sender has forgotten Δ, and everything is
+    /// [`Usage::SessionEnded`]. [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
+    /// After an error there is no output of any batch, and all are lost.
+    pub fn finish(&mut self, batches: Vec<(Unverified, &[u8], Places<'_>)>) -> Result<(), Error> {
+        if self.ended {
+            return Err(Usage::SessionEnded.into());
+        }
+        for (batch, _, places) in &batches {
+            let ours = (&self.session, self.extension.checked());
+            check_owner(ours, (&batch.session, batch.check.is_some()))?;
+            expect_count("places for keys", batch.shape.n, places.len())?;
+        }
+        // Without check there is no work for threads.
+        let executor = if self.extension.checked() { self.session.executor() } else { &InPlace };
+        let checked = map(executor, batches, |executor, (mut batch, proof, places)| {
+            let coins = self.check(executor, &mut batch, proof)?;
+            Ok((batch, coins, places))
+        });
+        let verified: Result<Vec<_>, Error> = checked.into_iter().collect();
+        if verified.is_err() {
+            self.end();
         }
         let (session, delta) = (&self.session, &*self.packed_delta());
-        let read = map(self.session.executor(), batches, |executor, (sent, places)| {
-            let Sent { batch: Batch { number: batch, matrix, .. }, coins } = sent;
+        let read = map(session.executor(), verified?, |executor, (batch, coins, places)| {
+            let Unverified { number: batch, matrix, .. } = batch;
             let output = Output { session, executor, batch, coins, matrix: &matrix };
             match places {
                 Places::Random(keys) => output.pairs(delta, keys),
@@ -245,88 +227,15 @@ impl Sender {
         Ok(())
     }
 
-    /// Steps 6 and 7: takes the receiver's corrections of the next batch, and challenges them, if there is a check.
-    ///
-    /// Other batches may follow before this one is verified.
-    ///
-    /// # Errors
-    /// [`Decode`](crate::Decode) if they have another length; [`Usage::BatchTooLarge`]; [`Usage::SessionEnded`]
-    /// after a failed check.
-    pub fn absorb(
-        &mut self,
-        shape: Shape,
-        corrections: &[u8],
-    ) -> Result<(Unverified, Option<Challenge>), Error> {
-        Ok(only(self.absorb_all(&[(shape, corrections)])?))
-    }
-
-    /// Absorbs the messages of the next batches in their order, at once: one per thread.
-    ///
-    /// # Errors
-    /// Errors of [`Sender::absorb`], for any of them: then none has been taken.
-    pub fn absorb_all(
-        &mut self,
-        messages: &[(Shape, &[u8])],
-    ) -> Result<Vec<(Unverified, Option<Challenge>)>, Error> {
-        self.check_messages(messages)?;
-        let begun = self.begin(messages);
-        Ok(map(self.session.executor(), begun, |executor, (mut batch, message)| {
-            let (commitment, corrections) = message.split_at(self.extension.commitment_len());
-            self.fill(executor, &mut batch, corrections);
-            let check = self.extension.checked().then(|| {
-                let coin = self.session.oracle("foxtrot v1 extension sender coin");
-                let challenge = coin.query(batch.number, 0).field(self.seed.as_bytes()).finish();
-                Check { commitment: core::array::from_fn(|k| commitment[k]), challenge }
-            });
-            let challenge = check.as_ref().map(|check| check.challenge);
-            (Unverified { batch, check }, challenge)
-        }))
-    }
-
-    /// Step 9: checks the proof of the batch, which is empty where there is no check.
-    ///
-    /// # Errors
-    /// [`Decode`](crate::Decode) if it has another length, and [`Misbehaved::ConsistencyCheck`]: after either this
-    /// sender has forgotten Δ, and everything is [`Usage::SessionEnded`]. [`Usage::ForeignBatch`].
-    pub fn verify(&mut self, unverified: Unverified, proof: &[u8]) -> Result<Sent, Error> {
-        Ok(only(self.verify_all(vec![(unverified, proof)])?))
-    }
-
-    /// Verifies several batches at once, one per thread.
-    ///
-    /// # Errors
-    /// The error of [`Sender::verify`] for the first batch that has one; no batch then has output.
-    pub fn verify_all(&mut self, batches: Vec<(Unverified, &[u8])>) -> Result<Vec<Sent>, Error> {
-        if self.ended {
-            return Err(Usage::SessionEnded.into());
-        }
-        for (unverified, _) in &batches {
-            self.check_owner(&unverified.batch.session, unverified.check.is_some())?;
-        }
-        // Without check there is no work for threads.
-        let executor = if self.extension.checked() { self.session.executor() } else { &InPlace };
-        let checked = map(executor, batches, |executor, (unverified, proof)| {
-            self.check(executor, unverified, proof)
-        });
-        let verified: Result<_, _> = checked.into_iter().collect();
-        if verified.is_err() {
-            self.end();
-        }
-        verified
-    }
-
-    /// Step 9; whatever goes wrong ends the session.
+    /// Step 9; whatever goes wrong ends the session. Returns the coins that outputs are bound to.
     fn check(
         &self,
         executor: &dyn Executor,
-        unverified: Unverified,
+        batch: &mut Unverified,
         proof: &[u8],
-    ) -> Result<Sent, Error> {
+    ) -> Result<Option<Coins>, Error> {
         expect_len("Proof", proof, self.extension.proof_len())?;
-        let Unverified { mut batch, check } = unverified;
-        let Some(Check { commitment, challenge }) = check else {
-            return Ok(Sent { batch, coins: None });
-        };
+        let Some(Check { commitment, challenge }) = batch.check else { return Ok(None) };
         let coin_and_hashes = proof.split_first_chunk::<32>();
         let (coin, hashes) = coin_and_hashes.ok_or(Misbehaved::ConsistencyCheck)?;
         let (backend, session, shape) = (self.session.backend(), &self.session, batch.shape);
@@ -349,37 +258,7 @@ impl Sender {
                 xor_masked(backend, &mut row[..flips.len()], &flips, mask(self.delta.get(r)));
             });
         }
-        Ok(Sent { batch, coins: Some(Coins { receiver: *coin, sender: challenge }) })
-    }
-
-    /// Checks the proof of a batch, and writes its output.
-    ///
-    /// # Errors
-    /// Errors of [`Sender::verify`] and [`Sender::random`].
-    pub fn finish(
-        &mut self,
-        batch: Unverified,
-        proof: &[u8],
-        places: Places<'_>,
-    ) -> Result<(), Error> {
-        self.finish_all(vec![(batch, proof, places)])
-    }
-
-    /// Finishes several batches at once, one per thread.
-    ///
-    /// # Errors
-    /// Errors of [`Sender::finish`], for any of them: there is no output then.
-    pub fn finish_all(
-        &mut self,
-        batches: Vec<(Unverified, &[u8], Places<'_>)>,
-    ) -> Result<(), Error> {
-        let (mut unverified, mut all_places) = (Vec::new(), Vec::new());
-        for (batch, proof, places) in batches {
-            unverified.push((batch, proof));
-            all_places.push(places);
-        }
-        let sent = self.verify_all(unverified)?;
-        Ok(self.output_all(sent.into_iter().zip(all_places).collect())?)
+        Ok(Some(Coins { receiver: *coin, sender: challenge }))
     }
 
     /// A peer that guesses Δ must not guess twice. Rows of earlier batches would also tell Δ.
@@ -392,14 +271,6 @@ impl Sender {
     }
 }
 
-impl Sent {
-    /// The number of OTs.
-    #[must_use]
-    pub const fn n(&self) -> usize {
-        self.batch.shape.n
-    }
-}
-
 /// 0xff for 1, 0 for 0.
 pub(super) fn mask(bit: Choice) -> u8 {
     bit.unwrap_u8().wrapping_neg()
@@ -407,6 +278,5 @@ pub(super) fn mask(bit: Choice) -> u8 {
 
 foxtrot_kernel::redacted! {
     Sender, sender => "{}, {} batches", sender.extension.name, sender.batch;
-    Unverified, unverified => "batch {}, <redacted>", unverified.batch.number;
-    Sent, sent => "batch {}, <redacted>", sent.batch.number;
+    Unverified, unverified => "batch {}, <redacted>", unverified.number;
 }

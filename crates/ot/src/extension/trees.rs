@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use foxtrot_kernel::{Backend, bits::xor};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::{
     ROWS,
@@ -27,6 +27,9 @@ use crate::{
 const WITNESS_LEN: usize = 32;
 
 type Witness = [u8; WITNESS_LEN];
+
+/// The witnesses of all trees, one tree after another; none if there is no check.
+type Witnesses = Zeroizing<Vec<Witness>>;
 
 /// The nodes of one level.
 type Nodes = Zeroizing<Vec<Block>>;
@@ -88,33 +91,28 @@ impl Oracles {
         children
     }
 
-    /// The keys of leaves, and their witnesses if there is to be a check.
+    /// Adds the keys of leaves, and their witnesses if there is to be a check.
     fn leaves(
         &mut self,
         tree: &Tree,
         nodes: &[Block],
         checked: bool,
         leaves: &mut Keys,
-    ) -> Vec<Witness> {
+        witnesses: &mut Witnesses,
+    ) {
         let len = 16 + if checked { WITNESS_LEN } else { 0 };
         let mut bytes = Zeroizing::new(vec![0; len * nodes.len()]);
         let question = |k: usize| (tree.index as u64, 0, [nodes[k].as_slice()]);
         self.wide.ask(&self.leaf, nodes.len(), question, &mut bytes);
-        let mut witnesses = Vec::with_capacity(if checked { nodes.len() } else { 0 });
         for leaf in bytes.chunks_exact(len) {
             let (key, witness) = leaf.split_at(16);
             leaves.extend(key.first_chunk::<16>());
             witnesses.extend(witness.first_chunk::<WITNESS_LEN>());
         }
-        witnesses
     }
 
-    fn digest(&self, witnesses: &[Vec<Witness>]) -> Witness {
-        let len = WITNESS_LEN * witnesses.iter().map(Vec::len).sum::<usize>();
-        // Of its full size at once: growing would leave copies behind.
-        let mut all = Zeroizing::new(Vec::with_capacity(len));
-        witnesses.iter().flatten().for_each(|witness| all.extend_from_slice(witness));
-        self.check.query(0, 0).field(&all).finish()
+    fn digest(&self, witnesses: &Witnesses) -> Witness {
+        self.check.query(0, 0).field(witnesses.as_flattened()).finish()
     }
 }
 
@@ -139,8 +137,8 @@ pub(super) fn grow(
     let mut oracles = Oracles::new(session);
     let checked = checked && k > 1;
     let mut setup = Vec::with_capacity(setup_len(k, checked));
-    let mut leaves = Keys::new(Vec::with_capacity(ROWS.div_ceil(k) << k));
-    let mut witnesses = Vec::new();
+    let (mut leaves, mut witnesses) = of_all_trees(k, checked);
+    let mut of_witnesses = Vec::new();
     for tree in trees(k) {
         let mut nodes = Nodes::new(pads(&oracles, keys, tree.row_of(1)).to_vec());
         for level in 2..=tree.depth() {
@@ -151,17 +149,22 @@ pub(super) fn grow(
             }
             setup.extend_from_slice(sums.as_flattened());
         }
-        let of_tree = oracles.leaves(&tree, &nodes, checked, &mut leaves);
-        witnesses.push(of_tree);
+        let first = witnesses.len();
+        oracles.leaves(&tree, &nodes, checked, &mut leaves, &mut witnesses);
+        of_witnesses.push(sum(&witnesses[first..]));
     }
     if checked {
-        for of_tree in &witnesses {
-            setup.extend_from_slice(&sum(of_tree));
-        }
+        setup.extend_from_slice(of_witnesses.as_flattened());
         setup.extend_from_slice(&oracles.digest(&witnesses));
-        witnesses.iter_mut().for_each(|of_tree| of_tree.zeroize());
     }
     (leaves, setup)
+}
+
+/// Room for the leaves of all trees and for their witnesses: growing would leave copies behind.
+fn of_all_trees(k: usize, checked: bool) -> (Keys, Witnesses) {
+    let len = ROWS.div_ceil(k) << k;
+    let witnesses = Vec::with_capacity(if checked { len } else { 0 });
+    (Keys::new(Vec::with_capacity(len)), Witnesses::new(witnesses))
 }
 
 /// P⁰ and P¹ of a row.
@@ -191,8 +194,7 @@ pub(super) fn regrow(
     let mut corrections = corrections.chunks_exact(32);
     let mut sums = check.chunks_exact(WITNESS_LEN);
 
-    let mut leaves = Keys::new(Vec::with_capacity(ROWS.div_ceil(k) << k));
-    let mut witnesses = Vec::new();
+    let (mut leaves, mut witnesses) = of_all_trees(k, checked);
     for tree in trees(k) {
         let mut nodes = Nodes::new(vec![[0; 16], *known_pad(&oracles, keys, tree.row_of(1))]);
         for level in 2..=tree.depth() {
@@ -213,26 +215,21 @@ pub(super) fn regrow(
             nodes[0] = [0; 16];
             nodes[1] = *missing;
         }
-        let mut of_tree = oracles.leaves(&tree, &nodes[1..], checked, &mut leaves);
+        let first = witnesses.len();
+        // The sum of a tree tells the witness of the leaf that is not known.
+        witnesses.extend(sums.next().and_then(<[u8]>::first_chunk::<WITNESS_LEN>));
+        oracles.leaves(&tree, &nodes[1..], checked, &mut leaves, &mut witnesses);
+        let of_tree = &mut witnesses[first..];
         if checked {
-            let mut missing = sum(&of_tree);
-            let sum = sums.next().unwrap_or_default();
-            missing.iter_mut().zip(sum).for_each(|(byte, sum)| *byte ^= sum);
-            let mut known = core::mem::replace(&mut of_tree, vec![missing; nodes.len()]);
-            of_tree[1..].copy_from_slice(&known);
-            known.zeroize();
-            missing.zeroize();
+            of_tree[0] = sum(of_tree);
         }
         for (j, row) in tree.rows.clone().enumerate() {
-            swap_neighbours(&mut of_tree, j, keys.choices().get(row));
+            swap_neighbours(of_tree, j, keys.choices().get(row));
         }
-        witnesses.push(of_tree);
     }
     if checked {
         let digest = sums.next().unwrap_or_default();
-        let equal = oracles.digest(&witnesses).as_slice().ct_eq(digest);
-        witnesses.iter_mut().for_each(|of_tree| of_tree.zeroize());
-        if !verdict(equal) {
+        if !verdict(oracles.digest(&witnesses).as_slice().ct_eq(digest)) {
             return Err(Misbehaved::ConsistencyCheck.into());
         }
     }

@@ -32,10 +32,8 @@
 //! let protocol = &two_round::VARIANTS[0];
 //! let (sender, invitation) = protocol.start(session(), 1000, senders_seed)?;
 //! let choices = Bits::from_bools((0..1000).map(|i| i % 3 == 0));
-//! let (received, response) = protocol.respond(session(), &invitation, choices, receivers_seed)?;
-//! let sent = sender.finish(&response)?;
-//!
-//! let (keys, chosen) = (sent.random(), received.random());
+//! let (chosen, response) = protocol.respond(session(), &invitation, choices, receivers_seed)?;
+//! let keys = sender.finish(&response)?;
 //! assert_eq!(keys.pairs()[0][1], chosen.keys()[0]);
 //! # Ok::<(), foxtrot_ot::Error>(())
 //! ```
@@ -61,7 +59,7 @@ use super::{
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session,
-    base::{BaseOt, Block, Choice, Protocol, ReceiverKeys, Run, SenderKeys},
+    base::{BaseOt, Choice, Protocol, ReceiverKeys, Run, SenderKeys},
     choices::verdict,
     engine::{Engine, Progress},
     expect_at_most, expect_len,
@@ -110,23 +108,6 @@ pub struct Sender {
     base: Engine<'static, ReceiverKeys>,
 }
 
-/// The sender's output.
-#[must_use = "it holds the output"]
-pub struct Sent {
-    session: Session,
-    n: usize,
-    delta: Zeroizing<Block>,
-    matrix: Matrix,
-}
-
-/// The receiver's output.
-#[must_use = "it holds the output"]
-pub struct Received {
-    session: Session,
-    choices: Bits,
-    matrix: Matrix,
-}
-
 impl TwoRound {
     /// Step 1: begins a run of n OTs; with the `Invitation`.
     ///
@@ -151,7 +132,7 @@ impl TwoRound {
         Ok((sender, invitation))
     }
 
-    /// Steps 2 to 4: answers an `Invitation`. Returns the receiver's output and the `Response`.
+    /// Steps 2 to 4 and 7: answers an `Invitation`. Returns the receiver's keys and the `Response`.
     ///
     /// # Errors
     /// [`Decode`](crate::Decode) if the invitation is none; [`Usage::BatchTooLarge`](crate::Usage::BatchTooLarge).
@@ -161,7 +142,7 @@ impl TwoRound {
         invitation: &[u8],
         choices: Bits,
         seed: Seed,
-    ) -> Result<(Received, Vec<u8>), Error> {
+    ) -> Result<(ReceiverKeys, Vec<u8>), Error> {
         let n = choices.len();
         expect_at_most(MAX_BATCH, n)?;
         let (backend, columns) = (session.backend(), columns(n));
@@ -173,18 +154,10 @@ impl TwoRound {
 
         // Step 3.
         let all_choices = choices_of_columns(&session, &seed, &choices);
-        let (leaves, _) = grow(&session, 1, true, &base);
-        let nonce = nonces(&session).of_batch(0);
-        let mut matrix = Pool::default().take(ROWS, columns);
-        let stride = matrix.stride();
         response.reserve_exact(ROWS * columns / 8 + Proof::ENCODED_LEN);
         response.resize(answer_len + ROWS * columns / 8, 0);
-        let corrections = response[answer_len..].chunks_mut(columns / 8);
-        let parts = matrix.bytes_mut().chunks_mut(stride).zip(corrections).zip(leaves.chunks(2));
-        for ((row, correction), leaves) in parts {
-            vole::expand(backend, leaves, &nonce, correction, row, stride);
-            xor(backend, correction, &all_choices);
-        }
+        let corrections = &mut response[answer_len..];
+        let matrix = matrix_of_receiver(&session, &base, &all_choices, corrections);
 
         // Step 4.
         let (answer, corrections) = response.split_at(answer_len);
@@ -192,7 +165,11 @@ impl TwoRound {
         let of_choices = coefficients.hash(backend, &all_choices);
         let of_rows = coefficients.hash_rows(backend, &matrix);
         Proof::new(of_choices, of_rows).encode(&mut response);
-        Ok((Received { session, choices, matrix }, response))
+
+        // Step 7.
+        let mut keys = vec![[0; 16]; n];
+        output(&session, &matrix).keys(&mut keys);
+        Ok((ReceiverKeys::new(choices, keys), response))
     }
 
     /// Step 4's challenge: bound to everything that both parties have said before it.
@@ -236,11 +213,11 @@ impl TwoRound {
 }
 
 impl Sender {
-    /// Steps 5 and 6: checks the `Response`.
+    /// Steps 5 to 7: checks the `Response`, and returns the keys.
     ///
     /// # Errors
     /// [`Decode`](crate::Decode), and [`Misbehaved::ConsistencyCheck`]. The run is then over, and its Δ gone.
-    pub fn finish(self, response: &[u8]) -> Result<Sent, Error> {
+    pub fn finish(self, response: &[u8]) -> Result<SenderKeys, Error> {
         let Self { protocol, session, n, invitation, base } = self;
         expect_len("Response", response, protocol.response_len(n))?;
         let columns = columns(n);
@@ -259,7 +236,11 @@ impl Sender {
         }
         let mut delta = Zeroizing::new([0; ROWS / 8]);
         delta.copy_from_slice(base.choices().as_bytes());
-        Ok(Sent { session, n, delta, matrix })
+
+        // Step 7.
+        let mut keys = vec![[[0; 16]; 2]; n];
+        output(&session, &matrix).pairs(&delta, &mut keys);
+        Ok(SenderKeys::new(keys))
     }
 }
 
@@ -282,49 +263,29 @@ fn played<Keys>(
     }
 }
 
-impl Sent {
-    /// Step 7: random OTs.
-    #[must_use]
-    pub fn random(self) -> SenderKeys {
-        let mut keys = vec![[[0; 16]; 2]; self.n];
-        output(&self.session, &self.matrix).pairs(&self.delta, &mut keys);
-        SenderKeys::new(keys)
-    }
-
-    /// Step 7: correlated OTs, Δ and q = t ⊕ bΔ.
-    #[must_use]
-    pub fn correlated(self) -> (Zeroizing<Block>, Zeroizing<Vec<Block>>) {
-        let rows = rows(&self.session, &self.matrix, self.n);
-        (self.delta, rows)
-    }
-}
-
-impl Received {
-    /// Step 7: random OTs.
-    #[must_use]
-    pub fn random(self) -> ReceiverKeys {
-        let mut keys = vec![[0; 16]; self.choices.len()];
-        output(&self.session, &self.matrix).keys(&mut keys);
-        ReceiverKeys::new(self.choices, keys)
-    }
-
-    /// Step 7: correlated OTs, the choices b and t.
-    #[must_use]
-    pub fn correlated(self) -> (Bits, Zeroizing<Vec<Block>>) {
-        let rows = rows(&self.session, &self.matrix, self.choices.len());
-        (self.choices, rows)
-    }
-}
-
 /// Returns the output of the one batch that there is for each Δ.
 fn output<'a>(session: &'a Session, matrix: &'a Matrix) -> Output<'a> {
     Output { session, executor: &InPlace, batch: 0, coins: None, matrix }
 }
 
-fn rows(session: &Session, matrix: &Matrix, n: usize) -> Zeroizing<Vec<Block>> {
-    let mut rows = Zeroizing::new(vec![[0; 16]; n]);
-    output(session, matrix).correlated(&mut rows);
-    rows
+/// T, and the corrections of its rows for X.
+fn matrix_of_receiver(
+    session: &Session,
+    base: &SenderKeys,
+    choices: &[u8],
+    corrections: &mut [u8],
+) -> Matrix {
+    let (leaves, _) = grow(session, 1, true, base);
+    let nonce = nonces(session).of_batch(0);
+    let mut matrix = Pool::default().take(ROWS, 8 * choices.len());
+    let stride = matrix.stride();
+    let corrections = corrections.chunks_mut(choices.len());
+    let parts = matrix.bytes_mut().chunks_mut(stride).zip(corrections).zip(leaves.chunks(2));
+    for ((row, correction), leaves) in parts {
+        vole::expand(session.backend(), leaves, &nonce, correction, row, stride);
+        xor(session.backend(), correction, choices);
+    }
+    matrix
 }
 
 /// Q.
@@ -376,7 +337,7 @@ impl BaseOt for TwoRound {
         Ok(Engine::new(move |io| async move {
             let (sender, invitation) = this.start(session, n, seed)?;
             io.send(invitation).await;
-            Ok(sender.finish(&io.recv(this.response_len(n)).await)?.random())
+            sender.finish(&io.recv(this.response_len(n)).await)
         }))
     }
 
@@ -386,9 +347,9 @@ impl BaseOt for TwoRound {
         let this = *self;
         Ok(Engine::new(move |io| async move {
             let invitation = io.recv(this.invitation_len()).await;
-            let (received, response) = this.respond(session, &invitation, choices, seed)?;
+            let (keys, response) = this.respond(session, &invitation, choices, seed)?;
             io.send(response).await;
-            Ok(received.random())
+            Ok(keys)
         }))
     }
 }
@@ -396,8 +357,6 @@ impl BaseOt for TwoRound {
 foxtrot_kernel::redacted! {
     TwoRound, protocol => "{}", protocol.info.name;
     Sender, sender => "{}, <{} instances>", sender.protocol.info.name, sender.n;
-    Sent, sent => "<{} redacted>", sent.n;
-    Received, received => "<{} redacted>", received.choices.len();
 }
 
 #[cfg(test)]

@@ -39,28 +39,24 @@ impl Layer {
     }
 }
 
-/// Codes that have been made, for later batches of their length.
-#[derive(Default)]
-pub(super) struct Codes(Mutex<Vec<Arc<Code>>>);
+/// Codes that this process has made, for later batches of their length.
+static CODES: Mutex<Vec<Arc<Code>>> = Mutex::new(Vec::new());
 
-/// The codes of this process.
-pub(super) static CODES: Codes = Codes(Mutex::new(Vec::new()));
-
-impl Codes {
+impl Code {
     /// Codes that are kept.
     const MOST: usize = 2;
 
     /// The code for batches of that size.
-    pub(super) fn get(&self, backend: Backend, size: &Size) -> Arc<Code> {
+    pub(super) fn of(backend: Backend, size: &Size) -> Arc<Self> {
         let is_it = |code: &Arc<Code>| {
             (code.layers.len(), code.len()) == (size.accumulators, size.leaves())
         };
-        if let Some(code) = self.0.lock().iter().find(|code| is_it(code)) {
+        if let Some(code) = CODES.lock().iter().find(|code| is_it(code)) {
             return Arc::clone(code);
         }
         // Another thread may make it also; nobody waits for either.
         let code = Arc::new(Code::new(backend, size.leaves(), size.accumulators));
-        let mut all = self.0.lock();
+        let mut all = CODES.lock();
         if !all.iter().any(is_it) {
             if all.len() == Self::MOST {
                 all.remove(0);
@@ -340,7 +336,6 @@ impl Scratch {
 }
 
 foxtrot_kernel::redacted! {
-    Codes;
     Scratch;
     Cells;
     Code, code => "{} accumulators of {}", code.layers.len(), code.len();

@@ -17,6 +17,7 @@ const HEIGHTS: core::ops::RangeInclusive<usize> = 5..=18;
 pub(super) const MASK: usize = 128;
 
 /// A silent protocol, whose U are elements of the field F.
+#[derive(Clone, Copy)]
 pub struct Silent<F> {
     name: &'static str,
     adversary: Adversary,
@@ -26,14 +27,6 @@ pub struct Silent<F> {
     weight: usize,
     field: PhantomData<F>,
 }
-
-impl<F> Clone for Silent<F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F> Copy for Silent<F> {}
 
 /// VOLE over GF(2^128), secure against malicious peers: `silent-vole`.
 #[must_use]

@@ -42,38 +42,20 @@
 
 use alloc::vec::Vec;
 
-use zeroize::Zeroizing;
-
+pub use super::{Receiver, Sender};
 pub use crate::extension::protocol::Plan;
 
-use super::{Field, Gf2, Gf16, Received, Scratch, Sent, Silent};
+use super::{Field, Gf2, Gf16, Received, Sent, Silent};
 use crate::{
     Bits, Context, Decode, Error, Usage,
     base::{Block, Choice},
-    engine::{
-        Abandoned, Io, Limits,
-        batches::{Runs, WINDOW},
-    },
+    engine::{Abandoned, Io, Limits, batches::WINDOW},
     erase::{Secret, Zero},
     extension::{Kind, Shape, protocol as ots},
 };
 
 /// OTs whose keys go to a sink at a time, while they are in the cache.
 const PIECE: usize = 1 << 13;
-
-/// The sender, set up.
-#[derive(Debug)]
-pub struct Sender<F> {
-    state: super::Sender<F>,
-    runs: Runs,
-}
-
-/// The receiver, set up.
-#[derive(Debug)]
-pub struct Receiver<F: Field> {
-    state: super::Receiver<F>,
-    runs: Runs,
-}
 
 /// The plan of the extension below.
 fn below<'a, F>(plan: &Plan<'a, Silent<F>>) -> Plan<'a> {
@@ -96,22 +78,7 @@ impl<F: Field> Sender<F> {
         let (seed, of_ots) = (cx.seed(), cx.seed());
         let ots =
             ots::Sender::set_up(io, &mut Context::new(&session, of_ots), below(&plan)).await?;
-        let state = super::Sender::of_ots(session, silent, ots, seed);
-        Ok(Self { state, runs: Runs::default() })
-    }
-
-    /// Δ of every batch. For OTs bit 0 is 1, for one-of-sixteen OTs nibble 0.
-    ///
-    /// # Errors
-    /// [`Usage::SessionEnded`] after an error.
-    pub fn delta(&self) -> Result<Zeroizing<u128>, Usage> {
-        self.state.delta()
-    }
-
-    /// The protocol's memory. Replace it to use another protocol's; take it to hand it to the next one. Only memory that
-    /// began as [`Scratch::of`] is kept for that.
-    pub fn scratch(&mut self) -> &mut Scratch {
-        self.state.scratch()
+        Ok(Self::of_ots(session, silent, ots, seed))
     }
 
     /// A batch of m outputs: W, of which the receiver's V is W ⊕ U·Δ.
@@ -126,21 +93,21 @@ impl<F: Field> Sender<F> {
     }
 
     async fn batch(&mut self, io: &Io, m: usize) -> Result<Sent<F>, Error> {
-        let size = self.state.silent.size(m)?;
+        let size = self.silent.size(m)?;
         let mut rows = Secret(Vec::with_capacity(size.ots));
         let sink = |some: &[Block]| {
             rows.0.extend_from_slice(some);
             Ok(())
         };
-        self.state.ots()?.correlated(io, Shape::random(size.ots), sink).await?;
-        io.limit(limits(&self.state.silent));
-        let (planted, trees) = self.state.plant_rows(m, &rows)?;
+        self.ots()?.correlated(io, Shape::random(size.ots), sink).await?;
+        io.limit(limits(&self.silent));
+        let (planted, trees) = self.plant(m, &rows)?;
         drop(rows);
         io.send_any(trees).await;
-        let challenge = io.recv_any(self.state.silent.check_len()).await;
-        let encoded = self.state.encode(planted, &challenge)?;
-        let check = io.recv_any(self.state.silent.check_len()).await;
-        let (sent, answer) = self.state.answer(encoded, &check)?;
+        let challenge = io.recv_any(self.silent.check_len()).await;
+        let encoded = self.encode(planted, &challenge)?;
+        let check = io.recv_any(self.silent.check_len()).await;
+        let (sent, answer) = self.answer(encoded, &check)?;
         io.send_any(answer).await;
         Ok(sent)
     }
@@ -151,24 +118,24 @@ impl<F: Field> Sender<F> {
         io: &Io,
         shape: Shape,
         flip: fn(&mut Sent<F>, &[u8]) -> Result<(), Decode>,
-        read: impl Fn(&super::Sender<F>, &Sent<F>, usize, &mut [T]) -> Result<(), Usage>,
+        read: impl Fn(&Sender<F>, &Sent<F>, usize, &mut [T]) -> Result<(), Usage>,
         mut sink: impl FnMut(&[T]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
         let mut room = Secret::zeroed(PIECE.min(shape.n()));
-        let mut batches = self.state.silent.batches(shape.n()).peekable();
+        let mut batches = self.silent.batches(shape.n()).peekable();
         while let Some(m) = batches.next() {
-            self.state.scratch().keeps = batches.peek().is_some();
+            self.scratch.keeps = batches.peek().is_some();
             let mut sent = self.batch(io, m).await?;
             if shape.is_given() {
                 flip(&mut sent, &io.recv(m.div_ceil(8)).await)?;
             }
             for first in (0..m).step_by(PIECE) {
                 let piece = &mut room[..PIECE.min(m - first)];
-                read(&self.state, &sent, first, piece)?;
+                read(self, &sent, first, piece)?;
                 sink(piece)?;
             }
-            self.state.put(sent);
+            self.put(sent);
         }
         self.runs.end();
         Ok(())
@@ -190,14 +157,7 @@ impl<F: Field> Receiver<F> {
         let (seed, of_ots) = (cx.seed(), cx.seed());
         let ots =
             ots::Receiver::set_up(io, &mut Context::new(&session, of_ots), below(&plan)).await?;
-        let state = super::Receiver::of_ots(session, silent, ots, seed);
-        Ok(Self { state, runs: Runs::default() })
-    }
-
-    /// The protocol's memory. Replace it to use another protocol's; take it to hand it to the next one. Only memory that
-    /// began as [`Scratch::of`] is kept for that.
-    pub fn scratch(&mut self) -> &mut Scratch {
-        self.state.scratch()
+        Ok(Self::of_ots(session, silent, ots, seed))
     }
 
     /// A batch of m outputs: U and V, which is the sender's W ⊕ U·Δ.
@@ -235,7 +195,7 @@ impl<F: Field> Receiver<F> {
         prepare: impl FnOnce() -> P,
         work: impl FnOnce(P) -> R + Send,
     ) -> Result<(Received<F>, R), Error> {
-        let size = self.state.silent.size(m)?;
+        let size = self.silent.size(m)?;
         let mut rows = Secret(Vec::with_capacity(size.ots));
         let mut choices = Secret(Vec::with_capacity(size.ots));
         let sink = |bits: &Bits, some: &[Block]| {
@@ -244,27 +204,27 @@ impl<F: Field> Receiver<F> {
             Ok(())
         };
         let choice = Choice::Random(size.ots);
-        self.state.ots()?.run(io, &choice, Kind::Correlated, sink).await?;
-        io.limit(limits(&self.state.silent));
+        self.ots()?.run(io, &choice, Kind::Correlated, sink).await?;
+        io.limit(limits(&self.silent));
         let choices = Bits::from_bools(choices.iter().map(|&bit| bit == 1));
         let trees = io.recv_any(size.trees_len).await;
-        let (grown, challenge) = self.state.grow_rows(m, &choices, &rows, &trees)?;
+        let (grown, challenge) = self.grow(m, &choices, &rows, &trees)?;
         drop((choices, rows));
         io.send_any(challenge).await;
         // While the sender computes.
         let prepared = prepare();
-        let (unverified, result) = if self.state.has_threads() {
+        let (unverified, result) = if self.has_threads() {
             let work = || work(prepared);
-            let (unverified, check, result) = self.state.encode_beside(grown, work)?;
+            let (unverified, check, result) = self.encode_beside(grown, work)?;
             io.send_any(check).await;
             (unverified, result)
         } else {
-            let (unverified, check) = self.state.encode(grown)?;
+            let (unverified, check) = self.encode(grown)?;
             io.send_any(check).await;
             (unverified, work(prepared))
         };
-        let answer = io.recv_any(self.state.silent.answer_len()).await;
-        Ok((self.state.verify(unverified, &answer)?, result))
+        let answer = io.recv_any(self.silent.answer_len()).await;
+        Ok((self.verify(unverified, &answer)?, result))
     }
 
     /// Runs batches of OTs: `read` makes the sink's pieces of a batch; `choose` makes the flips of given choices.
@@ -273,16 +233,16 @@ impl<F: Field> Receiver<F> {
         io: &Io,
         choice: &Choice,
         choose: fn(&mut Received<F>, Bits) -> Result<Vec<u8>, Usage>,
-        read: impl Fn(&super::Receiver<F>, &Received<F>, usize, &mut [T]) -> Result<R, Usage>,
+        read: impl Fn(&Receiver<F>, &Received<F>, usize, &mut [T]) -> Result<R, Usage>,
         mut sink: impl FnMut(&R, &[T]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
         let n = Shape::of(choice).n();
         let mut room = Secret::zeroed(PIECE.min(n));
         let mut start = 0;
-        let mut batches = self.state.silent.batches(n).peekable();
+        let mut batches = self.silent.batches(n).peekable();
         while let Some(m) = batches.next() {
-            self.state.scratch().keeps = batches.peek().is_some();
+            self.scratch.keeps = batches.peek().is_some();
             let (mut received, ()) = self.batch(io, m, || (), |()| ()).await?;
             if let Choice::Given(bits) = choice {
                 io.send(choose(&mut received, bits.slice(start..start + m))?).await;
@@ -290,10 +250,10 @@ impl<F: Field> Receiver<F> {
             start += m;
             for first in (0..m).step_by(PIECE) {
                 let piece = &mut room[..PIECE.min(m - first)];
-                let of_piece = read(&self.state, &received, first, piece)?;
+                let of_piece = read(self, &received, first, piece)?;
                 sink(&of_piece, piece)?;
             }
-            self.state.put(received);
+            self.put(received);
         }
         self.runs.end();
         Ok(())
@@ -311,7 +271,7 @@ impl Sender<Gf2> {
         shape: Shape,
         sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.pieces(io, shape, Sent::flip, super::Sender::pairs, sink).await
+        self.pieces(io, shape, Sent::flip, Sender::<Gf2>::pairs, sink).await
     }
 }
 
@@ -327,7 +287,7 @@ impl Receiver<Gf2> {
         choice: &Choice,
         sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.pieces(io, choice, Received::choose, super::Receiver::keys, sink).await
+        self.pieces(io, choice, Received::choose, Receiver::<Gf2>::keys, sink).await
     }
 }
 
@@ -342,7 +302,7 @@ impl Sender<Gf16> {
         n: usize,
         sink: impl FnMut(&[[u8; 2]]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.pieces(io, Shape::random(n), |_, _| Ok(()), super::Sender::tables, sink).await
+        self.pieces(io, Shape::random(n), |_, _| Ok(()), Sender::<Gf16>::tables, sink).await
     }
 }
 
@@ -358,7 +318,7 @@ impl Receiver<Gf16> {
         mut sink: impl FnMut(&[u8]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         let (choice, sink) = (Choice::Random(n), |(): &(), some: &[u8]| sink(some));
-        self.pieces(io, &choice, |_, _| Ok(Vec::new()), super::Receiver::choices, sink).await
+        self.pieces(io, &choice, |_, _| Ok(Vec::new()), Receiver::<Gf16>::choices, sink).await
     }
 }
 

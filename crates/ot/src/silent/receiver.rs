@@ -11,8 +11,8 @@ use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
-    Challenge, Coins, Outputs, check_extension, check_hash,
-    code::{CODES, Cells, Machine, Scratch, Sums},
+    Challenge, Coins, Outputs, Party, check_extension, check_hash,
+    code::{Cells, Code, Machine, Scratch, Sums},
     field::{Field, Gf2, Gf16, pack_bits, pack_noise, pack_rows},
     parameters::{MASK, Silent, Size},
     permutation,
@@ -24,22 +24,12 @@ use crate::{
     base::Block,
     choices::verdict,
     erase::{Secret, SecretBytes},
-    expect_count, expect_len,
-    extension::{self, protocol::Receiver as Ots},
+    expect_count, expect_len, extension,
     tasks::{Executor, InPlace, both},
 };
 
-/// The receiver of a silent protocol, which makes batch after batch from one extension.
-pub struct Receiver<F: Field> {
-    pub(super) silent: Silent<F>,
-    session: Session,
-    seed: Seed,
-    /// `None` when an error has ended the session.
-    ots: Option<Ots>,
-    /// Batches so far.
-    batch: u64,
-    scratch: Scratch,
-}
+/// The receiver of a silent protocol.
+pub type Receiver<F> = Party<F, extension::Receiver>;
 
 /// A batch whose trees have come.
 #[must_use = "the batch has no output yet"]
@@ -111,61 +101,18 @@ impl<F: Field> Receiver<F> {
         extension: extension::Receiver,
         seed: Seed,
     ) -> Result<Self, Usage> {
-        check_extension(&silent, extension.extension())?;
-        Ok(Self::of_ots(session, silent, Ots::of(extension), seed))
+        check_extension(&silent, extension.extension)?;
+        Ok(Self::of_ots(session, silent, extension, seed))
     }
 
-    pub(super) fn of_ots(session: Session, silent: Silent<F>, ots: Ots, seed: Seed) -> Self {
-        Self { silent, session, seed, ots: Some(ots), batch: 0, scratch: Scratch::default() }
-    }
-
-    pub(super) fn scratch(&mut self) -> &mut Scratch {
-        &mut self.scratch
-    }
-
-    /// The extension, for the OTs of the next batch.
+    /// Sections 20.2 to 20.4: begins a batch of m outputs with choices and rows of as many correlated OTs of its
+    /// [extension](Party::ots) as [`Silent::size`] says, and takes the sender's `Trees`. Also returns `Challenge`. Both
+    /// messages are empty where there is none.
     ///
     /// # Errors
-    /// [`Usage::SessionEnded`].
-    pub fn extension(&mut self) -> Result<&mut extension::Receiver, Usage> {
-        self.ots().map(Ots::state)
-    }
-
-    pub(super) fn ots(&mut self) -> Result<&mut Ots, Usage> {
-        self.ots.as_mut().ok_or(Usage::SessionEnded)
-    }
-
-    /// Sections 20.2 to 20.4: begins a batch of m outputs with as many OTs as [`Silent::size`] says, whose challenges have been
-    /// answered, and takes the sender's `Trees`. Also returns `Challenge`. Both messages are empty where there is none.
-    ///
-    /// # Errors
-    /// Errors of [`Silent::size`]; [`Usage::CountMismatch`] if there are not as many OTs; [`Usage::ForeignBatch`];
-    /// [`Usage::SessionEnded`]; [`Decode`] if `trees` has another length, or a bit that must be 0: this ends the session.
+    /// Errors of [`Silent::size`]; [`Usage::CountMismatch`] if there are not as many OTs; [`Usage::SessionEnded`];
+    /// [`Decode`] if `trees` has another length, or a bit that must be 0: this ends the session.
     pub fn grow(
-        &mut self,
-        m: usize,
-        ots: Vec<extension::Received>,
-        trees: &[u8],
-    ) -> Result<(Grown<F>, Vec<u8>), Error> {
-        let n = ots.iter().map(extension::Received::n).sum();
-        let (mut rows, mut choices) = (Secret::zeroed(n), Secret::<u8>::zeroed(n));
-        let extension = self.extension()?;
-        let (mut places, mut bits) = (rows.as_mut(), choices.as_mut());
-        for ots in ots {
-            let (of_batch, rest) = places.split_at_mut(ots.n());
-            let (bits_of_batch, rest_of_bits) = bits.split_at_mut(ots.n());
-            let chosen = extension.correlated(ots, of_batch)?;
-            bits_of_batch
-                .iter_mut()
-                .enumerate()
-                .for_each(|(i, bit)| *bit = chosen.get(i).unwrap_u8());
-            (places, bits) = (rest, rest_of_bits);
-        }
-        let choices = Bits::from_bools(choices.iter().map(|&bit| bit == 1));
-        self.grow_rows(m, &choices, &rows, trees)
-    }
-
-    pub(super) fn grow_rows(
         &mut self,
         m: usize,
         choices: &Bits,
@@ -174,6 +121,7 @@ impl<F: Field> Receiver<F> {
     ) -> Result<(Grown<F>, Vec<u8>), Error> {
         let size = self.silent.size(m)?;
         expect_count("OTs of the extension", size.ots, rows.len())?;
+        expect_count("choices of the extension", size.ots, choices.len())?;
         self.ots()?;
         let (session, number) = (*self.session.id(), self.batch);
         self.batch += 1;
@@ -247,7 +195,7 @@ impl<F: Field> Receiver<F> {
             sums[j] = [before, value].map(u128::to_le_bytes);
             before ^= value;
         }
-        let code = CODES.get(backend, &size);
+        let code = Code::of(backend, &size);
         let trees = Trees::new(&self.session, number, &size);
         let mut cells = self.scratch.take(code.len());
         let kept = (!F::CHOICE).to_le_bytes();
@@ -327,11 +275,6 @@ impl<F: Field> Receiver<F> {
         self.check(unverified.number, unverified.expected, answer).is_ok()
     }
 
-    #[cfg(test)]
-    pub(super) fn set_session(&mut self, session: Session) {
-        self.session = session;
-    }
-
     fn check(
         &self,
         number: u64,
@@ -389,7 +332,7 @@ impl<F: Field> Source<F> {
             Self::Packed(u, v) => return (u, Rows::List(v), Sums::default()),
         };
         let n = size.outputs;
-        let (backend, code) = (machine.backend, CODES.get(machine.backend, size));
+        let (backend, code) = (machine.backend, Code::of(machine.backend, size));
         let check = |bits| challenges.map(|challenges| Check { challenges, bits });
         let other = scratch.take(code.len());
         let ([mut cells, other], of_cells) =
@@ -456,17 +399,11 @@ impl Received<Gf2> {
 }
 
 impl Receiver<Gf2> {
-    /// Section 20.6: the key of every OT; returns the choices.
+    /// Section 20.6: the keys of OTs from `first` on, a multiple of 1024; returns their choices.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
-    pub fn random(&self, received: Received<Gf2>, keys: &mut [Block]) -> Result<Bits, Usage> {
-        expect_count("places for keys", received.n(), keys.len())?;
-        self.keys(&received, 0, keys)
-    }
-
-    /// Keys of the OTs from `first` on; returns their choices.
-    pub(super) fn keys(
+    /// [`Usage::CountMismatch`] if there are more places than OTs from there on; [`Usage::ForeignBatch`].
+    pub fn keys(
         &self,
         received: &Received<Gf2>,
         first: usize,
@@ -482,7 +419,7 @@ impl Receiver<Gf2> {
             add(rows, offsets);
             keys.copy_from_slice(rows);
             mmo(pi, keys);
-        });
+        })?;
         if !u.is_empty() {
             return Ok(u.slice(first..first + n));
         }
@@ -492,17 +429,11 @@ impl Receiver<Gf2> {
 }
 
 impl Receiver<Gf16> {
-    /// Section 20.6: the choice of every OT, and 16 more if its bit is 1.
+    /// Section 20.6: the choices of OTs from `first` on, a multiple of 1024, and 16 more where the bit is 1.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
-    pub fn random(&self, received: Received<Gf16>, choices: &mut [u8]) -> Result<(), Usage> {
-        expect_count("places for keys", received.n(), choices.len())?;
-        self.choices(&received, 0, choices)
-    }
-
-    /// Choices and bits of the OTs from `first` on.
-    pub(super) fn choices(
+    /// [`Usage::CountMismatch`] if there are more places than OTs from there on; [`Usage::ForeignBatch`].
+    pub fn choices(
         &self,
         received: &Received<Gf16>,
         first: usize,
@@ -514,8 +445,7 @@ impl Receiver<Gf16> {
             choices.iter_mut().zip(&*rows).for_each(|(choice, row)| *choice = row[0] & 0xf);
             mmo(pi, rows);
             choices.iter_mut().zip(&*rows).for_each(|(choice, key)| *choice |= key[15] >> 7 << 4);
-        });
-        Ok(())
+        })
     }
 }
 

@@ -104,7 +104,3 @@ pub(super) fn add(rows: &mut [Block], blocks: &[Block]) {
         *row = (u128::from_le_bytes(*row) ^ u128::from_le_bytes(*block)).to_le_bytes();
     }
 }
-
-foxtrot_kernel::redacted! {
-    Rows, rows => "{} redacted", rows.n();
-}

@@ -12,8 +12,8 @@ use foxtrot_kernel::{
 use zeroize::Zeroizing;
 
 use super::{
-    Challenge, Coins, Outputs, check_extension, check_hash,
-    code::{CODES, Cells, Machine, Scratch, Sums},
+    Challenge, Coins, Outputs, Party, check_extension, check_hash,
+    code::{Cells, Code, Machine, Sums},
     field::{Field, Gf2, Gf16, multiples, pack_noise, pack_rows},
     parameters::{Silent, Size},
     permutation,
@@ -21,25 +21,12 @@ use super::{
     trees::Trees,
 };
 use crate::{
-    Bits, Decode, Error, Seed, Session, Sid, Usage,
-    base::Block,
-    erase::Secret,
-    expect_count, expect_len,
-    extension::{self, protocol::Sender as Ots},
-    tasks::InPlace,
+    Bits, Decode, Error, Seed, Session, Sid, Usage, base::Block, erase::Secret, expect_count,
+    expect_len, extension, tasks::InPlace,
 };
 
-/// The sender of a silent protocol, which makes batch after batch from one extension.
-pub struct Sender<F> {
-    pub(super) silent: Silent<F>,
-    session: Session,
-    seed: Seed,
-    /// `None` when an error has ended the session.
-    ots: Option<Ots>,
-    /// Batches so far.
-    batch: u64,
-    scratch: Scratch,
-}
+/// The sender of a silent protocol.
+pub type Sender<F> = Party<F, extension::Sender>;
 
 /// A batch whose trees are on their way. It has no output before the receiver's `Check` has come, where there is one.
 #[must_use = "the batch has no output yet"]
@@ -98,29 +85,9 @@ impl<F: Field> Sender<F> {
         extension: extension::Sender,
         seed: Seed,
     ) -> Result<Self, Usage> {
-        check_extension(&silent, extension.extension())?;
+        check_extension(&silent, extension.extension)?;
         extension.delta()?;
-        Ok(Self::of_ots(session, silent, Ots::of(extension), seed))
-    }
-
-    pub(super) fn of_ots(session: Session, silent: Silent<F>, ots: Ots, seed: Seed) -> Self {
-        Self { silent, session, seed, ots: Some(ots), batch: 0, scratch: Scratch::default() }
-    }
-
-    /// The extension, for the OTs of the next batch.
-    ///
-    /// # Errors
-    /// [`Usage::SessionEnded`].
-    pub fn extension(&mut self) -> Result<&mut extension::Sender, Usage> {
-        self.ots().map(Ots::state)
-    }
-
-    pub(super) fn ots(&mut self) -> Result<&mut Ots, Usage> {
-        self.ots.as_mut().ok_or(Usage::SessionEnded)
-    }
-
-    pub(super) fn scratch(&mut self) -> &mut Scratch {
-        &mut self.scratch
+        Ok(Self::of_ots(session, silent, extension, seed))
     }
 
     /// Δ of every batch. For OTs bit 0 is 1, for one-of-sixteen OTs nibble 0.
@@ -132,47 +99,12 @@ impl<F: Field> Sender<F> {
         Ok(Zeroizing::new(F::of_outputs(u128::from_le_bytes(*delta))))
     }
 
-    /// Sections 20.2 and 20.3: begins a batch of m outputs with as many OTs as [`Silent::size`] says, which have been verified;
-    /// also returns `Trees`, which is empty where there are none.
-    ///
-    /// ```
-    /// # use foxtrot_ot::{Usage, extension::Sent, silent::{Gf128, Planted, Sender}};
-    /// # fn planted(sender: &mut Sender<Gf128>, ots: Sent) -> Result<(Planted, Vec<u8>), Usage> {
-    /// sender.plant(1000, vec![ots])
-    /// # }
-    /// ```
-    ///
-    /// ```compile_fail,E0308
-    /// # use foxtrot_ot::{Usage, extension::Unverified, silent::{Gf128, Planted, Sender}};
-    /// # fn planted(sender: &mut Sender<Gf128>, ots: Unverified) -> Result<(Planted, Vec<u8>), Usage> {
-    /// sender.plant(1000, vec![ots])
-    /// # }
-    /// ```
+    /// Sections 20.2 and 20.3: begins a batch of m outputs with the rows of as many correlated OTs of its
+    /// [extension](Party::ots) as [`Silent::size`] says; also returns `Trees`, which is empty where there are none.
     ///
     /// # Errors
-    /// Errors of [`Silent::size`]; [`Usage::CountMismatch`] if there are not as many OTs; [`Usage::ForeignBatch`];
-    /// [`Usage::SessionEnded`].
-    pub fn plant(
-        &mut self,
-        m: usize,
-        ots: Vec<extension::Sent>,
-    ) -> Result<(Planted, Vec<u8>), Usage> {
-        let mut rows = Secret::zeroed(ots.iter().map(extension::Sent::n).sum());
-        let extension = self.extension()?;
-        let mut places = rows.as_mut();
-        for ots in ots {
-            let (of_batch, rest) = places.split_at_mut(ots.n());
-            extension.correlated(ots, of_batch)?;
-            places = rest;
-        }
-        self.plant_rows(m, &rows)
-    }
-
-    pub(super) fn plant_rows(
-        &mut self,
-        m: usize,
-        rows: &[Block],
-    ) -> Result<(Planted, Vec<u8>), Usage> {
+    /// Errors of [`Silent::size`]; [`Usage::CountMismatch`] if there are not as many OTs; [`Usage::SessionEnded`].
+    pub fn plant(&mut self, m: usize, rows: &[Block]) -> Result<(Planted, Vec<u8>), Usage> {
         let size = self.silent.size(m)?;
         expect_count("OTs of the extension", size.ots, rows.len())?;
         let (delta, number) = (self.delta()?, self.batch);
@@ -214,7 +146,7 @@ impl<F: Field> Sender<F> {
         let (trees, height) = (Trees::new(&self.session, number, &size), size.height);
         let mut of_trees: Vec<_> =
             of_trees.as_chunks_mut::<16>().0.chunks_mut(F::blocks_of_tree(height)).collect();
-        let code = CODES.get(backend, &size);
+        let code = Code::of(backend, &size);
         let mut cells = self.scratch.take(code.len());
         let kept = (!F::CHOICE).to_le_bytes();
         trees.accumulate(&code, None, cells.get_mut(), &mut of_trees, |tree, leaves, message| {
@@ -254,7 +186,7 @@ impl<F: Field> Sender<F> {
         let (w, sums) = match source {
             Source::Packed(w) => (Rows::List(w), Sums::default()),
             Source::Trees(cells) => {
-                let code = CODES.get(backend, &size);
+                let code = Code::of(backend, &size);
                 let challenges = challenge.map(|key| Challenges::new(backend, &key));
                 let check = challenges.as_ref().map(|it| Check { challenges: it, bits: false });
                 let other = self.scratch.take(code.len());
@@ -316,11 +248,6 @@ impl<F: Field> Sender<F> {
         checked.inspect_err(|_| self.ots = None)
     }
 
-    #[cfg(test)]
-    pub(super) fn set_session(&mut self, session: Session) {
-        self.session = session;
-    }
-
     fn coin(&self, number: u64) -> Zeroizing<[u8; 32]> {
         let coin = self.session.oracle("foxtrot v1 silent sender coin").query(number, 0);
         Zeroizing::new(coin.field(self.seed.as_bytes()).finish())
@@ -367,17 +294,11 @@ impl Sent<Gf2> {
 }
 
 impl Sender<Gf2> {
-    /// Section 20.6: both keys of every OT.
+    /// Section 20.6: both keys of OTs from `first` on, a multiple of 1024.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
-    pub fn random(&self, sent: Sent<Gf2>, keys: &mut [[Block; 2]]) -> Result<(), Usage> {
-        expect_count("places for keys", sent.n(), keys.len())?;
-        self.pairs(&sent, 0, keys)
-    }
-
-    /// Keys of the OTs from `first` on.
-    pub(super) fn pairs(
+    /// [`Usage::CountMismatch`] if there are more places than OTs from there on; [`Usage::ForeignBatch`].
+    pub fn pairs(
         &self,
         sent: &Sent<Gf2>,
         first: usize,
@@ -390,23 +311,17 @@ impl Sender<Gf2> {
             exchange(rows, flips, *sent.delta);
             add(rows, &sent.offsets);
             mmo_pairs(pi, &delta, rows, keys);
-        });
-        Ok(())
+        })
     }
 }
 
 impl Sender<Gf16> {
-    /// Section 20.6: the sixteen bits of every OT, in a table of two bytes, the least first: bit c is that of choice c.
+    /// Section 20.6: the sixteen bits of OTs from `first` on, a multiple of 1024, each in a table of two bytes, the least first:
+    /// bit c is that of choice c.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
-    pub fn random(&self, sent: Sent<Gf16>, tables: &mut [[u8; 2]]) -> Result<(), Usage> {
-        expect_count("places for keys", sent.n(), tables.len())?;
-        self.tables(&sent, 0, tables)
-    }
-
-    /// Tables of the OTs from `first` on.
-    pub(super) fn tables(
+    /// [`Usage::CountMismatch`] if there are more places than OTs from there on; [`Usage::ForeignBatch`].
+    pub fn tables(
         &self,
         sent: &Sent<Gf16>,
         first: usize,
@@ -417,8 +332,7 @@ impl Sender<Gf16> {
         multiples(&sent.delta, &mut all);
         outputs.tiles(&sent.w, first, tables, &mut [], |pi, _, rows, tables, _| {
             mmo_tables(pi, &all, rows, tables);
-        });
-        Ok(())
+        })
     }
 }
 

@@ -12,9 +12,10 @@ use super::*;
 use crate::{
     Decode, Error, Misbehaved, Seed,
     base::Choice,
-    extension::{ROWS, Shape, softspoken},
+    extension::{Kind, Places, ROWS, Shape, softspoken},
     ideal,
     protocol::Adversary,
+    tasks::only,
 };
 
 /// Trees, and their levels.
@@ -52,14 +53,17 @@ fn parties<F: Field>(silent: Silent<F>, delta: Option<Bits>) -> Parties<F> {
 fn ots<F: Field>(
     (sender, receiver): &mut Parties<F>,
     n: usize,
-) -> (Vec<extension::Sent>, Vec<extension::Received>) {
-    let (sender, receiver) = (sender.extension().unwrap(), receiver.extension().unwrap());
+) -> (Vec<Block>, (Bits, Vec<Block>)) {
+    let (sender, receiver) = (sender.ots().unwrap(), receiver.ots().unwrap());
     let mut corrections = Vec::new();
-    let unanswered = receiver.extend(Choice::Random(n), &mut corrections).unwrap();
-    let (unverified, challenge) = sender.absorb(Shape::random(n), &corrections).unwrap();
-    let challenge = challenge.as_slice().as_flattened();
-    let (received, proof) = receiver.answer(unanswered, challenge).unwrap();
-    (vec![sender.verify(unverified, &proof).unwrap()], vec![received])
+    let unanswered = only(receiver.extend(vec![(Choice::Random(n), &mut corrections)]).unwrap());
+    let absorbed = sender.absorb(&[(Shape::random(n), &corrections)]).unwrap();
+    let (unverified, challenge) = only(absorbed);
+    let (mut q, mut t) = (vec![[0; 16]; n], vec![[0; 16]; n]);
+    let batch = (unanswered, challenge.as_slice().as_flattened(), t.as_mut_slice());
+    let (choices, proof) = only(receiver.finish(Kind::Correlated, vec![batch]).unwrap());
+    sender.finish(vec![(unverified, &proof, Places::Correlated(&mut q))]).unwrap();
+    (q, (choices, t))
 }
 
 /// Messages of a batch that may change on their way.
@@ -115,11 +119,11 @@ fn run<F: Field>(
     m: usize,
     channel: &mut impl Channel,
 ) -> Run<F> {
-    let (sent, received) = ots(parties, silent.size(m)?.ots);
+    let (sent, (choices, received)) = ots(parties, silent.size(m)?.ots);
     let (sender, receiver) = parties;
-    let (planted, mut trees) = sender.plant(m, sent)?;
+    let (planted, mut trees) = sender.plant(m, &sent)?;
     channel.trees(&mut trees);
-    let (grown, mut challenge) = receiver.grow(m, received, &trees)?;
+    let (grown, mut challenge) = receiver.grow(m, &choices, &received, &trees)?;
     channel.challenge(&mut challenge);
     let encoded = sender.encode(planted, &challenge)?;
     let (unverified, mut check) = receiver.encode(grown)?;
@@ -202,8 +206,10 @@ fn a_failed_check_ends_the_session_and_that_of_the_extension() {
         assert_eq!(error == FAILED, !cut);
         assert!(cut == matches!(error, Error::Decode(_)));
         let receiver = &mut parties.1;
-        assert!(receiver.extension().is_err());
-        let next = receiver.grow(32, Vec::new(), &[]).map(drop);
+        assert!(receiver.ots().is_err());
+        let n = silent_of_ots().size(32).unwrap().ots;
+        let (bits, rows) = (Bits::from_bools(vec![false; n]), vec![[0; 16]; n]);
+        let next = receiver.grow(32, &bits, &rows, &[]).map(drop);
         assert_eq!(next, Err(Usage::SessionEnded.into()));
     }
 }
@@ -217,14 +223,14 @@ fn silent_of_ots() -> Silent<Gf2> {
 fn a_wrong_check_ends_the_senders_session() {
     let mut parties = parties(toy(), None);
     let (sent, _) = ots(&mut parties, toy().size(7).unwrap().ots);
-    let (planted, _) = parties.0.plant(7, sent).unwrap();
+    let (planted, _) = parties.0.plant(7, &sent).unwrap();
     assert!(matches!(parties.0.encode(planted, &[0; 15]), Err(Error::Decode(_))));
     assert_eq!(parties.0.delta().map(drop), Err(Usage::SessionEnded));
-    assert!(parties.0.extension().is_err());
+    assert!(parties.0.ots().is_err());
 
     let mut parties = self::parties(toy(), None);
     let (sent, _) = ots(&mut parties, toy().size(7).unwrap().ots);
-    let (planted, _) = parties.0.plant(7, sent).unwrap();
+    let (planted, _) = parties.0.plant(7, &sent).unwrap();
     let encoded = parties.0.encode(planted, &[3; 16]).unwrap();
     assert!(matches!(parties.0.answer(encoded, &[0; 17]), Err(Error::Decode(_))));
     assert_eq!(parties.0.delta().map(drop), Err(Usage::SessionEnded));
@@ -242,11 +248,11 @@ fn accepted<F: Field>(
     let mut parties = parties(silent, None);
     let mut accepted = 0;
     for _ in 0..runs {
-        let (sent, received) = ots(&mut parties, size.ots);
+        let (sent, (choices, received)) = ots(&mut parties, size.ots);
         let (sender, receiver) = &mut parties;
-        let (planted, mut trees) = sender.plant(32, sent).unwrap();
+        let (planted, mut trees) = sender.plant(32, &sent).unwrap();
         change(trees[silent.head_len()..].as_chunks_mut().0);
-        let (grown, challenge) = receiver.grow(32, received, &trees).unwrap();
+        let (grown, challenge) = receiver.grow(32, &choices, &received, &trees).unwrap();
         let mut encoded = sender.encode(planted, &challenge).unwrap();
         encoded.change(answer(challenge.first_chunk().expect("a seed")));
         let (unverified, check) = receiver.encode(grown).unwrap();
@@ -359,10 +365,10 @@ fn r20_4_the_receivers_messages_say_nothing_of_its_leaves() {
         let size = silent.size(32).unwrap();
         let messages = |change: fn(&mut [Block])| {
             let mut parties = parties(silent, None);
-            let (sent, received) = ots(&mut parties, size.ots);
-            let (_, mut trees) = parties.0.plant(32, sent).unwrap();
+            let (sent, (choices, received)) = ots(&mut parties, size.ots);
+            let (_, mut trees) = parties.0.plant(32, &sent).unwrap();
             change(trees[silent.head_len()..].as_chunks_mut().0);
-            let (grown, challenge) = parties.1.grow(32, received, &trees).unwrap();
+            let (grown, challenge) = parties.1.grow(32, &choices, &received, &trees).unwrap();
             (challenge, parties.1.encode(grown).unwrap().1)
         };
         let honest = messages(|_| ());
@@ -382,15 +388,12 @@ fn corrections_of_leaves_do_not_reveal_delta() {
     let delta = *parties.0.delta().unwrap();
     let product = |a, b| gf128::mul(Backend::best(), a, b);
     for _ in 0..8 {
-        let (sent, received) = ots(&mut parties, size.ots);
-        let (_, trees) = parties.0.plant(32, sent).unwrap();
-        let mut rows = vec![[0; 16]; size.ots];
-        let received = received.into_iter().next().unwrap();
-        let bits = parties.1.extension().unwrap().correlated(received, &mut rows).unwrap();
+        let (sent, (choices, received)) = ots(&mut parties, size.ots);
+        let (_, trees) = parties.0.plant(32, &sent).unwrap();
         let trees = trees.as_chunks::<16>().0.chunks(2 * HEIGHT + 1);
         for (j, tree) in trees.enumerate() {
-            let u = field::pack_bits(&bits, 128 * j, 128);
-            let v = field::pack_rows(Backend::best(), &rows[128 * j..][..128])[0];
+            let u = field::pack_bits(&choices, 128 * j, 128);
+            let v = field::pack_rows(Backend::best(), &received[128 * j..][..128])[0];
             let d = u128::from_le_bytes(tree[2 * HEIGHT]);
             assert_ne!(d ^ v, product(1 ^ u, delta));
             // The trap itself, with leaves that add up to Δ.
@@ -461,7 +464,7 @@ fn r20_5_a_correction_of_a_leaf_has_no_nibble_0() {
         let ended = run(silent, &mut parties, 32, &mut Change(2 * 16 * HEIGHT, change));
         let refused = Error::Decode(Decode::SpareBits { message: "Trees" });
         assert_eq!(ended.map(drop), if is_refused { Err(refused) } else { Ok(()) }, "{change}");
-        assert_eq!(parties.1.extension().is_err(), is_refused);
+        assert_eq!(parties.1.ots().is_err(), is_refused);
     }
 }
 
@@ -477,7 +480,7 @@ fn r20_5_a_wrong_bit_of_delta_ends_the_run() {
         let mut channel = Change(byte, change);
         let run = run(silent_of_ots(), &mut parties, 32, &mut channel);
         assert_eq!(run.map(drop), Err(error), "{byte} {change}");
-        assert!(parties.1.extension().is_err());
+        assert!(parties.1.ots().is_err());
     }
 }
 
@@ -567,7 +570,7 @@ fn messages_of_a_check_end_a_session_that_has_none() {
             let mut parties = parties(silent, None);
             let (sent, _) = ots(&mut parties, silent.size(m).unwrap().ots);
             let sender = &mut parties.0;
-            let (planted, _) = sender.plant(m, sent).unwrap();
+            let (planted, _) = sender.plant(m, &sent).unwrap();
             let error = if at_once {
                 sender.encode(planted, &[0; 16]).unwrap_err()
             } else {
@@ -575,7 +578,7 @@ fn messages_of_a_check_end_a_session_that_has_none() {
                 sender.answer(encoded, &[0; 16]).unwrap_err()
             };
             assert!(matches!(error, Error::Decode(_)), "{error}");
-            assert!(sender.extension().is_err());
+            assert!(sender.ots().is_err());
         }
     }
     refused(Silent::with_noise(ot_semi_honest(), TREES), 32);
@@ -590,9 +593,9 @@ fn no_batch_goes_on_after_the_end_of_the_session() {
     for step in 0..2 {
         let mut parties = parties(toy(), None);
         let batches = [(); 2].map(|()| {
-            let (sent, received) = ots(&mut parties, n);
-            let (planted, trees) = parties.0.plant(32, sent).unwrap();
-            (planted, parties.1.grow(32, received, &trees).unwrap())
+            let (sent, (choices, received)) = ots(&mut parties, n);
+            let (planted, trees) = parties.0.plant(32, &sent).unwrap();
+            (planted, parties.1.grow(32, &choices, &received, &trees).unwrap())
         });
         let (sender, receiver) = &mut parties;
         let [(first, (grown, challenge)), (second, (later, _))] = batches;
@@ -619,9 +622,9 @@ fn no_batch_goes_on_after_the_end_of_the_session() {
 fn batches_and_extensions_of_others_are_refused() {
     let ots_needed = toy().size(32).unwrap().ots;
     let mut first = parties(toy(), None);
-    let (sent, received) = ots(&mut first, ots_needed);
-    let (planted, trees) = first.0.plant(32, sent).unwrap();
-    let (grown, challenge) = first.1.grow(32, received, &trees).unwrap();
+    let (sent, (choices, received)) = ots(&mut first, ots_needed);
+    let (planted, trees) = first.0.plant(32, &sent).unwrap();
+    let (grown, challenge) = first.1.grow(32, &choices, &received, &trees).unwrap();
     let (mut sender, mut receiver) = parties(toy(), None);
     let others = || Session::new(Sid::from_bytes([9; 32]));
     sender.set_session(others());
@@ -630,18 +633,18 @@ fn batches_and_extensions_of_others_are_refused() {
     assert_eq!(sender.encode(planted, &challenge).map(drop), Err(foreign));
     assert_eq!(receiver.encode(grown).map(drop), Err(Usage::ForeignBatch));
 
-    let (sent, received) = ots(&mut first, ots_needed);
-    let (planted, trees) = first.0.plant(32, sent).unwrap();
-    let (grown, challenge) = first.1.grow(32, received, &trees).unwrap();
+    let (sent, (choices, received)) = ots(&mut first, ots_needed);
+    let (planted, trees) = first.0.plant(32, &sent).unwrap();
+    let (grown, challenge) = first.1.grow(32, &choices, &received, &trees).unwrap();
     let encoded = first.0.encode(planted, &challenge).unwrap();
     let (unverified, check) = first.1.encode(grown).unwrap();
     assert_eq!(sender.answer(encoded, &check).map(drop), Err(foreign));
     assert_eq!(receiver.verify(unverified, &[0; 32]).map(drop), Err(foreign));
 
     let wrong = Usage::CountMismatch { what: "OTs of the extension", expected: ots_needed, got: 9 };
-    let (sent, received) = ots(&mut first, 9);
-    assert_eq!(first.0.plant(32, sent).map(drop), Err(wrong));
-    assert_eq!(first.1.grow(32, received, &trees).map(drop), Err(wrong.into()));
+    let (sent, (choices, received)) = ots(&mut first, 9);
+    assert_eq!(first.0.plant(32, &sent).map(drop), Err(wrong));
+    assert_eq!(first.1.grow(32, &choices, &received, &trees).map(drop), Err(wrong.into()));
 
     for (extension, why) in [
         (softspoken::semi_honest(8).unwrap(), Incompatible::Adversary),
@@ -657,27 +660,14 @@ fn batches_and_extensions_of_others_are_refused() {
     assert_eq!(semi_honest.adversary(), Adversary::SemiHonest);
 }
 
-/// OTs of an extension without check do not enter a checked batch, even where a program mixes them up.
-#[test]
-fn unchecked_ots_do_not_enter_a_checked_batch() {
-    let mut checked = parties(silent_of_ots(), None);
-    let semi_honest = Silent::with_noise(ot_semi_honest(), TREES);
-    let mut unchecked = parties(semi_honest, None);
-    let n = silent_of_ots().size(32).unwrap().ots;
-    let (sent, received) = ots(&mut unchecked, n);
-    assert_eq!(checked.0.plant(32, sent).map(drop), Err(Usage::ForeignBatch));
-    let grown = checked.1.grow(32, received, &[]).map(drop);
-    assert_eq!(grown, Err(Usage::ForeignBatch.into()));
-}
-
 #[test]
 fn states_show_no_secrets() {
     let mut parties = parties(toy(), None);
     let delta = *parties.0.delta().unwrap();
     let (sent, received) = run(toy(), &mut parties, 32, &mut Honest).unwrap();
-    let (more, received_more) = ots(&mut parties, toy().size(32).unwrap().ots);
-    let (planted, trees) = parties.0.plant(32, more).unwrap();
-    let (grown, challenge) = parties.1.grow(32, received_more, &trees).unwrap();
+    let (more, (choices, received_more)) = ots(&mut parties, toy().size(32).unwrap().ots);
+    let (planted, trees) = parties.0.plant(32, &more).unwrap();
+    let (grown, challenge) = parties.1.grow(32, &choices, &received_more, &trees).unwrap();
     let mut shown = alloc::format!("{:?} {:?} {sent:?} {received:?}", parties.0, parties.1);
     shown += &alloc::format!("{planted:?} {grown:?}");
     let encoded = parties.0.encode(planted, &challenge).unwrap();

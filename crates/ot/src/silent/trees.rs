@@ -122,7 +122,3 @@ fn split<'a, T>(
         (part, some)
     })
 }
-
-foxtrot_kernel::redacted! {
-    Trees<'_>, trees => "{}", trees.keys.len();
-}

@@ -1,10 +1,13 @@
 //! Both parties of an extension over doubles of the base OTs.
 
 use foxtrot_ot::{
-    Bits, Seed, Session, Sid,
-    base::{ReceiverKeys, SenderKeys},
-    extension::{Extension, Receiver, Sender},
+    Bits, Error, Seed, Session, Sid, Usage,
+    base::{Choice, ReceiverKeys, SenderKeys},
+    extension::{
+        Challenge, Extension, Kind, Places, Receiver, Sender, Shape, Unanswered, Unverified,
+    },
     ideal,
+    tasks::only,
 };
 
 /// Both states at their beginning, in those sessions.
@@ -34,4 +37,43 @@ pub(crate) fn bit(bits: &Bits, i: usize) -> bool {
 /// n bits, one in `step` of which is 1.
 pub(crate) fn bits(n: usize, step: usize) -> Bits {
     Bits::from_bools((0..n).map(|i| i % step == 0))
+}
+
+/// Begins a group of one batch.
+pub(crate) fn extend(
+    receiver: &mut Receiver,
+    choice: Choice,
+    message: &mut Vec<u8>,
+) -> Result<Unanswered, Usage> {
+    receiver.extend(vec![(choice, message)]).map(only)
+}
+
+/// Takes the corrections of a group of one batch.
+pub(crate) fn absorb(
+    sender: &mut Sender,
+    shape: Shape,
+    message: &[u8],
+) -> Result<(Unverified, Option<Challenge>), Error> {
+    sender.absorb(&[(shape, message)]).map(only)
+}
+
+/// The proof of a batch of n OTs.
+pub(crate) fn answer(
+    receiver: &mut Receiver,
+    n: usize,
+    batch: Unanswered,
+    challenge: &[u8],
+) -> Result<Vec<u8>, Error> {
+    let mut keys = vec![[0; 16]; n];
+    receiver.finish(Kind::Random, vec![(batch, challenge, &mut keys)]).map(|all| only(all).1)
+}
+
+/// The verdict on the proof of a batch of n OTs.
+pub(crate) fn verify(
+    sender: &mut Sender,
+    n: usize,
+    batch: Unverified,
+    proof: &[u8],
+) -> Result<(), Error> {
+    sender.finish(vec![(batch, proof, Places::Random(&mut vec![[[0; 16]; 2]; n]))])
 }

@@ -2,9 +2,9 @@
 #![allow(dead_code, reason = "not every test takes all of it")]
 
 use foxtrot_ot::{
-    Backend, Seed, Session, Sid,
+    Backend, Error, Seed, Session, Sid,
     base::{Block, ReceiverKeys, SenderKeys},
-    extension::one_of_n::{Extension, Places, Receiver, Sender},
+    extension::one_of_n::{Extension, Places, Receiver, Sender, Unanswered, Unverified},
     ideal,
 };
 
@@ -26,6 +26,26 @@ pub(crate) fn bytes(label: u64, n: usize) -> Vec<u8> {
     let mut bytes = vec![0; n];
     session().oracle("foxtrot test bytes").query(label, 0).fill(&mut bytes);
     bytes
+}
+
+/// The proof of a batch of n OTs.
+pub(crate) fn answer(
+    receiver: &mut Receiver,
+    n: usize,
+    batch: Unanswered,
+    challenge: &[u8],
+) -> Result<Vec<u8>, Error> {
+    receiver.finish(batch, challenge, &mut vec![[0; 16]; n])
+}
+
+/// The verdict on the proof of a batch of n OTs.
+pub(crate) fn verify(
+    sender: &mut Sender,
+    n: usize,
+    batch: Unverified,
+    proof: &[u8],
+) -> Result<(), Error> {
+    sender.finish(batch, proof, Places::All(1, &mut vec![[0; 16]; n]))
 }
 
 /// Both parties of one extension.

@@ -6,10 +6,11 @@ use foxtrot_ot::{
     Backend, Bits, Error, Session,
     base::{Block, Choice},
     extension::{Extension, Kind, Places, Receiver, Sender, Shape},
+    tasks::only,
 };
 
 use super::{
-    extension::{base, seed, session},
+    extension::{absorb, base, extend, seed, session},
     threads::Threads,
 };
 
@@ -67,22 +68,23 @@ impl Runs {
         let n = shape.n();
         // Something that must not show in the message.
         let mut message = vec![0xa5; 100];
-        let unanswered = self.receiver.extend(choice, &mut message)?;
+        let unanswered = extend(&mut self.receiver, choice, &mut message)?;
         self.corrections.push(message.len());
-        let (unverified, challenge) = self.sender.absorb(shape, &message)?;
+        let (unverified, challenge) = absorb(&mut self.sender, shape, &message)?;
         let challenge = challenge.as_slice().as_flattened();
         let mut keys = vec![[0; 16]; n];
-        let (choices, proof) = self.receiver.finish(unanswered, challenge, kind, &mut keys)?;
+        let batch = (unanswered, challenge, keys.as_mut_slice());
+        let (choices, proof) = only(self.receiver.finish(kind, vec![batch])?);
         self.proofs.push(proof.len());
         match kind {
             Kind::Random => {
                 let mut pairs = vec![[[0; 16]; 2]; n];
-                self.sender.finish(unverified, &proof, Places::Random(&mut pairs))?;
+                self.sender.finish(vec![(unverified, &proof, Places::Random(&mut pairs))])?;
                 Ok(Run::Random { pairs, choices, keys })
             }
             Kind::Correlated => {
                 let mut sender = vec![[0; 16]; n];
-                self.sender.finish(unverified, &proof, Places::Correlated(&mut sender))?;
+                self.sender.finish(vec![(unverified, &proof, Places::Correlated(&mut sender))])?;
                 Ok(Run::Correlated { sender, choices, receiver: keys })
             }
         }

@@ -146,8 +146,7 @@ impl Encoded {
         let Unanswered { batch, at, n } = unanswered;
         let len = self.receiver.party.parameters.lengths().row_len();
         let rows = self.rows.0.get_mut(at * len..(at + n) * len).ok_or(Usage::ForeignBatch)?;
-        let (received, proof) = self.receiver.ots.answer(batch, challenge)?;
-        self.receiver.ots.rows(received, rows)?;
+        let proof = self.receiver.ots.finish_rows(batch, challenge, rows)?;
         self.finished += n;
         Ok(proof)
     }

@@ -6,7 +6,10 @@ use foxtrot_ot::{
     Seed, Session, Usage,
     base::ReceiverKeys,
     expect_count,
-    extension::{Challenge, one_of_n},
+    extension::{
+        Challenge,
+        one_of_n::{self, Places},
+    },
 };
 
 use super::{
@@ -123,8 +126,7 @@ impl Absorbing {
             self.rows.0.resize(end * len, 0);
         }
         let rows = self.rows.0.get_mut(at * len..end * len).ok_or(Usage::ForeignBatch)?;
-        let sent = self.sender.ots.verify(batch, proof)?;
-        self.sender.ots.rows(sent, rows)?;
+        self.sender.ots.finish(batch, proof, Places::Rows(rows))?;
         self.finished += n;
         Ok(())
     }

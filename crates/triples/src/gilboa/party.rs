@@ -95,9 +95,9 @@ impl Party {
         let (setup, corrections) = opening.split_at(set.setup_len());
         let (below, unused) = of_extension(&ours, set, Direction::InitiatorSends, &seed);
         let mut sender = Sender::new(below, set.extension(), base, setup, unused)?;
-        let (unverified, _) = sender.absorb(Shape::random(ROWS), corrections)?;
+        let (unverified, _) = only(sender.absorb(&[(Shape::random(ROWS), corrections)])?);
         let mut pairs = vec![[[0; 16]; 2]; ROWS];
-        sender.finish(unverified, &[], Places::Random(&mut pairs))?;
+        sender.finish(vec![(unverified, &[], Places::Random(&mut pairs))])?;
         let base = SenderKeys::new(pairs);
 
         let (below, unused) = of_extension(&theirs, set, Direction::ResponderSends, &seed);
@@ -121,10 +121,11 @@ impl Party {
         let (below, unused) = of_extension(&theirs, set, Direction::InitiatorSends, &seed);
         let (mut receiver, mut opening) = Receiver::new(below, set.extension(), base, unused)?;
         let mut corrections = Vec::new();
-        let unanswered = receiver.extend(Choice::Random(ROWS), &mut corrections)?;
+        let unanswered = only(receiver.extend(vec![(Choice::Random(ROWS), &mut corrections)])?);
         opening.extend(corrections);
         let mut keys = vec![[0; 16]; ROWS];
-        let (choices, _) = receiver.finish(unanswered, &[], Kind::Random, &mut keys)?;
+        let batch = (unanswered, &[][..], keys.as_mut_slice());
+        let (choices, _) = only(receiver.finish(Kind::Random, vec![batch])?);
         let base = ReceiverKeys::new(choices, keys);
         let join = move |setup: &[u8]| {
             let (below, unused) = of_extension(&ours, set, Direction::ResponderSends, &seed);
@@ -166,11 +167,11 @@ impl Party {
         let (shares, messages): (Vec<_>, Vec<_>) = batches.into_iter().unzip();
         let ots: Vec<_> = shares.iter().map(|shares| set.shape(shares.len()).n()).collect();
         let choices = ots.iter().map(|n| Choice::Random(*n));
-        let unanswered = self.receiver.extend_all(choices.zip(messages).collect())?;
+        let unanswered = self.receiver.extend(choices.zip(messages).collect())?;
         let places = sized(&mut self.chosen, &ots);
         let unanswered =
             unanswered.into_iter().zip(places).map(|(batch, keys)| (batch, &[][..], keys));
-        let received = self.receiver.finish_all(Kind::Random, unanswered.collect())?;
+        let received = self.receiver.finish(Kind::Random, unanswered.collect())?;
         let id = *self.session.id();
         let numbers = self.begun..;
         self.begun += ots.len() as u64;
@@ -211,12 +212,12 @@ impl Party {
             .zip(&batches)
             .map(|(shape, (_, message, _))| (*shape, *message))
             .collect();
-        let unverified = self.sender.absorb_all(&messages)?;
+        let unverified = self.sender.absorb(&messages)?;
         self.multiplied += ots.len() as u64;
         let places = sized(&mut self.pairs, &ots).map(Places::Random);
         let unverified = unverified.into_iter().zip(places);
         let unverified = unverified.map(|((batch, _), places)| (batch, &[][..], places));
-        self.sender.finish_all(unverified.collect())?;
+        self.sender.finish(unverified.collect())?;
 
         let (mut batches, messages): (Vec<_>, Vec<_>) =
             batches.into_iter().map(|(Extended(batch), _, message)| (batch, message)).unzip();

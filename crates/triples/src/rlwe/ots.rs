@@ -70,12 +70,12 @@ impl Ots {
     pub(super) fn choose(&mut self, n: usize) -> Result<Vec<Vec<u8>>, Error> {
         let mut messages = vec![Vec::new(); n];
         let batches = messages.iter_mut().map(|it| (Choice::Random(self.shape.n()), it));
-        let unanswered = self.receiver.extend_all(batches.collect())?;
+        let unanswered = self.receiver.extend(batches.collect())?;
         let sizes = vec![self.shape.n(); n];
         let places = sized(&mut self.keys, &sizes);
         let batches =
             unanswered.into_iter().zip(places).map(|(batch, keys)| (batch, &[][..], keys));
-        let received = self.receiver.finish_all(Kind::Random, batches.collect())?;
+        let received = self.receiver.finish(Kind::Random, batches.collect())?;
         self.choices = received.into_iter().map(|(choices, _)| choices).collect();
         Ok(messages)
     }
@@ -93,12 +93,12 @@ impl Ots {
         messages: &[Vec<u8>],
     ) -> Result<impl Iterator<Item = &[[Block; 2]]>, Error> {
         let of_shapes: Vec<_> = messages.iter().map(|it| (self.shape, it.as_slice())).collect();
-        let unverified = self.sender.absorb_all(&of_shapes)?;
+        let unverified = self.sender.absorb(&of_shapes)?;
         let sizes = vec![self.shape.n(); messages.len()];
         let places = sized(&mut self.pairs, &sizes).map(Places::Random);
         let batches = unverified.into_iter().zip(places);
         let batches = batches.map(|((batch, _), places)| (batch, &[][..], places));
-        self.sender.finish_all(batches.collect())?;
+        self.sender.finish(batches.collect())?;
         let n = self.shape.n();
         Ok(self.pairs.iter().take(messages.len()).map(move |pairs| &pairs[..n]))
     }

@@ -5,6 +5,7 @@ use foxtrot_ot::{
     base::Choice,
     extension::{self, Kind, Places, Receiver, Sender, Shape},
     ideal,
+    tasks::only,
 };
 
 #[test]
@@ -29,16 +30,18 @@ fn runs(sizes: &'static [usize]) {
             for &n in sizes {
                 let mut corrections = Vec::new();
                 let choice = Choice::Given(choices(n));
-                let unanswered = receiver.extend(choice, &mut corrections).expect("a batch");
-                let (unverified, challenge) =
-                    sender.absorb(Shape::given(n), &corrections).expect("corrections");
+                let unanswered = receiver.extend(vec![(choice, &mut corrections)]);
+                let unanswered = only(unanswered.expect("a batch"));
+                let absorbed = sender.absorb(&[(Shape::given(n), &corrections)]);
+                let (unverified, challenge) = only(absorbed.expect("corrections"));
                 let challenge = challenge.map_or_else(Vec::new, Vec::from);
                 let mut chosen = vec![[0; 16]; n];
-                let (bits, proof) = receiver
-                    .finish(unanswered, &challenge, Kind::Random, &mut chosen)
-                    .expect("a proof");
+                let batch = (unanswered, challenge.as_slice(), chosen.as_mut_slice());
+                let (bits, proof) =
+                    only(receiver.finish(Kind::Random, vec![batch]).expect("a proof"));
                 let mut pairs = vec![[[0; 16]; 2]; n];
-                sender.finish(unverified, &proof, Places::Random(&mut pairs)).expect("keys");
+                let batch = (unverified, proof.as_slice(), Places::Random(&mut pairs));
+                sender.finish(vec![batch]).expect("keys");
                 for (i, (pair, key)) in pairs.iter().zip(&chosen).enumerate() {
                     assert_eq!(pair[usize::from(bits.get(i).unwrap_u8())], *key);
                 }

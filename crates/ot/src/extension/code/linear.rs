@@ -3,10 +3,7 @@
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
-use foxtrot_kernel::{
-    Backend,
-    bits::{add_product, xor_masked},
-};
+use foxtrot_kernel::{Backend, bits::add_product};
 use zeroize::Zeroizing;
 
 use super::{
@@ -33,15 +30,10 @@ pub struct LinearCode {
     parameters: Parameters,
     /// Row j says of which bits of the word bit j of the codeword is the sum.
     sums: Vec<u8>,
-    /// The codeword of every word with a single bit.
-    units: Vec<u8>,
 }
 
 /// Words that are encoded together: what makes a line of a row.
 const TOGETHER: usize = 512;
-
-/// The most words that are encoded one by one.
-const FEW: usize = 8;
 
 impl Linear {
     fn bch(self) -> Option<Bch> {
@@ -61,28 +53,18 @@ impl Linear {
         })
     }
 
-    /// The minimum distance is at least this; for the last two by the BCH bound.
-    #[must_use]
-    pub const fn distance(self) -> usize {
-        128
-    }
-
     /// The code.
     #[must_use]
     pub fn build(self) -> LinearCode {
         let parameters = self.parameters();
-        let (width, row_len) = (parameters.word_len(), parameters.row_len());
+        let width = parameters.word_len();
         let mut sums = vec![0; parameters.length * width];
-        let mut units = vec![0; parameters.word_bits * row_len];
-        let mut set = |i: usize, j: usize| {
-            sums[j * width + i / 8] |= 1 << (i % 8);
-            units[i * row_len + j / 8] |= 1 << (j % 8);
-        };
+        let mut set = |i: usize, j: usize| sums[j * width + i / 8] |= 1 << (i % 8);
         match self.bch() {
             Some(bch) => bch.for_each_one(set),
             None => (0..parameters.length).for_each(|j| set(0, j)),
         }
-        LinearCode { parameters, sums, units }
+        LinearCode { parameters, sums }
     }
 }
 
@@ -96,15 +78,6 @@ impl LinearCode {
         })
         .collect()
     }
-
-    /// The sum of masked rows of the generator.
-    fn encode_one(&self, backend: Backend, word: &[u8], codeword: &mut [u8]) {
-        codeword.fill(0);
-        for (i, unit) in self.units.chunks_exact(self.parameters.row_len()).enumerate() {
-            let mask = (word[i / 8] >> (i % 8) & 1).wrapping_neg();
-            xor_masked(backend, codeword, unit, mask);
-        }
-    }
 }
 
 impl Code for LinearCode {
@@ -117,11 +90,6 @@ impl Code for LinearCode {
         let n = words.len() / word_len;
         assert!(words.len().is_multiple_of(word_len), "whole words");
         assert!(Some(codewords.len()) == n.checked_mul(row_len), "a place for every codeword");
-        if n <= FEW {
-            let words = words.chunks_exact(word_len);
-            let pairs = words.zip(codewords.chunks_exact_mut(row_len));
-            return pairs.for_each(|(word, codeword)| self.encode_one(backend, word, codeword));
-        }
         const LINE: usize = TOGETHER / 8;
         let length = self.parameters.length;
         let mut turned = SecretBytes::zeroed(self.turned() * LINE);

@@ -48,13 +48,15 @@ use alloc::{collections::VecDeque, vec::Vec};
 
 use zeroize::Zeroizing;
 
-use super::{Extension, Places, Unanswered, Unverified};
+pub use super::{Receiver, Sender};
+
+use super::{Extension, Places};
 use crate::{
     Context, Error,
     base::Block,
     engine::{
         Abandoned, Io, Limits,
-        batches::{PROOFS, Runs, WINDOW, window_limits},
+        batches::{PROOFS, WINDOW, window_limits},
     },
     expect_count,
     extension::protocol,
@@ -62,20 +64,6 @@ use crate::{
 
 /// Terms that both parties have agreed on.
 pub type Plan<'a> = protocol::Plan<'a, Extension>;
-
-/// The sender of a 1-of-N extension, set up.
-#[derive(Debug)]
-pub struct Sender {
-    state: super::Sender,
-    runs: Runs,
-}
-
-/// The receiver of a 1-of-N extension, set up.
-#[derive(Debug)]
-pub struct Receiver {
-    state: super::Receiver,
-    runs: Runs,
-}
 
 /// The size of a run: its OTs, and the choices of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,8 +94,7 @@ impl Sender {
         let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let rows = plan.extension.parameters().length;
         let (session, keys) = plan.receive_base(io, cx, about, limits, rows).await?;
-        let state = super::Sender::new(session, plan.extension, keys, cx.seed())?;
-        Ok(Self { state, runs: Runs::default() })
+        Ok(Self::new(session, plan.extension, keys, cx.seed())?)
     }
 
     /// The keys of the first words of every OT go to `sink`, batch after batch, those of an OT one
@@ -122,49 +109,31 @@ impl Sender {
         mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        io.limit(limits(&self.state.extension));
+        io.limit(limits(&self.extension));
         let mut keys = Zeroizing::new(Vec::new());
         let mut pending = VecDeque::with_capacity(WINDOW);
-        for n in shape.batches(&self.state.extension) {
-            pending.push_back((self.absorb(io, n).await?, n));
-            let len = self.state.extension.proof_len();
-            if io.on(PROOFS).wait_until_due(pending.len(), 2, len).await
-                && let Some((batch, n)) = pending.pop_front()
-            {
-                self.finish(io, batch, n, shape.choices, &mut keys).await?;
+        let (proofs, len) = (io.on(PROOFS), self.extension.proof_len());
+        let mut batches = shape.batches(&self.extension);
+        loop {
+            let begun = batches.next();
+            if let Some(n) = begun {
+                let corrections = io.recv(self.extension.corrections_len(n)).await;
+                let (batch, challenge) = self.absorb(n, &corrections)?;
+                if let Some(challenge) = challenge {
+                    io.send(challenge.to_vec()).await;
+                }
+                pending.push_back((batch, n));
+            }
+            if begun.is_none() || proofs.wait_until_due(pending.len(), 2, len).await {
+                let Some((batch, n)) = pending.pop_front() else { break };
+                let proof = proofs.recv_any(len).await;
+                keys.resize(n.saturating_mul(shape.choices), [0; 16]);
+                self.finish(batch, &proof, Places::All(shape.choices, &mut keys))?;
                 sink(&keys)?;
             }
         }
-        for (batch, n) in pending {
-            self.finish(io, batch, n, shape.choices, &mut keys).await?;
-            sink(&keys)?;
-        }
         self.runs.end();
         Ok(())
-    }
-
-    /// Takes the corrections of a batch, and challenges them.
-    async fn absorb(&mut self, io: &Io, n: usize) -> Result<Unverified, Error> {
-        let corrections = io.recv(self.state.extension.corrections_len(n)).await;
-        let (batch, challenge) = self.state.absorb(n, &corrections)?;
-        if let Some(challenge) = challenge {
-            io.send(challenge.to_vec()).await;
-        }
-        Ok(batch)
-    }
-
-    /// Takes the proof of a batch, and writes its keys.
-    async fn finish(
-        &mut self,
-        io: &Io,
-        batch: Unverified,
-        n: usize,
-        choices: usize,
-        keys: &mut Vec<Block>,
-    ) -> Result<(), Error> {
-        let proof = io.on(PROOFS).recv_any(self.state.extension.proof_len()).await;
-        keys.resize(n.saturating_mul(choices), [0; 16]);
-        self.state.finish(batch, &proof, Places::All(choices, keys))
     }
 }
 
@@ -177,8 +146,7 @@ impl Receiver {
         let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let rows = plan.extension.parameters().length;
         let (session, keys) = plan.send_base(io, cx, about, limits, rows).await?;
-        let state = super::Receiver::new(session, plan.extension, keys, cx.seed())?;
-        Ok(Self { state, runs: Runs::default() })
+        Ok(Self::new(session, plan.extension, keys, cx.seed())?)
     }
 
     /// The keys of these words, as many as the shape says, go to `sink`, batch after batch.
@@ -193,46 +161,33 @@ impl Receiver {
         mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        io.limit(limits(&self.state.extension));
-        let word_len = self.state.extension.parameters().word_len();
+        io.limit(limits(&self.extension));
+        let word_len = self.extension.parameters().word_len();
         expect_count("bytes of words", shape.n.saturating_mul(word_len), words.len())?;
         let mut keys = Zeroizing::new(Vec::new());
         let mut pending = VecDeque::with_capacity(WINDOW);
-        for n in shape.batches(&self.state.extension) {
-            let len = self.state.extension.challenge_len();
-            if io.wait_until_due(pending.len(), 2, len).await
-                && let Some((batch, n)) = pending.pop_front()
-            {
-                self.finish(io, batch, n, &mut keys).await?;
+        let len = self.extension.challenge_len();
+        let mut batches = shape.batches(&self.extension);
+        loop {
+            let begun = batches.next();
+            if let Some(n) = begun {
+                let (of_batch, rest) = words.split_at(n * word_len);
+                words = rest;
+                let mut corrections = Vec::new();
+                let batch = self.extend(n, of_batch, &mut corrections)?;
+                io.send(corrections).await;
+                pending.push_back((batch, n));
+            }
+            if begun.is_none() || io.wait_until_due(pending.len(), 2, len).await {
+                let Some((batch, n)) = pending.pop_front() else { break };
+                let challenge = io.recv_any(len).await;
+                keys.resize(n, [0; 16]);
+                let proof = self.finish(batch, &challenge, &mut keys)?;
+                io.on(PROOFS).send_any(proof).await;
                 sink(&keys)?;
             }
-            let (of_batch, rest) = words.split_at(n * word_len);
-            words = rest;
-            let mut corrections = Vec::new();
-            let batch = self.state.extend(n, of_batch, &mut corrections)?;
-            io.send(corrections).await;
-            pending.push_back((batch, n));
-        }
-        for (batch, n) in pending {
-            self.finish(io, batch, n, &mut keys).await?;
-            sink(&keys)?;
         }
         self.runs.end();
-        Ok(())
-    }
-
-    /// Answers the challenge to a batch, and writes its keys.
-    async fn finish(
-        &mut self,
-        io: &Io,
-        batch: Unanswered,
-        n: usize,
-        keys: &mut Vec<Block>,
-    ) -> Result<(), Error> {
-        let challenge = io.recv_any(self.state.extension.challenge_len()).await;
-        keys.resize(n, [0; 16]);
-        let proof = self.state.finish(batch, &challenge, keys)?;
-        io.on(PROOFS).send_any(proof).await;
         Ok(())
     }
 }
@@ -240,10 +195,5 @@ impl Receiver {
 /// The bounds of what is on its way to a party: batches of a window.
 #[must_use]
 pub fn limits(extension: &Extension) -> Limits {
-    window_limits(longest(extension))
-}
-
-/// The longest message of a batch.
-fn longest(extension: &Extension) -> usize {
-    extension.corrections_len(extension.max_batch()).max(extension.proof_len())
+    window_limits(extension.corrections_len(extension.max_batch()).max(extension.proof_len()))
 }

@@ -11,8 +11,9 @@ use super::{
     stream,
 };
 use crate::{
-    Error, Seed, Session, Sid, Usage,
+    Error, Seed, Session, Usage,
     base::{Block, SenderKeys},
+    engine::batches::Runs,
     expect_count, expect_len,
     extension::{
         Challenge, MASK_COLUMNS,
@@ -38,21 +39,24 @@ pub struct Receiver {
     nonces: Nonces,
     rows: Pool,
     words: Pool,
+    pub(super) runs: Runs,
 }
 
-/// A batch that waits for the sender's [`Challenge`], which is empty where there is no check.
+/// A batch that waits for the sender's [`Challenge`], which is empty where there is no check. It answers one challenge: two
+/// answers would tell a sum of words.
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::extension::one_of_n::{Receiver, Unanswered};
+/// # fn twice(mut receiver: Receiver, batch: Unanswered) {
+/// let _ = receiver.finish(batch, &[0; 32], &mut []);
+/// let _ = receiver.finish(batch, &[1; 32], &mut []);
+/// # }
+/// ```
 #[must_use = "the batch has no output yet"]
 pub struct Unanswered {
     batch: Batch,
     /// Words for the proof.
     words: Option<Matrix>,
-}
-
-/// A batch whose output can be had, once.
-#[must_use = "it holds the output"]
-pub struct Received {
-    batch: Batch,
-    challenge: Option<Challenge>,
 }
 
 impl Receiver {
@@ -76,14 +80,8 @@ impl Receiver {
         }
         let nonces = nonces(&session);
         let code = extension.family.of_session(&session);
-        let (rows, words) = (Pool::default(), Pool::default());
-        Ok(Self { extension, session, seed, code, leaves, batch: 0, nonces, rows, words })
-    }
-
-    /// The code.
-    #[must_use]
-    pub fn code(&self) -> &dyn Code {
-        &*self.code
+        let (rows, words, runs) = (Pool::default(), Pool::default(), Runs::default());
+        Ok(Self { extension, session, seed, code, leaves, batch: 0, nonces, rows, words, runs })
     }
 
     /// Steps 2 and 3: begins a batch of n words; `corrections` becomes its message, whatever was in
@@ -136,10 +134,6 @@ impl Receiver {
         Ok(Unanswered { batch: Batch { session: *self.session.id(), number, n, rows }, words })
     }
 
-    fn check_owner(&self, of_batch: &Sid, checked: bool) -> Result<(), Usage> {
-        check_owner((&self.session, self.extension.checked()), (of_batch, checked))
-    }
-
     /// The words by columns; those of the last columns, if there is a check, are random.
     fn turn(&mut self, number: u64, n: usize, words: &[u8], columns: usize) -> Matrix {
         let mut turned = self.words.take(self.code.turned(), columns);
@@ -161,65 +155,58 @@ impl Receiver {
         turned
     }
 
-    /// Step 7: the key of every word, to where the caller wants them.
+    /// Steps 5 and 7: proves to the sender that all columns of the corrections are bits of codewords, and writes the key of
+    /// every word; where there is no check, challenge and proof are empty.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
-    /// [`Usage::ForeignBatch`].
-    pub fn keys(&mut self, received: Received, keys: &mut [Block]) -> Result<(), Usage> {
-        let Received { batch, challenge } = received;
-        self.check_owner(&batch.session, challenge.is_some())?;
-        expect_count("places for keys", batch.n, keys.len())?;
+    /// [`Decode`](crate::Decode) if the challenge has another length; [`Usage::CountMismatch`] if there are not as many places
+    /// as OTs; [`Usage::ForeignBatch`]. After an error the batch is lost.
+    pub fn finish(
+        &mut self,
+        batch: Unanswered,
+        challenge: &[u8],
+        keys: &mut [Block],
+    ) -> Result<Vec<u8>, Error> {
+        expect_count("places for keys", batch.batch.n, keys.len())?;
+        let (batch, challenge, proof) = self.answer(batch, challenge)?;
         let oracle = oracle(&self.session, batch.number, challenge.as_ref());
         self.extension.output(&self.session, &batch.rows).keys(&oracle, keys);
         self.rows.put(batch.rows);
-        Ok(())
+        Ok(proof)
     }
 
-    /// Step 7: the rows t = q ⊕ C(w)·Δ themselves, one after another.
+    /// Answers as [`finish`](Self::finish) does, and writes the rows t = q ⊕ C(w)·Δ themselves, one after another.
     ///
     /// They are not hashed: one row, with that of the sender, gives C(w) ∧ Δ to a party that has both.
     /// Whatever leaves must first be hashed under session, position and the whole row.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many bytes as rows have; the batch is then lost.
-    /// [`Usage::ForeignBatch`].
-    pub fn rows(&mut self, received: Received, rows: &mut [u8]) -> Result<(), Usage> {
-        let Received { batch, challenge } = received;
-        self.check_owner(&batch.session, challenge.is_some())?;
+    /// Errors of [`finish`](Self::finish); the places are bytes of rows.
+    pub fn finish_rows(
+        &mut self,
+        batch: Unanswered,
+        challenge: &[u8],
+        rows: &mut [u8],
+    ) -> Result<Vec<u8>, Error> {
         let row_len = self.extension.parameters().row_len();
-        expect_count("bytes for rows", batch.n * row_len, rows.len())?;
+        expect_count("bytes for rows", batch.batch.n * row_len, rows.len())?;
+        let (batch, _, proof) = self.answer(batch, challenge)?;
         self.extension.output(&self.session, &batch.rows).rows(rows);
         self.rows.put(batch.rows);
-        Ok(())
+        Ok(proof)
     }
 
-    /// Step 5: the proof that all columns of the corrections are bits of codewords; where there is no check, challenge
-    /// and proof are empty.
-    ///
-    /// A batch answers one challenge: two answers would tell a sum of words.
-    ///
-    /// ```compile_fail,E0382
-    /// # use foxtrot_ot::extension::one_of_n::{Receiver, Unanswered};
-    /// # fn twice(mut receiver: Receiver, batch: Unanswered) {
-    /// let _ = receiver.answer(batch, &[0; 32]);
-    /// let _ = receiver.answer(batch, &[1; 32]);
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// [`Decode`](crate::Decode) if the challenge has another length; [`Usage::ForeignBatch`].
-    pub fn answer(
+    /// Step 5.
+    fn answer(
         &mut self,
         unanswered: Unanswered,
         challenge: &[u8],
-    ) -> Result<(Received, Vec<u8>), Error> {
+    ) -> Result<(Batch, Option<Challenge>, Vec<u8>), Error> {
         let Unanswered { batch, words } = unanswered;
-        self.check_owner(&batch.session, words.is_some())?;
+        let ours = (&self.session, self.extension.checked());
+        check_owner(ours, (&batch.session, words.is_some()))?;
         expect_len("Challenge", challenge, self.extension.challenge_len())?;
-        let Some(words) = words else {
-            return Ok((Received { batch, challenge: None }, Vec::new()));
-        };
+        let Some(words) = words else { return Ok((batch, None, Vec::new())) };
         let challenge: Challenge = core::array::from_fn(|k| challenge[k]);
         let backend = self.session.backend();
         let columns = self.extension.columns(batch.n);
@@ -231,27 +218,11 @@ impl Receiver {
         let proof = hashes.iter().flat_map(|hashes| hashes.iter());
         let proof = proof.flat_map(|hash| hash.to_le_bytes()).collect();
         self.words.put(words);
-        Ok((Received { batch, challenge: Some(challenge) }, proof))
-    }
-
-    /// Answers the challenge to a batch and writes its keys; returns the proof.
-    ///
-    /// # Errors
-    /// Errors of [`Receiver::answer`] and [`Receiver::keys`].
-    pub fn finish(
-        &mut self,
-        batch: Unanswered,
-        challenge: &[u8],
-        keys: &mut [Block],
-    ) -> Result<Vec<u8>, Error> {
-        let (received, proof) = self.answer(batch, challenge)?;
-        self.keys(received, keys)?;
-        Ok(proof)
+        Ok((batch, Some(challenge), proof))
     }
 }
 
 foxtrot_kernel::redacted! {
     Receiver, receiver => "{}, {} batches", receiver.extension.name, receiver.batch;
     Unanswered, unanswered => "batch {}, <redacted>", unanswered.batch.number;
-    Received, received => "batch {}, <redacted>", received.batch.number;
 }

@@ -18,6 +18,7 @@ use crate::{
     Bits, Error, Misbehaved, Seed, Session, Usage,
     base::{Block, ReceiverKeys},
     choices::verdict,
+    engine::batches::Runs,
     erase::SecretBytes,
     expect_count, expect_len,
     extension::{
@@ -29,36 +30,40 @@ use crate::{
         sender::mask,
         streams::{Keys, Nonces},
     },
-    oracle::Oracle,
     tasks::for_each,
 };
+
+/// Sums that are shifted together.
+const SUMS: usize = 512;
 
 /// The sender of a 1-of-N extension, which makes batch after batch from one set of base OTs.
 pub struct Sender {
     pub(super) extension: Extension,
-    pub(super) session: Session,
+    session: Session,
     seed: Seed,
-    pub(super) code: Box<dyn Code>,
-    pub(super) delta: Bits,
+    code: Box<dyn Code>,
+    delta: Bits,
     leaves: Keys,
     /// Batches so far.
     batch: u64,
     nonces: Nonces,
     /// A check has failed: there is no output any more.
-    pub(super) ended: bool,
+    ended: bool,
     rows: Pool,
     words: Pool,
-    /// C(v)·Δ of the first words, as many as [`Sender::all`] was asked for last.
+    /// C(v)·Δ of the first words, as many as were wanted last.
     differences: SecretBytes,
+    pub(super) runs: Runs,
 }
 
 /// A batch that waits for the receiver's proof, which is empty where there is no check; there is no way to its output
-/// but [`Sender::verify`].
+/// but [`Sender::finish`], which takes it.
 ///
-/// ```compile_fail,E0308
-/// # use foxtrot_ot::extension::one_of_n::{Sender, Unverified};
-/// # fn unchecked(sender: &mut Sender, batch: Unverified) {
-/// let _ = sender.open(batch);
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::extension::one_of_n::{Places, Sender, Unverified};
+/// # fn twice(mut sender: Sender, batch: Unverified) {
+/// let _ = sender.finish(batch, &[], Places::All(1, &mut []));
+/// let _ = sender.finish(batch, &[], Places::Rows(&mut []));
 /// # }
 /// ```
 #[must_use = "the batch has no output yet"]
@@ -67,42 +72,17 @@ pub struct Unverified {
     challenge: Option<Challenge>,
 }
 
-/// A batch whose output can be had, once.
-///
-/// ```
-/// # use foxtrot_ot::extension::one_of_n::{Sender, Sent};
-/// # fn once(sender: &mut Sender, batch: Sent) {
-/// let _ = sender.open(batch);
-/// # }
-/// ```
-///
-/// ```compile_fail,E0382
-/// # use foxtrot_ot::extension::one_of_n::{Sender, Sent};
-/// # fn twice(sender: &mut Sender, batch: Sent) {
-/// let _ = sender.open(batch);
-/// let _ = sender.rows(batch, &mut []);
-/// # }
-/// ```
-#[must_use = "it holds the output"]
-pub struct Sent {
-    batch: Batch,
-    challenge: Option<Challenge>,
-}
-
-/// The keys of a batch that the sender wants, and the memory for them.
+/// The output of a batch that the sender wants, with the memory for it.
 pub enum Places<'a> {
     /// Keys of one word of every OT.
     Words(&'a [u8], &'a mut [Block]),
-    /// Keys of the first words of every OT: their number, and room for the keys.
+    /// Keys of the words 0, 1, … of every OT, one after another: their number, and room for the keys.
     All(usize, &'a mut [Block]),
-}
-
-/// The keys of a batch, of any word.
-pub struct Opened<'a> {
-    sender: &'a Sender,
-    oracle: Oracle,
-    delta: Zeroizing<Vec<u8>>,
-    rows: SecretBytes,
+    /// The rows q = t ⊕ C(w)·Δ themselves, one after another.
+    ///
+    /// They are not hashed: one row, with that of the receiver and its word, gives Δ ∧ C(w) to a party
+    /// that has both. Whatever leaves must first be hashed under session, position and the whole row.
+    Rows(&'a mut [u8]),
 }
 
 impl Sender {
@@ -138,13 +118,8 @@ impl Sender {
             rows,
             words,
             differences: SecretBytes::zeroed(0),
+            runs: Runs::default(),
         })
-    }
-
-    /// The code.
-    #[must_use]
-    pub fn code(&self) -> &dyn Code {
-        &*self.code
     }
 
     /// Δ, packed as a row: as secret as all keys together. Whatever is computed from it and a row must
@@ -158,15 +133,6 @@ impl Sender {
 
     fn packed_delta(&self) -> Zeroizing<Vec<u8>> {
         Zeroizing::new(self.delta.as_bytes().to_vec())
-    }
-
-    /// Checks that the message may come now, and that its length is right for a batch of n.
-    fn check_message(&self, n: usize, corrections: &[u8]) -> Result<(), Error> {
-        if self.ended {
-            return Err(Usage::SessionEnded.into());
-        }
-        self.extension.check_batch(self.batch, n)?;
-        Ok(expect_len("Corrections", corrections, self.extension.corrections_len(n))?)
     }
 
     /// Step 3, for a message that has been checked.
@@ -192,27 +158,6 @@ impl Sender {
             }
         });
         Batch { session: *self.session.id(), number, n, rows }
-    }
-
-    fn oracle(&self, sent: &Sent) -> Oracle {
-        oracle(&self.session, sent.batch.number, sent.challenge.as_ref())
-    }
-
-    /// Step 7: the key of one word of every OT, to where the caller wants them.
-    ///
-    /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many words or places as OTs; the batch is then
-    /// lost. [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
-    pub fn keys(&mut self, sent: Sent, words: &[u8], keys: &mut [Block]) -> Result<(), Usage> {
-        self.check_owner(&sent.batch, sent.challenge.is_some())?;
-        let oracle = self.oracle(&sent);
-        let Batch { n, mut rows, .. } = sent.batch;
-        self.extension.check_words(n, words)?;
-        expect_count("places for keys", n, keys.len())?;
-        self.shift(&mut rows, words, n);
-        self.extension.output(&self.session, &rows).keys(&oracle, keys);
-        self.rows.put(rows);
-        Ok(())
     }
 
     /// Adds C(w)·Δ to the rows, for words w.
@@ -245,29 +190,6 @@ impl Sender {
         self.words.put(codewords);
     }
 
-    /// Step 7: of every OT the keys of the words 0, 1, … `choices` − 1, one after another; a word is
-    /// its number, little endian.
-    ///
-    /// # Errors
-    /// As for [`Sender::keys`]; [`Usage::Choices`] if there are no choices, or more than words.
-    pub fn all(&mut self, sent: Sent, choices: usize, keys: &mut [Block]) -> Result<(), Usage> {
-        self.check_owner(&sent.batch, sent.challenge.is_some())?;
-        let Parameters { word_bits, .. } = self.extension.parameters();
-        if choices == 0 || word_bits < 64 && (choices as u64) > 1 << word_bits {
-            return Err(Usage::Choices { choices });
-        }
-        let n = sent.batch.n;
-        expect_count("places for keys", n.saturating_mul(choices), keys.len())?;
-        if n > 0 {
-            self.set_differences(choices);
-            let (oracle, output) =
-                (self.oracle(&sent), self.extension.output(&self.session, &sent.batch.rows));
-            output.all(&oracle, &self.differences, n, keys);
-        }
-        self.rows.put(sent.batch.rows);
-        Ok(())
-    }
-
     /// C(v)·Δ of the first words, unless it has them.
     fn set_differences(&mut self, choices: usize) {
         let parameters = self.extension.parameters();
@@ -285,67 +207,6 @@ impl Sender {
         self.differences = differences;
     }
 
-    /// Step 7: the rows q = t ⊕ C(w)·Δ themselves, one after another.
-    ///
-    /// They are not hashed: one row, with that of the receiver and its word, gives Δ ∧ C(w) to a party
-    /// that has both. Whatever leaves must first be hashed under session, position and the whole row.
-    ///
-    /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many bytes as rows have; the batch is then lost.
-    /// [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
-    pub fn rows(&mut self, sent: Sent, rows: &mut [u8]) -> Result<(), Usage> {
-        self.check_owner(&sent.batch, sent.challenge.is_some())?;
-        expect_count(
-            "bytes for rows",
-            sent.batch.n * self.extension.parameters().row_len(),
-            rows.len(),
-        )?;
-        self.extension.output(&self.session, &sent.batch.rows).rows(rows);
-        self.rows.put(sent.batch.rows);
-        Ok(())
-    }
-
-    /// Step 7: the batch, to ask for the key of any word of any OT.
-    ///
-    /// # Errors
-    /// [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
-    pub fn open(&mut self, sent: Sent) -> Result<Opened<'_>, Usage> {
-        self.check_owner(&sent.batch, sent.challenge.is_some())?;
-        let mut rows = SecretBytes::zeroed(sent.batch.n * self.extension.parameters().row_len());
-        self.extension.output(&self.session, &sent.batch.rows).rows(&mut rows);
-        let oracle = self.oracle(&sent);
-        self.rows.put(sent.batch.rows);
-        Ok(Opened { sender: self, oracle, delta: self.packed_delta(), rows })
-    }
-
-    /// Checks that the batch is ours, and that the session has not ended.
-    fn check_owner(&self, batch: &Batch, checked: bool) -> Result<(), Usage> {
-        if self.ended {
-            return Err(Usage::SessionEnded);
-        }
-        check_owner((&self.session, self.extension.checked()), (&batch.session, checked))
-    }
-}
-
-impl Opened<'_> {
-    /// The key of that word in OT i.
-    ///
-    /// # Panics
-    /// If the batch has no OT i, or the word has another length than words have.
-    #[must_use]
-    pub fn key(&self, i: usize, word: &[u8]) -> Block {
-        let parameters = self.sender.extension.parameters();
-        assert!(word.len() == parameters.word_len(), "a word");
-        let row_len = parameters.row_len();
-        let mut row = SecretBytes::zeroed(row_len);
-        self.sender.code.encode(self.sender.session.backend(), word, &mut row);
-        mask_rows(&mut row, &self.delta);
-        row.iter_mut().zip(&self.rows[i * row_len..][..row_len]).for_each(|(a, b)| *a ^= b);
-        self.oracle.query(i as u64, 0).field(&row).finish()
-    }
-}
-
-impl Sender {
     /// Steps 3 and 4: takes the receiver's corrections of the next batch, of n OTs, and challenges them, if there is a
     /// check.
     ///
@@ -359,7 +220,11 @@ impl Sender {
         n: usize,
         corrections: &[u8],
     ) -> Result<(Unverified, Option<Challenge>), Error> {
-        self.check_message(n, corrections)?;
+        if self.ended {
+            return Err(Usage::SessionEnded.into());
+        }
+        self.extension.check_batch(self.batch, n)?;
+        expect_len("Corrections", corrections, self.extension.corrections_len(n))?;
         let batch = self.expand(n, corrections);
         let challenge = self.extension.checked().then(|| {
             let coin = self.session.oracle("foxtrot v1 one-of-n sender coin");
@@ -368,19 +233,69 @@ impl Sender {
         Ok((Unverified { batch, challenge }, challenge))
     }
 
-    /// Step 6: checks the proof of the batch, which is empty where there is no check.
+    /// Steps 6 and 7: checks the proof of the batch, which is empty where there is no check, and writes its output.
     ///
     /// # Errors
     /// [`Decode`](crate::Decode) if it has another length, and [`Misbehaved::ConsistencyCheck`]: after either this
-    /// sender has forgotten Δ, and everything is [`Usage::SessionEnded`]. [`Usage::ForeignBatch`].
-    pub fn verify(&mut self, unverified: Unverified, proof: &[u8]) -> Result<Sent, Error> {
-        let Unverified { batch, challenge } = unverified;
-        self.check_owner(&batch, challenge.is_some())?;
+    /// sender has forgotten Δ, and everything is [`Usage::SessionEnded`]. [`Usage::CountMismatch`] if there are not as many
+    /// words or places as OTs; [`Usage::Choices`] if there are no choices, or more than words; [`Usage::ForeignBatch`].
+    /// After an error the batch is lost.
+    pub fn finish(
+        &mut self,
+        batch: Unverified,
+        proof: &[u8],
+        places: Places<'_>,
+    ) -> Result<(), Error> {
+        if self.ended {
+            return Err(Usage::SessionEnded.into());
+        }
+        let Unverified { batch, challenge } = batch;
+        let ours = (&self.session, self.extension.checked());
+        check_owner(ours, (&batch.session, challenge.is_some()))?;
+        self.check_places(batch.n, &places)?;
         if let Err(error) = self.check(&batch, challenge.as_ref(), proof) {
             self.end();
             return Err(error);
         }
-        Ok(Sent { batch, challenge })
+        let oracle = oracle(&self.session, batch.number, challenge.as_ref());
+        let Batch { n, mut rows, .. } = batch;
+        match places {
+            Places::Words(words, keys) => {
+                self.shift(&mut rows, words, n);
+                self.extension.output(&self.session, &rows).keys(&oracle, keys);
+            }
+            Places::All(choices, keys) => {
+                if n > 0 {
+                    self.set_differences(choices);
+                }
+                let output = self.extension.output(&self.session, &rows);
+                output.all(&oracle, &self.differences, n, keys);
+            }
+            Places::Rows(places) => self.extension.output(&self.session, &rows).rows(places),
+        }
+        self.rows.put(rows);
+        Ok(())
+    }
+
+    /// Checks that there is a place for all output of n OTs.
+    fn check_places(&self, n: usize, places: &Places<'_>) -> Result<(), Usage> {
+        let parameters = self.extension.parameters();
+        match *places {
+            Places::Words(words, ref keys) => {
+                self.extension.check_words(n, words)?;
+                expect_count("places for keys", n, keys.len())
+            }
+            Places::All(choices, ref keys) => {
+                let word_bits = parameters.word_bits;
+                if choices == 0 || word_bits < 64 && (choices as u64) > 1 << word_bits {
+                    return Err(Usage::Choices { choices });
+                }
+                expect_count("places for keys", n.saturating_mul(choices), keys.len())
+            }
+            Places::Rows(ref rows) => {
+                expect_count("bytes for rows", n * parameters.row_len(), rows.len())
+            }
+        }
     }
 
     /// Step 6; whatever goes wrong ends the session.
@@ -407,20 +322,33 @@ impl Sender {
         }
     }
 
-    /// Checks the proof of a batch, and writes its keys.
+    /// Adds C(v)·Δ to sums of rows, one word v for each, both one after another. What was the sum of
+    /// rows q is then the sum of the receiver's rows t, if the sum of its words is v.
+    ///
+    /// The sums are not hashed, as [rows](super::Places::Rows) are not: one sum shifted by two known
+    /// words, or shifted by one and beside the receiver's, gives bits of Δ to a party that has both.
+    /// Whatever leaves must first be hashed under session, what the sum is of, and the whole sum.
     ///
     /// # Errors
-    /// Errors of [`Sender::verify`], [`Sender::keys`] and [`Sender::all`].
-    pub fn finish(
-        &mut self,
-        batch: Unverified,
-        proof: &[u8],
-        places: Places<'_>,
-    ) -> Result<(), Error> {
-        let sent = self.verify(batch, proof)?;
-        match places {
-            Places::Words(words, keys) => self.keys(sent, words, keys)?,
-            Places::All(choices, keys) => self.all(sent, choices, keys)?,
+    /// [`Usage::NotLinear`]; [`Usage::CountMismatch`] if there are not as many sums as words;
+    /// [`Usage::SessionEnded`] after a failed check.
+    pub fn shift_sums(&self, words: &[u8], sums: &mut [u8]) -> Result<(), Usage> {
+        let parameters = self.extension.parameters();
+        let (word_len, row_len) = (parameters.word_len(), parameters.row_len());
+        if self.ended {
+            return Err(Usage::SessionEnded);
+        }
+        let code = self.code.linear().ok_or(Usage::NotLinear)?;
+        let n = words.len() / word_len;
+        expect_count("bytes of words", n * word_len, words.len())?;
+        expect_count("bytes of sums", n * row_len, sums.len())?;
+        let mut codewords = SecretBytes::zeroed(n.min(SUMS) * row_len);
+        let parts = words.chunks(SUMS * word_len).zip(sums.chunks_mut(SUMS * row_len));
+        for (words, sums) in parts {
+            let codewords = &mut codewords[..sums.len()];
+            code.encode(self.session.backend(), words, codewords);
+            mask_rows(codewords, self.delta.as_bytes());
+            sums.iter_mut().zip(&*codewords).for_each(|(sum, codeword)| *sum ^= codeword);
         }
         Ok(())
     }
@@ -437,7 +365,7 @@ impl Sender {
 }
 
 /// Every row ∧ Δ.
-pub(super) fn mask_rows(rows: &mut [u8], delta: &[u8]) {
+fn mask_rows(rows: &mut [u8], delta: &[u8]) {
     for row in rows.chunks_exact_mut(delta.len()) {
         row.iter_mut().zip(delta).for_each(|(byte, delta)| *byte &= delta);
     }
@@ -446,8 +374,6 @@ pub(super) fn mask_rows(rows: &mut [u8], delta: &[u8]) {
 foxtrot_kernel::redacted! {
     Sender, sender => "{}, {} batches", sender.extension.name, sender.batch;
     Unverified, unverified => "batch {}, <redacted>", unverified.batch.number;
-    Sent, sent => "batch {}, <redacted>", sent.batch.number;
-    Opened<'_>, opened => "{}, <redacted>", opened.sender.extension.name;
 }
 
 impl fmt::Debug for Places<'_> {
@@ -455,6 +381,7 @@ impl fmt::Debug for Places<'_> {
         match self {
             Self::Words(_, keys) => write!(f, "Words(<{} redacted>)", keys.len()),
             Self::All(choices, keys) => write!(f, "All({choices}, <{} redacted>)", keys.len()),
+            Self::Rows(rows) => write!(f, "Rows(<{} redacted>)", rows.len()),
         }
     }
 }

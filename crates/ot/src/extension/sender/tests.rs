@@ -5,6 +5,7 @@ use crate::{
     Sid,
     extension::{MAX_BATCHES, MAX_UNCHECKED, PROOF_LEN, Receiver, softspoken},
     ideal,
+    tasks::only,
 };
 
 fn sender() -> Sender {
@@ -23,8 +24,9 @@ fn a_failed_check_erases_the_senders_state() {
         assert!(any(sender.delta.as_bytes()) && any(sender.seed.as_bytes()));
         assert!(!sender.leaves.is_empty());
         let corrections = vec![0; sender.extension.corrections_len(Shape::given(2))];
-        let (unverified, _) = sender.absorb(Shape::given(2), &corrections).unwrap();
-        assert!(sender.verify(unverified, &vec![0; proof_len]).is_err());
+        let (unverified, _) = only(sender.absorb(&[(Shape::given(2), &corrections)]).unwrap());
+        let (proof, mut keys) = (vec![0; proof_len], [[[0; 16]; 2]; 2]);
+        assert!(sender.finish(vec![(unverified, &proof, Places::Random(&mut keys))]).is_err());
         assert!(!any(sender.delta.as_bytes()) && !any(sender.seed.as_bytes()));
         assert!(sender.leaves.is_empty());
     }
@@ -35,9 +37,9 @@ fn there_are_no_more_batches_than_the_bound_counts() {
     let mut sender = sender();
     let corrections = vec![0; sender.extension.corrections_len(Shape::given(1))];
     sender.batch = MAX_BATCHES - 1;
-    assert!(sender.absorb(Shape::given(1), &corrections).is_ok());
+    assert!(sender.absorb(&[(Shape::given(1), &corrections)]).is_ok());
     let refused = Usage::TooManyBatches { max: MAX_BATCHES };
-    let absorbed = sender.absorb(Shape::given(1), &corrections).map(drop);
+    let absorbed = sender.absorb(&[(Shape::given(1), &corrections)]).map(drop);
     assert_eq!(absorbed, Err(refused.into()));
 }
 
@@ -51,8 +53,8 @@ fn semi_honest_extensions_allow_more_batches() {
         Sender::new(session(), six, chosen, &setup, Seed::from_bytes([2; 32])).unwrap();
     let corrections = vec![0; six.corrections_len(Shape::random(1))];
     sender.batch = MAX_UNCHECKED - 1;
-    assert!(sender.absorb(Shape::random(1), &corrections).is_ok());
+    assert!(sender.absorb(&[(Shape::random(1), &corrections)]).is_ok());
     let refused = Usage::TooManyBatches { max: MAX_UNCHECKED };
-    let absorbed = sender.absorb(Shape::random(1), &corrections).map(drop);
+    let absorbed = sender.absorb(&[(Shape::random(1), &corrections)]).map(drop);
     assert_eq!(absorbed, Err(refused.into()));
 }

@@ -26,15 +26,24 @@ fn start() -> (Sender, Vec<u8>) {
     OVER_CURVE.start(session(), N, seed(1)).unwrap()
 }
 
+/// The proof of the receiver's rows for that challenge.
+fn prove(protocol: &TwoRound, invitation: &[u8], chi: &Coefficients, response: &mut Vec<u8>) {
+    let backend = session().backend();
+    let x = choices_of_columns(&session(), &seed(2), &choices());
+    let base = protocol.base.sender(protocol.base_session(&session()), ROWS, seed(2)).unwrap();
+    let (base, _) = played(base, invitation).unwrap();
+    let matrix = matrix_of_receiver(&session(), &base, &x, &mut vec![0; ROWS * x.len()]);
+    Proof::new(chi.hash(backend, &x), chi.hash_rows(backend, &matrix)).encode(response);
+}
+
 /// A `Response` whose receiver changes its corrections and then proves them, with the challenge of
 /// before the change or of after it.
 fn cheat(
     invitation: &[u8],
     change: impl FnOnce(&Coefficients, &mut [u8]),
     challenge_first: bool,
-) -> (Received, Vec<u8>, Coefficients) {
-    let (received, mut response) =
-        OVER_CURVE.respond(session(), invitation, choices(), seed(2)).unwrap();
+) -> (Vec<u8>, Coefficients) {
+    let (_, mut response) = OVER_CURVE.respond(session(), invitation, choices(), seed(2)).unwrap();
     response.truncate(response.len() - Proof::ENCODED_LEN);
     let (answer, corrections) = response.split_at_mut(OVER_CURVE.answer_len());
     let first = OVER_CURVE.coefficients(&session(), N, invitation, answer, corrections);
@@ -43,11 +52,8 @@ fn cheat(
         true => first,
         false => OVER_CURVE.coefficients(&session(), N, invitation, answer, corrections),
     };
-    let backend = session().backend();
-    let x = choices_of_columns(&session(), &seed(2), &choices());
-    let proof = Proof::new(chi.hash(backend, &x), chi.hash_rows(backend, &received.matrix));
-    proof.encode(&mut response);
-    (received, response, chi)
+    prove(OVER_CURVE, invitation, &chi, &mut response);
+    (response, chi)
 }
 
 /// Runs [`Sender::finish`] with coefficients that the receiver knew before.
@@ -63,8 +69,8 @@ fn passes_under(sender: Sender, response: &[u8], chi: &Coefficients) -> bool {
 fn delta() -> Bits {
     let (sender, invitation) = start();
     let (_, response) = OVER_CURVE.respond(session(), &invitation, choices(), seed(2)).unwrap();
-    let (delta, _) = sender.finish(&response).unwrap().correlated();
-    Bits::from_bytes(delta.as_slice(), ROWS)
+    let (base, _) = played(sender.base, &response[..OVER_CURVE.answer_len()]).unwrap();
+    Bits::from_bytes(base.choices().as_bytes(), ROWS)
 }
 
 /// Adds to one row what both hashes map to 0.
@@ -84,13 +90,13 @@ fn knowing_the_challenge_in_advance_allows_cheating_and_the_protocol_prevents_it
     let delta = delta();
     let row = (0..ROWS).find(|&r| delta.get(r).into()).unwrap();
     let (sender, invitation) = start();
-    let (_, response, chi) = cheat(&invitation, into_the_kernel(row), true);
+    let (response, chi) = cheat(&invitation, into_the_kernel(row), true);
     // Another choice in one row than in the others, and no guess of Δ.
     assert!(passes_under(sender, &response, &chi));
 
     for challenge_first in [true, false] {
         let (sender, invitation) = start();
-        let (_, response, _) = cheat(&invitation, into_the_kernel(row), challenge_first);
+        let (response, _) = cheat(&invitation, into_the_kernel(row), challenge_first);
         let caught = sender.finish(&response).map(drop);
         assert_eq!(caught, Err(Misbehaved::ConsistencyCheck.into()));
     }
@@ -102,15 +108,11 @@ fn proved_with(
     challenge: impl FnOnce([&[u8]; 3]) -> Coefficients,
 ) -> Result<(), Error> {
     let (sender, invitation) = protocol.start(session(), N, seed(1)).unwrap();
-    let (received, mut response) =
-        protocol.respond(session(), &invitation, choices(), seed(2)).unwrap();
+    let (_, mut response) = protocol.respond(session(), &invitation, choices(), seed(2)).unwrap();
     response.truncate(response.len() - Proof::ENCODED_LEN);
     let (answer, corrections) = response.split_at(protocol.answer_len());
     let chi = challenge([&invitation, answer, corrections]);
-    let backend = session().backend();
-    let x = choices_of_columns(&session(), &seed(2), &choices());
-    let proof = Proof::new(chi.hash(backend, &x), chi.hash_rows(backend, &received.matrix));
-    proof.encode(&mut response);
+    prove(protocol, &invitation, &chi, &mut response);
     sender.finish(&response).map(drop)
 }
 
@@ -172,7 +174,7 @@ fn a_row_for_other_choices_is_a_guess_of_its_bit_of_delta() {
         let flip = |_: &Coefficients, corrections: &mut [u8]| {
             corrections[row * columns(N) / 8] ^= 1;
         };
-        let (_, response, _) = cheat(&invitation, flip, false);
+        let (response, _) = cheat(&invitation, flip, false);
         let caught = sender.finish(&response).map(drop);
         let expected = match delta.get(row).into() {
             true => Err(Misbehaved::ConsistencyCheck.into()),
@@ -188,7 +190,7 @@ fn one_choice_that_differs_in_half_of_the_rows_is_caught() {
     let flip = |_: &Coefficients, corrections: &mut [u8]| {
         corrections.chunks_mut(columns(N) / 8).step_by(2).for_each(|row| row[3] ^= 0x10);
     };
-    let (_, response, _) = cheat(&invitation, flip, false);
+    let (response, _) = cheat(&invitation, flip, false);
     assert_eq!(sender.finish(&response).map(drop), Err(Misbehaved::ConsistencyCheck.into()));
 }
 

@@ -26,16 +26,16 @@ fn a_failed_check_erases_the_senders_state() {
         let mut corrections = Vec::new();
         let unanswered = receiver.extend(2, &[5; 22], &mut corrections).unwrap();
         let (unverified, challenge) = sender.absorb(2, &corrections).unwrap();
-        let (_received, proof) =
-            receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
-        let sent = sender.verify(unverified, &proof).unwrap();
-        sender.all(sent, 3, &mut [[0; 16]; 6]).unwrap();
+        let challenge = challenge.as_slice().as_flattened();
+        let proof = receiver.finish(unanswered, challenge, &mut [[0; 16]; 2]).unwrap();
+        sender.finish(unverified, &proof, Places::All(3, &mut [[0; 16]; 6])).unwrap();
         let any = |bytes: &[u8]| bytes.iter().any(|&byte| byte != 0);
         assert!(any(sender.delta.as_bytes()) && any(sender.seed.as_bytes()));
         assert!(any(&sender.differences) && sender.leaves.len() == 512);
 
         let (unverified, _) = sender.absorb(2, &corrections).unwrap();
-        assert!(sender.verify(unverified, &vec![0; proof_len]).is_err());
+        let places = Places::All(3, &mut [[0; 16]; 6]);
+        assert!(sender.finish(unverified, &vec![0; proof_len], places).is_err());
         assert!(!any(sender.delta.as_bytes()) && !any(sender.seed.as_bytes()));
         assert!(sender.differences.is_empty() && sender.leaves.is_empty());
     }
