@@ -32,12 +32,7 @@ use foxtrot_ot::{Context, Direction, Session, Sid, Usage, engine::Io};
 
 use crate::{
     okvs::Digest,
-    paxos::{
-        Error, Joint,
-        coin::{receivers_coin, senders_coin},
-        hashes::buckets_of,
-        load,
-    },
+    paxos::{Error, Joint, hashes::buckets_of, load, receivers_coin, senders_coin},
 };
 
 /// The most shards.

@@ -51,7 +51,7 @@ use crate::{
     tags::Answers,
 };
 pub use crate::{
-    paxos::{Challenged, Committed, Digest, Error, Joint, MAX_ITEMS, Next, RowSeed, commit},
+    paxos::{Digest, Error, Joint, MAX_ITEMS, Next, RowSeed},
     tags::{FRAME, Received, Sent},
 };
 

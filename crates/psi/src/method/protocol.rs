@@ -52,11 +52,7 @@ use zeroize::Zeroizing;
 use super::{Of, Parameters};
 use crate::{
     join::{self, Join, Joined, Store, Terms},
-    paxos::{
-        self,
-        coin::{receivers_coin, senders_coin},
-        protocol as of_paxos,
-    },
+    paxos::{self, protocol as of_paxos, receivers_coin, senders_coin},
     plan::{self, counter},
     tags::Sent,
     vole_psi::{self, protocol as of_vole},
@@ -174,9 +170,10 @@ impl Sender {
         let items = mem::take(&mut *items);
         let sent = match below {
             Below::Paxos(it, base) => {
-                let sender = paxos::Sender::new(session, it, base, items, joint, of_run)?;
+                let ots = it.ots_sender(&session, base, &of_run)?;
+                let sender = paxos::Sender::new(session, it, items, joint, of_run)?;
                 let sender = if keyed { sender.keep_keys() } else { sender };
-                of_paxos::send(io, &it, sender, count).await?
+                of_paxos::send(io, &it, ots, sender, count).await?
             }
             Below::Vole(it, vole) => {
                 let sender = vole_psi::Sender::new(session, it, items, joint, of_run)?;
@@ -268,9 +265,10 @@ impl Receiver {
         let items = mem::take(&mut *items);
         let mut received = match below {
             Below::Paxos(it, base) => {
-                let receiver = paxos::Receiver::new(session, it, base, items, joint, of_run)?;
+                let ots = it.ots_receiver(&session, base, &of_run)?;
+                let receiver = paxos::Receiver::new(session, it, items, joint, of_run)?;
                 let receiver = if keyed { receiver.keep_keys() } else { receiver };
-                of_paxos::receive(io, &it, receiver, count).await?
+                of_paxos::receive(io, &it, ots, receiver, count).await?
             }
             Below::Vole(it, vole) => {
                 let receiver = vole_psi::Receiver::new(session, it, items, joint, of_run)?;

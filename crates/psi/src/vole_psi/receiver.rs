@@ -4,28 +4,17 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 use foxtrot_kernel::{memcheck, memory::strings};
-use foxtrot_ot::{Seed, Session, erase::Secret, expect_count, tasks::erase_with};
+use foxtrot_ot::{erase::Secret, expect_count, tasks::erase_with};
 
-use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, tags};
-use crate::{okvs::Plan, party::Party, tags::Received};
+use super::{Error, Mask, Next, Parameters, RowSeed, tags};
+use crate::{
+    okvs::Plan,
+    party::{self, Party},
+    tags::Received,
+};
 
 /// The receiver, before a bucket.
-///
-/// ```compile_fail,E0382
-/// # use foxtrot_psi::vole_psi::Receiver;
-/// # fn twice(receiver: Receiver) {
-/// let _ = receiver.encode();
-/// let _ = receiver.encode(); // a second row seed would tell about the items
-/// # }
-/// ```
-///
-/// ```
-/// # use foxtrot_psi::vole_psi::Receiver;
-/// # fn once(receiver: Receiver) {
-/// let _ = receiver.encode();
-/// # }
-/// ```
-pub struct Receiver(Party<Parameters>);
+pub type Receiver = party::Receiver<Parameters>;
 
 /// The receiver in a bucket, whose items are hashed.
 pub struct Planned {
@@ -64,29 +53,6 @@ pub struct Masked {
 }
 
 impl Receiver {
-    /// Begins. The seed was secret while the items could change, and the joint coin is there if there are several
-    /// buckets.
-    ///
-    /// # Errors
-    /// [`Usage::CountMismatch`](foxtrot_ot::Usage) if there are not as many items or coins as the parameters say;
-    /// [`Error::Unlucky`] if a bucket is too full.
-    pub fn new(
-        session: Session,
-        parameters: Parameters,
-        items: Vec<Digest>,
-        joint: Option<Joint>,
-        seed: Seed,
-    ) -> Result<Self, Error> {
-        Party::new(session, parameters, true, items, joint, seed).map(Self)
-    }
-
-    /// Keeps the keys of items, for a [join](crate::join).
-    #[must_use]
-    pub fn keep_keys(mut self) -> Self {
-        self.0.tags.keep_keys();
-        self
-    }
-
     /// Step 3: draws the row seed of the next bucket, and hashes its items, with all threads of the session.
     ///
     /// # Errors
@@ -106,6 +72,21 @@ impl Receiver {
     }
 
     /// Step 3 as a whole.
+    ///
+    /// ```compile_fail,E0382
+    /// # use foxtrot_psi::vole_psi::Receiver;
+    /// # fn twice(receiver: Receiver) {
+    /// let _ = receiver.encode();
+    /// let _ = receiver.encode(); // a second row seed would tell about the items
+    /// # }
+    /// ```
+    ///
+    /// ```
+    /// # use foxtrot_psi::vole_psi::Receiver;
+    /// # fn once(receiver: Receiver) {
+    /// let _ = receiver.encode();
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The errors of [`plan`](Self::plan) and of [`Planned::encode`].
@@ -164,15 +145,11 @@ impl Masked {
         drop(items);
         erase_with(hash.session.executor(), v);
         party.add(tags, &plan);
-        Ok(match party.end_bucket() {
-            true => Next::Bucket(Receiver(party)),
-            false => Next::Done(party.received()),
-        })
+        Ok(party.received())
     }
 }
 
 foxtrot_kernel::redacted! {
-    Receiver, receiver => "{:?}, {} buckets", receiver.0.parameters, receiver.0.bucket;
     Planned, planned => "{} slots", planned.party.parameters.slots();
     Encoded, encoded => "{} slots", encoded.party.parameters.slots();
     Masked, masked => "{} slots", masked.party.parameters.slots();
