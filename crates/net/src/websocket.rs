@@ -19,6 +19,7 @@ use std::{
     io::{self, Read},
     net::{SocketAddr, TcpStream},
     sync::Arc,
+    time::Instant,
 };
 
 use tungstenite::handshake::{
@@ -27,8 +28,7 @@ use tungstenite::handshake::{
 };
 
 use crate::{
-    Channel, ChannelError, Error,
-    deadline::Deadline,
+    Channel, ChannelError, Error, deadline,
     hello::{self, token_binding},
     tcp::{ReadTimeout, Socket},
 };
@@ -103,7 +103,7 @@ impl Site {
     /// [`ChannelError::Refused`] for what is no such request, or comes from another origin; [`ChannelError`].
     pub fn answer(&self, socket: Socket) -> Result<Option<Visitor>, Error> {
         let (stream, timeout) = (Arc::new(socket.stream), socket.timeout);
-        let Some((request, rest)) = read_head(&stream, Deadline::after(socket.handshake))? else {
+        let Some((request, rest)) = read_head(&stream, deadline::after(socket.handshake))? else {
             return Ok(None);
         };
         let path = request.uri().path();
@@ -156,7 +156,7 @@ impl Site {
 }
 
 /// Reads the head of a request, and what came behind it; nothing from a browser that says nothing.
-fn read_head(stream: &TcpStream, deadline: Deadline) -> Result<Option<(Request, Vec<u8>)>, Error> {
+fn read_head(stream: &TcpStream, deadline: Instant) -> Result<Option<(Request, Vec<u8>)>, Error> {
     let (mut timeout, mut bytes, mut piece) = (ReadTimeout::default(), Vec::new(), [0; 2048]);
     loop {
         match timeout.read_by(stream, deadline, &mut piece) {

@@ -1,7 +1,10 @@
 //! The receiving side of a channel.
 
 use core::time::Duration;
-use std::io::{self, ErrorKind, Read};
+use std::{
+    io::{self, ErrorKind, Read},
+    time::Instant,
+};
 
 use foxtrot_ot::engine::Spares;
 
@@ -11,7 +14,7 @@ use super::{
     inbox::{Next, Want},
     lock,
 };
-use crate::{ChannelError, Error, TlsError, deadline::Deadline};
+use crate::{ChannelError, Error, TlsError, deadline};
 
 impl Shared {
     pub(super) fn recv(&self, lane: Lane, want: Want) -> Result<Vec<u8>, Error> {
@@ -26,7 +29,7 @@ impl Shared {
         wanted: &[(Lane, Want)],
         patience: Option<Duration>,
     ) -> Result<Option<(Lane, Vec<u8>)>, Error> {
-        let (deadline, patience) = (self.deadline(), patience.map(Deadline::after));
+        let (deadline, patience) = (self.deadline(), patience.map(deadline::after));
         let mut state = self.lock();
         loop {
             state.check()?;
@@ -48,17 +51,18 @@ impl Shared {
                     return Ok(Some((lane, frame)));
                 }
                 (Next::Wait, _) | (_, None) => {
-                    if patience.is_some_and(|until| until.remaining().is_none()) {
+                    if patience.is_some_and(|until| deadline::remaining(until).is_none()) {
                         return Ok(None);
                     }
-                    let (guard, done) = patience.unwrap_or(deadline).wait(&self.inbound, state);
+                    let until = patience.unwrap_or(deadline);
+                    let (guard, done) = deadline::wait(until, &self.inbound, state);
                     state = guard;
                     // That patience is over is seen above.
                     if patience.is_some() { Ok(()) } else { done.map_err(|e| self.read_error(&e)) }
                 }
                 (Next::Header, Some(mut reader)) => {
                     drop(state);
-                    let comes = patience.map_or(Ok(true), |until| reader.is_ready(until.instant()));
+                    let comes = patience.map_or(Ok(true), |until| reader.is_ready(until));
                     let header = match comes {
                         Ok(true) => Some(read_header(&mut reader, deadline)),
                         Ok(false) => None,
@@ -77,7 +81,7 @@ impl Shared {
                 }
                 (Next::Payload(header), Some(mut reader)) => {
                     drop(state);
-                    reader.half().set_deadline(deadline.instant());
+                    reader.deadline = deadline;
                     let awaited = wanted.iter().any(|(lane, want)| {
                         *lane == header.lane && matches!(want, Want::Exactly(_))
                     });
@@ -108,12 +112,12 @@ impl Shared {
     }
 
     /// Reads until the peer ends, or the deadline. Nobody reads after that.
-    pub(super) fn drop_what_comes(&self, deadline: Deadline) {
+    pub(super) fn drop_what_comes(&self, deadline: Instant) {
         let reader = self.lock().reader.take();
         let Some(mut reader) = reader else { return };
-        reader.half().set_deadline(deadline.instant());
+        reader.deadline = deadline;
         let mut bytes = [0; 4096];
-        while reader.half().read(&mut bytes).is_ok_and(|read| read > 0) {}
+        while reader.read(&mut bytes).is_ok_and(|read| read > 0) {}
     }
 
     /// A payload of a length that a receiver has named: it goes into a buffer at once.
@@ -138,9 +142,9 @@ impl Shared {
     }
 }
 
-fn read_header(reader: &mut Reader, deadline: Deadline) -> io::Result<[u8; HEADER_BYTES]> {
+fn read_header(reader: &mut Reader, deadline: Instant) -> io::Result<[u8; HEADER_BYTES]> {
     let mut bytes = [0; HEADER_BYTES];
-    reader.half().set_deadline(deadline.instant());
+    reader.deadline = deadline;
     reader.read_exact(&mut bytes)?;
     Ok(bytes)
 }

@@ -6,12 +6,13 @@ use std::{
     net::Shutdown,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{MutexGuard, PoisonError},
+    time::Instant,
 };
 
 use super::{
     Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, State, buffer::Writer, cost, fits, lock,
 };
-use crate::{ChannelError, Error, TlsError, deadline::Deadline};
+use crate::{ChannelError, Error, TlsError, deadline};
 
 /// Frames that are to be written.
 #[derive(Default)]
@@ -74,7 +75,7 @@ impl Shared {
     /// Waits until the writer has taken enough of what is queued.
     pub(super) fn await_outbox(
         &self,
-        deadline: Deadline,
+        deadline: Instant,
         is_enough: impl Fn(&Outbox) -> bool,
     ) -> Result<MutexGuard<'_, State>, Error> {
         let mut state = self.lock();
@@ -83,7 +84,7 @@ impl Shared {
             if is_enough(&state.outbox) {
                 return Ok(state);
             }
-            let (guard, woken) = deadline.wait(&self.outbound, state);
+            let (guard, woken) = deadline::wait(deadline, &self.outbound, state);
             state = guard;
             if woken.is_err() {
                 return Err(self.fail(&mut state, ChannelError::NothingTaken(self.timeout)));
@@ -92,12 +93,12 @@ impl Shared {
     }
 
     /// Lets the writer finish; says whether it has.
-    pub(super) fn drain(&self, deadline: Deadline) -> bool {
+    pub(super) fn drain(&self, deadline: Instant) -> bool {
         let mut state = self.lock();
         state.outbox.close();
         self.outbound.notify_all();
         while !state.outbox.done {
-            let (guard, woken) = deadline.wait(&self.outbound, state);
+            let (guard, woken) = deadline::wait(deadline, &self.outbound, state);
             state = guard;
             if woken.is_err() {
                 return false;
