@@ -8,7 +8,6 @@ use core::{
 
 use foxtrot_kernel::memory::prefetch;
 use foxtrot_ot::{Seed, Session, Usage, erase::Secret};
-use zeroize::Zeroizing;
 
 use crate::{
     okvs::{Coins, Digest, Plan, RowSeed},
@@ -124,10 +123,7 @@ impl<P: Deref<Target = Sets>> Party<P> {
 
     /// The coins of the bucket's store.
     pub(crate) fn coins(&self) -> Coins {
-        let mut coins = Zeroizing::new([0; 32]);
-        let oracle = self.session.oracle("foxtrot v1 paxos coins");
-        self.seed.fill(&oracle, self.bucket as u64, coins.as_mut_slice());
-        Coins::from_bytes(*coins)
+        Coins::of(&self.seed, &self.session, "foxtrot v1 paxos coins", self.bucket as u64)
     }
 
     /// The hash of the bucket's tags.

@@ -100,7 +100,10 @@ impl Sender {
             let session = plan.begin(cx.session(), parameters.info())?;
             let below = match parameters.of {
                 Of::Paxos(it) => {
-                    let keys = of_paxos::receive_base(io, cx, &session, plan.with(it)).await?;
+                    io.limit(of_paxos::limits(&it));
+                    let choice = cx.choice(plan.base.info(), it.base_ots());
+                    let of_base = plan.of_base(&session);
+                    let keys = io.run(plan.base.receiver(of_base, choice, cx.seed())?).await?;
                     Below::Paxos(it, keys)
                 }
                 Of::Vole(it) => {
@@ -129,7 +132,7 @@ impl Sender {
         })
     }
 
-    /// Runs as [`run`](Self::run), and then what follows the tags of a [join]. `payload` gets the index of an item and
+    /// Runs as [`run`](Self::run), and then what follows the tags of a [join], if anything does. `payload` gets the index of an item and
     /// writes all bytes of its payload. Returns the indices, ascending, of the items that the receiver also has, if that was
     /// agreed on.
     ///
@@ -146,7 +149,11 @@ impl Sender {
         Box::pin(async move {
             let (parameters, join) = (self.0.parameters, Join::new(&self.0.session, terms));
             let mut count = counter(parameters.steps_of_join(terms), progress);
-            let keys = self.send_tags(io, items, true, &mut count).await?.keys()?;
+            let sent = self.send_tags(io, items, terms != Terms::NONE, &mut count).await?;
+            if terms == Terms::NONE {
+                return Ok(Vec::new());
+            }
+            let keys = sent.keys()?;
             let sizes = [parameters.receiver_items(), parameters.tags()];
             join::protocol::send(io, &join, &keys, sizes, payload, count).await
         })
@@ -197,7 +204,9 @@ impl Receiver {
             let session = plan.begin(cx.session(), parameters.info())?;
             let below = match parameters.of {
                 Of::Paxos(it) => {
-                    let keys = of_paxos::send_base(io, cx, &session, plan.with(it)).await?;
+                    io.limit(of_paxos::limits(&it));
+                    let (of_base, n) = (plan.of_base(&session), it.base_ots());
+                    let keys = io.run(plan.base.sender(of_base, n, cx.seed())?).await?;
                     Below::Paxos(it, keys)
                 }
                 Of::Vole(it) => {
@@ -226,7 +235,7 @@ impl Receiver {
         })
     }
 
-    /// Runs as [`run`](Self::run), and then what follows the tags of a [join]. The payloads come into the store, which is
+    /// Runs as [`run`](Self::run), and then what follows the tags of a [join], if anything does. The payloads come into the store, which is
     /// empty; [`Joined::open`] is the rest.
     ///
     /// # Errors
@@ -242,7 +251,8 @@ impl Receiver {
         Box::pin(async move {
             let (parameters, join) = (self.0.parameters, Join::new(&self.0.session, terms));
             let mut count = counter(parameters.steps_of_join(terms), progress);
-            let received = self.receive_tags(io, items, true, &mut count).await?;
+            let keyed = terms != Terms::NONE;
+            let received = self.receive_tags(io, items, keyed, &mut count).await?;
             join::protocol::receive(io, join, parameters.tags(), received, store, count).await
         })
     }

@@ -57,7 +57,8 @@ impl Parameters {
     ) -> Result<Self, Usage> {
         // A peer that is not said to be semi-honest is malicious.
         let checked = adversary != Adversary::SemiHonest;
-        Ok(Self(Sets::new(checked, [receiver_items, sender_items], buckets)?))
+        let word_bits = checked.then(|| Linear::Bch802.parameters().word_bits);
+        Ok(Self(Sets::new(word_bits, [receiver_items, sender_items], buckets)?))
     }
 
     /// Parameters with another number of buckets, which no peer would have: for fuzzing.
@@ -150,15 +151,6 @@ impl Parameters {
     /// The OTs of each batch of a bucket.
     pub fn batches(&self) -> impl Iterator<Item = usize> + use<> {
         self.extension().batches(self.slots())
-    }
-
-    /// The largest set that a cheating receiver can have instead of its own, but with probability
-    /// 2⁻⁴⁰, if it asks the hash of items 2⁸⁰ times: n′ of `docs/protocols/paxos.md`. Most of what is above the
-    /// declared number takes no query and always fits: two items less than there are slots. `None` if there
-    /// is no bound: against semi-honest peers none is needed. Without tags it is 0.
-    #[must_use]
-    pub fn largest_set(&self) -> Option<u64> {
-        self.largest_fitted(u32::try_from(self.lengths().word_bits).ok()?)
     }
 
     /// Payload bytes of the receiver, without base OTs.

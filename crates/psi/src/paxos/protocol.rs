@@ -1,11 +1,9 @@
-//! The protocol under the tags: base OTs, then bucket after bucket with several batches on their way at a time
+//! The protocol between base OTs and tags: bucket after bucket with several batches on their way at a time
 //! (`docs/wire/paxos.md`, section 13).
 
 use alloc::{collections::VecDeque, vec, vec::Vec};
 
 use foxtrot_ot::{
-    Context, Session,
-    base::{ReceiverKeys, SenderKeys},
     engine::{
         Io, Limits,
         batches::{PROOFS, WINDOW, window_limits},
@@ -14,31 +12,7 @@ use foxtrot_ot::{
 };
 
 use super::{Error, Next, Parameters, Received, Receiver, RowSeed, Sender, Sent};
-use crate::{erase::Secret, plan::Plan};
-
-/// Runs the base OTs in which the sender receives.
-pub(crate) async fn receive_base(
-    io: &Io,
-    cx: &mut Context<'_>,
-    session: &Session,
-    plan: Plan<'_, Parameters>,
-) -> Result<ReceiverKeys, Error> {
-    io.limit(limits(&plan.parameters));
-    let choice = cx.choice(plan.base.info(), plan.parameters.base_ots());
-    Ok(io.run(plan.base.receiver(plan.of_base(session), choice, cx.seed())?).await?)
-}
-
-/// Runs the base OTs in which the receiver sends.
-pub(crate) async fn send_base(
-    io: &Io,
-    cx: &mut Context<'_>,
-    session: &Session,
-    plan: Plan<'_, Parameters>,
-) -> Result<SenderKeys, Error> {
-    io.limit(limits(&plan.parameters));
-    let n = plan.parameters.base_ots();
-    Ok(io.run(plan.base.sender(plan.of_base(session), n, cx.seed())?).await?)
-}
+use crate::erase::Secret;
 
 /// Takes the receiver's words of all buckets; with the tags to be sent.
 pub(crate) async fn send(
@@ -185,11 +159,4 @@ fn longest(parameters: &Parameters) -> usize {
     let extension = parameters.extension();
     let corrections = parameters.batches().map(|n| extension.corrections_len(n)).max();
     corrections.unwrap_or(0).max(extension.proof_len())
-}
-
-impl Plan<'_, Parameters> {
-    /// The session of the base OTs of a run.
-    fn of_base(&self, session: &Session) -> Session {
-        session.sub(self.base.info().name, 0, self.direction.reversed())
-    }
 }

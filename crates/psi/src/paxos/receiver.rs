@@ -56,8 +56,7 @@ impl Receiver {
 fn encode_words<const W: usize>(
     party: &Party<Parameters>,
 ) -> Result<(Plan, RowSeed, Secret<u8>), Error> {
-    let (session, items, store) =
-        (party.bucket_session()?, party.items(), party.parameters.store());
+    let (session, items, store) = (party.bucket_session()?, party.items(), party.parameters.store);
     let mut slots = Secret(vec![0; store.slots() * W]);
     let (seed, plan) = store.encode_with(
         &session,

@@ -52,7 +52,7 @@ impl Opened {
         let (of_words, len) =
             (Keyed::words(&hash.session, &row_seed), parameters.lengths().word_len());
         party.add_parts(|items| {
-            let plan = parameters.store().plan(&hash.session, &row_seed, items)?;
+            let plan = parameters.store.plan(&hash.session, &row_seed, items)?;
             let shift = |items: &[_], rows: &mut [u8]| {
                 let mut words = Secret(vec![0; items.len() * len]);
                 of_words.words_of(items, &mut words, len);

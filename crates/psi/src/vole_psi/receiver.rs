@@ -55,13 +55,28 @@ pub struct Masked {
 impl Receiver {
     /// Step 3: draws the row seed of the next bucket, and hashes its items, with all threads of the session.
     ///
+    /// ```compile_fail,E0382
+    /// # use foxtrot_psi::vole_psi::Receiver;
+    /// # fn twice(receiver: Receiver) {
+    /// let _ = receiver.plan();
+    /// let _ = receiver.plan(); // a second row seed would tell about the items
+    /// # }
+    /// ```
+    ///
+    /// ```
+    /// # use foxtrot_psi::vole_psi::Receiver;
+    /// # fn once(receiver: Receiver) {
+    /// let _ = receiver.plan();
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// None after steps in order.
     pub fn plan(self) -> Result<Planned, Error> {
         let Self(party) = self;
         let (session, coins, parameters) =
             (party.bucket_session()?, party.coins(), party.parameters);
-        let (store, items) = (parameters.store(), party.items());
+        let (store, items) = (parameters.store, party.items());
         let mut slots = Secret::<u8>::zeroed(parameters.sums_len());
         let (row_seed, plan, words) = match parameters.word_len() {
             16 => store.begin_words::<16>(&session, coins, &items, &mut slots)?,
@@ -69,29 +84,6 @@ impl Receiver {
         };
         drop(items);
         Ok(Planned { party, row_seed, plan, words, slots })
-    }
-
-    /// Step 3 as a whole.
-    ///
-    /// ```compile_fail,E0382
-    /// # use foxtrot_psi::vole_psi::Receiver;
-    /// # fn twice(receiver: Receiver) {
-    /// let _ = receiver.encode();
-    /// let _ = receiver.encode(); // a second row seed would tell about the items
-    /// # }
-    /// ```
-    ///
-    /// ```
-    /// # use foxtrot_psi::vole_psi::Receiver;
-    /// # fn once(receiver: Receiver) {
-    /// let _ = receiver.encode();
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// The errors of [`plan`](Self::plan) and of [`Planned::encode`].
-    pub fn encode(self) -> Result<Encoded, Error> {
-        self.plan()?.encode()
     }
 }
 
@@ -116,13 +108,9 @@ impl Encoded {
     ///
     /// # Errors
     /// [`Usage::CountMismatch`](foxtrot_ot::Usage) if there are not as many elements as slots.
-    pub fn mask(
-        self,
-        u: impl Into<Mask>,
-        v: Secret<u128>,
-    ) -> Result<(Masked, RowSeed, Vec<u8>), Error> {
+    pub fn mask(self, u: Mask, v: Secret<u128>) -> Result<(Masked, RowSeed, Vec<u8>), Error> {
         let Self { party, row_seed, plan, mut slots } = self;
-        let (u, parameters) = (u.into(), &party.parameters);
+        let parameters = &party.parameters;
         expect_count("elements of V", parameters.slots(), v.len())?;
         u.add_to(party.session.executor(), (parameters.word_len(), &mut slots))?;
         let mut sums = take(&mut slots.0);
@@ -140,7 +128,7 @@ impl Masked {
     pub fn finish(self) -> Result<Next<Receiver, Received>, Error> {
         let Self { mut party, row_seed, plan, mut v } = self;
         let (hash, items) = (party.tag_hash(&row_seed)?, party.items());
-        let decoder = party.parameters.store().decoder(strings(&mut v))?;
+        let decoder = party.parameters.store.decoder(strings(&mut v))?;
         let tags = tags(&hash, (&plan, &decoder), &items, |_, _| ())?;
         drop(items);
         erase_with(hash.session.executor(), v);

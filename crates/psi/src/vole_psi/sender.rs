@@ -77,7 +77,7 @@ impl Opened {
         mut w: Secret<u128>,
     ) -> Result<Party<Parameters>, Error> {
         let Self { mut party, row_seed, sums } = self;
-        let (store, sums) = (party.parameters.store(), sums.as_chunks::<W>().0);
+        let (store, sums) = (party.parameters.store, sums.as_chunks::<W>().0);
         expect_count("sums", store.slots(), sums.len())?;
         expect_count("elements of W", store.slots(), w.len())?;
         let hash = party.tag_hash(&row_seed)?;

@@ -143,7 +143,7 @@ pub(super) fn run_through(
         let mut ideal = Ideal::new(parameters, number);
         change(&mut ideal);
         number += 1;
-        let encoded = receiver.encode()?;
+        let encoded = receiver.plan()?.encode()?;
         let (masked, row_seed, mut sums) = encoded.mask(ideal.mask(), Secret(ideal.v()))?;
         let mut row_seed = row_seed.as_bytes().to_vec();
         (messages.row_seed)(&mut row_seed);

@@ -8,7 +8,7 @@ use foxtrot::{
 };
 use foxtrot_net::{
     gateway::{Event, Gateway, Limits},
-    jobs,
+    jobs::{self, SHARDS},
 };
 use serde_json::json;
 
@@ -93,7 +93,7 @@ pub(super) fn agree(
     (common, entry): (&Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers, ours) = (Output::new(common), Workers::new(1)?, [set.items().len()]);
-    let hello = jobs::shards(terms.hello(role, &ours), shards);
+    let hello = terms.hello(role, &ours).term(SHARDS, shards);
     let link = terms.meet(way, hello, common, entry)?;
     let agreed = Agreed::on(terms, &link, &ours)?;
     entry.agreed(agreed.json());

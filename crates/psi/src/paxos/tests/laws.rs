@@ -74,7 +74,7 @@ fn stores_of_four_slots_serve_large_sets() {
     let (ours, theirs) = (digests(0..1 << 17), digests(131_000..132_000));
     for adversary in BOTH {
         let parameters = parameters(adversary, &ours, &theirs);
-        assert_eq!(parameters.store().sparse(), 4);
+        assert_eq!(parameters.store.sparse(), 4);
         assert_eq!(run(&parameters, &ours, &theirs), naive(&ours, &theirs));
     }
 }

@@ -101,7 +101,7 @@ fn runs_match_the_test_vectors_and_the_schoolbook_in_both_roles() {
                 false => Mask::Large(Secret(u.to_vec())),
             };
             let (masked, row_seed, sums) =
-                receiver.encode().unwrap().mask(mask, Secret(v)).unwrap();
+                receiver.plan().unwrap().encode().unwrap().mask(mask, Secret(v)).unwrap();
             assert_eq!(row_seed.as_bytes(), &row_seeds[bucket]);
             let message = (row_seed.as_bytes(), &*sums);
             senders_tags.extend(protocol.sender_tags(
