@@ -41,7 +41,7 @@ use crate::{
 };
 
 pub(crate) use closing::Step;
-use inbox::{Inbox, Phase, Want};
+use inbox::{Inbox, Phase};
 pub use lane::Lane;
 use lane::PerLane;
 pub use meter::Counters;
@@ -163,35 +163,6 @@ impl Channel {
         Ok(Self { shared, writer: Some(writer) })
     }
 
-    /// Queues a message. Waits only while the lane holds [`QUEUE_BYTES`] that the peer does not
-    /// take.
-    ///
-    /// # Errors
-    /// [`ChannelError`], also when an earlier message could not be sent.
-    pub fn send(&self, lane: Lane, message: Vec<u8>) -> Result<(), Error> {
-        self.shared.send(lane, message)
-    }
-
-    /// The next message on the lane, which has `expected` bytes. A message for another lane that is
-    /// too long to be held back for it has to be received there first.
-    ///
-    /// # Errors
-    /// [`FrameError::Length`](crate::FrameError::Length) if the peer's message has another length,
-    /// before any of it is read; [`ChannelError`].
-    pub fn recv(&self, lane: Lane, expected: usize) -> Result<Vec<u8>, Error> {
-        self.shared.recv(lane, Want::Exactly(expected))
-    }
-
-    /// The first of these messages that comes, with its lane. `None` if after so long there is none of them, and no frame is
-    /// coming.
-    pub(crate) fn recv_first_within(
-        &self,
-        wanted: &[(Lane, Want)],
-        patience: Option<Duration>,
-    ) -> Result<Option<(Lane, Vec<u8>)>, Error> {
-        self.shared.recv_first(wanted, patience)
-    }
-
     /// Returns the number of batches that protocols send ahead: few, until waiting shows that the peer is far.
     pub(crate) fn window(&self) -> usize {
         self.shared.window.load(Ordering::SeqCst)
@@ -200,15 +171,6 @@ impl Channel {
     /// Sets that number.
     pub(crate) fn set_window(&self, batches: usize) {
         self.shared.window.store(batches, Ordering::SeqCst);
-    }
-
-    /// The next message, which has at most `max` bytes and is on that lane: for a time when no
-    /// other lane is in use.
-    ///
-    /// # Errors
-    /// [`FrameError`](crate::FrameError), [`ChannelError`].
-    pub fn recv_at_most(&self, lane: Lane, max: usize) -> Result<Vec<u8>, Error> {
-        self.shared.recv(lane, Want::AtMost(max))
     }
 
     /// Returns the buffers for messages.

@@ -15,7 +15,6 @@ mod tests;
 
 use std::{
     borrow::Cow,
-    fmt,
     io::{self, Read},
     net::{SocketAddr, TcpStream},
     sync::Arc,
@@ -147,11 +146,9 @@ impl Site {
         if self.origins.iter().any(|it| it == origin) {
             return true;
         }
-        let port = local.port();
-        let own = [Some(format!("http://{local}")), Some(format!("http://localhost:{port}"))];
-        let [address, localhost] = own;
-        let localhost = localhost.filter(|_| local.ip().is_loopback());
-        !self.files.is_empty() && [address, localhost].iter().flatten().any(|it| it == origin)
+        let is_address = origin == format!("http://{local}");
+        let is_localhost = origin == format!("http://localhost:{}", local.port());
+        !self.files.is_empty() && (is_address || is_localhost && local.ip().is_loopback())
     }
 }
 
@@ -200,9 +197,6 @@ fn failed(error: &io::Error) -> Error {
     ChannelError::of(error, late, ChannelError::ClosedReceiving, "answer a browser").into()
 }
 
-impl fmt::Debug for Site {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (tokens, files) = (self.tokens.len(), self.files.len());
-        write!(f, "Site({:?}, {tokens} tokens, {files} files)", self.origins)
-    }
+foxtrot_ot::erase::redacted! {
+    Site, site => "{:?}, {} tokens, {} files", site.origins, site.tokens.len(), site.files.len();
 }

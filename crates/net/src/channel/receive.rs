@@ -9,33 +9,54 @@ use std::{
 use foxtrot_ot::engine::Spares;
 
 use super::{
-    HEADER_BYTES, Lane, Shared,
+    Channel, HEADER_BYTES, Lane, Shared,
     buffer::Reader,
     inbox::{Next, Want},
     lock,
 };
 use crate::{ChannelError, Error, TlsError, deadline};
 
-impl Shared {
-    pub(super) fn recv(&self, lane: Lane, want: Want) -> Result<Vec<u8>, Error> {
-        let first = self.recv_first(&[(lane, want)], None)?;
-        let (_, frame) = first.ok_or(ChannelError::NothingReceived(self.timeout))?;
+impl Channel {
+    /// The next message on the lane, which has `expected` bytes. A message for another lane that is
+    /// too long to be held back for it has to be received there first.
+    ///
+    /// # Errors
+    /// [`FrameError::Length`](crate::FrameError::Length) if the peer's message has another length,
+    /// before any of it is read; [`ChannelError`].
+    pub fn recv(&self, lane: Lane, expected: usize) -> Result<Vec<u8>, Error> {
+        self.recv_one(lane, Want::Exactly(expected))
+    }
+
+    /// The next message, which has at most `max` bytes and is on that lane: for a time when no
+    /// other lane is in use.
+    ///
+    /// # Errors
+    /// [`FrameError`](crate::FrameError), [`ChannelError`].
+    pub fn recv_at_most(&self, lane: Lane, max: usize) -> Result<Vec<u8>, Error> {
+        self.recv_one(lane, Want::AtMost(max))
+    }
+
+    fn recv_one(&self, lane: Lane, want: Want) -> Result<Vec<u8>, Error> {
+        let first = self.recv_first_within(&[(lane, want)], None)?;
+        let (_, frame) = first.ok_or(ChannelError::NothingReceived(self.shared.timeout))?;
         Ok(frame)
     }
 
-    /// The first of these messages that comes; `None` if after so long there is none of them, and no frame is coming.
-    pub(super) fn recv_first(
+    /// The first of these messages that comes, with its lane. `None` if after so long there is none of them, and no frame is
+    /// coming.
+    pub(crate) fn recv_first_within(
         &self,
         wanted: &[(Lane, Want)],
         patience: Option<Duration>,
     ) -> Result<Option<(Lane, Vec<u8>)>, Error> {
-        let (deadline, patience) = (self.deadline(), patience.map(deadline::after));
-        let mut state = self.lock();
+        let shared = &*self.shared;
+        let (deadline, patience) = (shared.deadline(), patience.map(deadline::after));
+        let mut state = shared.lock();
         loop {
             state.check()?;
             let next = match state.inbox.next(wanted) {
                 Ok(next) => next,
-                Err(e) => return Err(self.fail(&mut state, e)),
+                Err(e) => return Err(shared.fail(&mut state, e)),
             };
             let reader = match next {
                 Next::Header | Next::Payload(_) => state.reader.take(),
@@ -47,7 +68,7 @@ impl Shared {
                         state.meter.received(frame.len());
                     }
                     // There may be room now for the frame that the others wait behind.
-                    self.inbound.notify_all();
+                    shared.inbound.notify_all();
                     return Ok(Some((lane, frame)));
                 }
                 (Next::Wait, _) | (_, None) => {
@@ -55,10 +76,14 @@ impl Shared {
                         return Ok(None);
                     }
                     let until = patience.unwrap_or(deadline);
-                    let (guard, done) = deadline::wait(until, &self.inbound, state);
+                    let (guard, done) = deadline::wait(until, &shared.inbound, state);
                     state = guard;
                     // That patience is over is seen above.
-                    if patience.is_some() { Ok(()) } else { done.map_err(|e| self.read_error(&e)) }
+                    if patience.is_some() {
+                        Ok(())
+                    } else {
+                        done.map_err(|e| shared.read_error(&e))
+                    }
                 }
                 (Next::Header, Some(mut reader)) => {
                     drop(state);
@@ -68,15 +93,15 @@ impl Shared {
                         Ok(false) => None,
                         Err(e) => Some(Err(e)),
                     };
-                    state = self.lock();
+                    state = shared.lock();
                     state.reader = Some(reader);
                     let Some(header) = header else {
-                        self.inbound.notify_all();
+                        shared.inbound.notify_all();
                         return Ok(None);
                     };
                     match header {
                         Ok(header) => state.inbox.begin(header).map_err(Error::from),
-                        Err(e) => Err(self.read_error(&e)),
+                        Err(e) => Err(shared.read_error(&e)),
                     }
                 }
                 (Next::Payload(header), Some(mut reader)) => {
@@ -86,31 +111,33 @@ impl Shared {
                         *lane == header.lane && matches!(want, Want::Exactly(_))
                     });
                     let (frame, read) = match awaited && header.len <= Spares::LONGEST {
-                        true => self.read_awaited(&mut reader, header.len),
+                        true => shared.read_awaited(&mut reader, header.len),
                         false => {
                             let mut frame = Vec::new();
                             let read = read_payload(&mut reader, header.len, &mut frame);
                             (frame, read)
                         }
                     };
-                    if let (Ok(()), Some(heard)) = (&read, &mut *lock(&self.heard)) {
+                    if let (Ok(()), Some(heard)) = (&read, &mut *lock(&shared.heard)) {
                         heard.frame(header.lane, &frame);
                     }
-                    state = self.lock();
+                    state = shared.lock();
                     state.reader = Some(reader);
                     match read {
                         Ok(()) => state.inbox.put(header, frame),
-                        Err(e) => Err(self.read_error(&e)),
+                        Err(e) => Err(shared.read_error(&e)),
                     }
                 }
             };
             if let Err(e) = done {
-                return Err(self.fail(&mut state, e));
+                return Err(shared.fail(&mut state, e));
             }
-            self.inbound.notify_all();
+            shared.inbound.notify_all();
         }
     }
+}
 
+impl Shared {
     /// Reads until the peer ends, or the deadline. Nobody reads after that.
     pub(super) fn drop_what_comes(&self, deadline: Instant) {
         let reader = self.lock().reader.take();

@@ -23,10 +23,9 @@ impl Tally {
     /// Begins the tallies of what we send, and of what the peer sends.
     pub(crate) fn of_both(sid: Sid, initiator: bool) -> [Self; 2] {
         let session = Session::new(sid);
-        let oracle = |context| session.oracle(context);
         [!initiator, initiator].map(|side| Self {
-            frames: oracle("foxtrot v1 frames"),
-            both: oracle("foxtrot v1 transcript"),
+            frames: session.oracle("foxtrot v1 frames"),
+            both: session.oracle("foxtrot v1 transcript"),
             side: u8::from(side),
             lanes: PerLane::default(),
         })

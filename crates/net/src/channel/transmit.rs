@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, State, buffer::Writer, cost, fits, lock,
+    Channel, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, State, buffer::Writer, cost, fits, lock,
 };
 use crate::{ChannelError, Error, TlsError, deadline};
 
@@ -48,15 +48,21 @@ impl Outbox {
     }
 }
 
-impl Shared {
-    pub(super) fn send(&self, lane: Lane, message: Vec<u8>) -> Result<(), Error> {
-        let (deadline, len) = (self.deadline(), message.len());
+impl Channel {
+    /// Queues a message. Waits only while the lane holds [`QUEUE_BYTES`] that the peer does not
+    /// take.
+    ///
+    /// # Errors
+    /// [`ChannelError`], also when an earlier message could not be sent.
+    pub fn send(&self, lane: Lane, message: Vec<u8>) -> Result<(), Error> {
+        let shared = &*self.shared;
+        let (deadline, len) = (shared.deadline(), message.len());
         if len > MAX_FRAME {
-            let mut state = self.lock();
+            let mut state = shared.lock();
             state.check()?;
-            return Err(self.fail(&mut state, ChannelError::TooLong { len, max: MAX_FRAME }));
+            return Err(shared.fail(&mut state, ChannelError::TooLong { len, max: MAX_FRAME }));
         }
-        let mut state = self.await_outbox(deadline, |outbox| {
+        let mut state = shared.await_outbox(deadline, |outbox| {
             let held = outbox.held[lane];
             // A long message may go alone.
             held == 0 || fits(QUEUE_BYTES, held, len)
@@ -68,10 +74,12 @@ impl Shared {
         state.outbox.frames.push_back((lane, message));
         // Who is woken would wait for the lock.
         drop(state);
-        self.outbound.notify_all();
+        shared.outbound.notify_all();
         Ok(())
     }
+}
 
+impl Shared {
     /// Waits until the writer has taken enough of what is queued.
     pub(super) fn await_outbox(
         &self,
