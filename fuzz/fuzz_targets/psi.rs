@@ -4,9 +4,17 @@
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};
-use foxtrot_ot::{Seed, Session, Sid, base::Adversary, ideal};
+use foxtrot_ot::{
+    Seed, Session, Sid,
+    base::Adversary,
+    engine::Engine,
+    erase::Secret,
+    extension::one_of_n::Places,
+    ideal,
+    pair::{Pair, Party},
+};
 use foxtrot_psi::paxos::{
-    Challenged, Digest, Error, Joint, Next, Parameters, Receiver, Sender, commit,
+    Digest, Error, Joint, Next, Parameters, Receiver, Sender, receivers_coin, senders_coin,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -50,20 +58,25 @@ fn run(
     let seed = |byte| Seed::from_bytes([byte; 32]);
     let [joint, _] = toss(&[const { Vec::new() }; 3])?;
     let joint = || (parameters.buckets() > 1).then_some(joint);
-    let mut receiver = Receiver::new(session(), *parameters, base, ours, joint(), seed(3))?;
-    let mut sender = Sender::new(session(), *parameters, chosen, theirs, joint(), seed(2))?;
+    let mut ots = parameters.ots_receiver(&session(), base, &seed(3))?;
+    let mut of_sender = parameters.ots_sender(&session(), chosen, &seed(2))?;
+    let mut receiver = Receiver::new(session(), *parameters, ours, joint(), seed(3))?;
+    let mut sender = Sender::new(session(), *parameters, theirs, joint(), seed(2))?;
     let (mut received, sent) = loop {
-        let (mut encoded, message) = receiver.encode()?;
-        let mut absorbing = sender.open(&changed(message.as_bytes(), row_seed))?;
-        for n in parameters.batches() {
-            let mut message = Vec::new();
-            let unanswered = encoded.extend(n, &mut message)?;
-            let (unverified, coin) = absorbing.absorb(n, &changed(&message, corrections))?;
-            let coin = coin.map_or(Vec::new(), Vec::from);
-            let message = encoded.answer(unanswered, &changed(&coin, challenge))?;
-            absorbing.verify(unverified, &changed(&message, proof))?;
-        }
-        match (encoded.finish()?, absorbing.finish()?) {
+        let (encoded, message) = receiver.encode()?;
+        let opened = sender.open(&changed(message.as_bytes(), row_seed))?;
+        // So few slots are one batch.
+        let (n, mut message) = (parameters.slots(), Vec::new());
+        let unanswered = ots.extend(n, encoded.words(), &mut message)?;
+        let (unverified, coin) = of_sender.absorb(n, &changed(&message, corrections))?;
+        let coin = coin.map_or(Vec::new(), Vec::from);
+        let [mut receivers, mut senders] =
+            [(); 2].map(|()| Secret::zeroed(parameters.rows_len()));
+        let coin = changed(&coin, challenge);
+        let message = ots.finish_rows(unanswered, &coin, &mut receivers)?;
+        let places = Places::Rows(&mut senders);
+        of_sender.finish(unverified, &changed(&message, proof), places)?;
+        match (encoded.finish(receivers)?, opened.finish(&of_sender, senders)?) {
             (Next::Bucket(next), Next::Bucket(senders)) => (receiver, sender) = (next, senders),
             (Next::Done(received), Next::Done(sent)) => break (received, sent),
             _ => unreachable!("as many buckets"),
@@ -76,13 +89,20 @@ fn run(
 /// The coin, as either party has it.
 fn toss([commitment, half, opening]: &[Changes; 3]) -> Result<[Joint; 2], Error> {
     let session = &Session::new(Sid::from_bytes([1; 32]));
-    let seed = |byte| Seed::from_bytes([byte; 32]);
-    let (receiver, committed) = commit(session, &seed(3));
-    let as_it_came = changed(&committed, commitment);
-    let (sender, coin) = Challenged::new(session, &as_it_came, &seed(2))?;
-    let (receivers, opened) = receiver.open(&changed(&coin, half))?;
-    let opening = changed(&opened, opening);
-    let senders = sender.check(&opening)?;
-    assert!(as_it_came == committed && opening == opened, "another opening");
+    let [ours, theirs] = [3, 2].map(|byte| Seed::from_bytes([byte; 32]));
+    let receiver = Engine::new(|io| async move { receivers_coin(&io, session, &ours).await });
+    let sender = Engine::new(|io| async move { senders_coin(&io, session, &theirs).await });
+    let (mut of_receiver, mut is_changed) = ([commitment, opening].into_iter(), false);
+    let coins = Pair::new(sender, receiver).run_through(|party, message| {
+        let changes = match party {
+            Party::Sender => half,
+            Party::Receiver => of_receiver.next().expect("two messages"),
+        };
+        let as_it_came = changed(&message, changes);
+        is_changed |= party == Party::Receiver && as_it_came != message;
+        as_it_came
+    });
+    let (senders, receivers) = coins.map_err(|(_party, error)| error)?;
+    assert!(!is_changed, "another opening");
     Ok([receivers, senders])
 }

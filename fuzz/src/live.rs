@@ -65,11 +65,7 @@ pub fn session<A: Send, B: Send>(
     let tampered = Arc::new(AtomicBool::new(false));
     let [there, back] = [(); 2].map(|()| Arc::new(Pipe::default()));
     let open = |incoming: &Arc<Pipe>, outgoing: &Arc<Pipe>, changes| {
-        let reader = Reader {
-            pipe: Arc::clone(incoming),
-            deadline: Instant::now() + LONG,
-            tampered: Arc::clone(&tampered),
-        };
+        let reader = Reader { pipe: Arc::clone(incoming), tampered: Arc::clone(&tampered) };
         let tap = Tap {
             pipe: Arc::clone(outgoing),
             frame: Vec::new(),
@@ -130,12 +126,11 @@ impl Pipe {
 
 struct Reader {
     pipe: Arc<Pipe>,
-    deadline: Instant,
     tampered: Arc<AtomicBool>,
 }
 
-impl Read for Reader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl ReadHalf for Reader {
+    fn read_by(&mut self, deadline: Instant, buffer: &mut [u8]) -> io::Result<usize> {
         let mut state = self.pipe.lock();
         let began = Instant::now();
         loop {
@@ -144,7 +139,7 @@ impl Read for Reader {
                 return bytes.read(buffer);
             }
             let changed = self.tampered.load(Ordering::Relaxed);
-            let until = if changed { self.deadline.min(began + STALLED) } else { self.deadline };
+            let until = if changed { deadline.min(began + STALLED) } else { deadline };
             let Some(left) = until.checked_duration_since(Instant::now()) else {
                 return Err(ErrorKind::TimedOut.into());
             };
@@ -152,12 +147,6 @@ impl Read for Reader {
             let waited = self.pipe.changed.wait_timeout(state, left.min(STALLED));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-    }
-}
-
-impl ReadHalf for Reader {
-    fn set_deadline(&mut self, deadline: Instant) {
-        self.deadline = deadline;
     }
 }
 

@@ -25,14 +25,10 @@ struct Script(Cursor<Vec<u8>>);
 #[derive(Clone)]
 struct Heard(Arc<Mutex<Vec<u8>>>);
 
-impl Read for Script {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl ReadHalf for Script {
+    fn read_by(&mut self, _: Instant, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer)
     }
-}
-
-impl ReadHalf for Script {
-    fn set_deadline(&mut self, _: Instant) {}
 }
 
 impl Write for Heard {

@@ -139,7 +139,7 @@ pub(crate) fn pair(link: Link, timeout: Duration) -> Result<[Channel; 2], Error>
     let [there, back] = [(); 2].map(|()| Arc::new(Pipe::over(link)));
     let open = |incoming: &Arc<Pipe>, outgoing: &Arc<Pipe>| {
         let [incoming, outgoing] = [incoming, outgoing].map(Arc::clone);
-        let reader = Reader { pipe: Arc::clone(&incoming), deadline: Instant::now() + timeout };
+        let reader = Reader { pipe: Arc::clone(&incoming) };
         let writer = Writer { pipe: Arc::clone(&outgoing), timeout };
         let hook = move |how| {
             if how != Shutdown::Read {
@@ -171,7 +171,6 @@ struct State {
 
 struct Reader {
     pipe: Arc<Pipe>,
-    deadline: Instant,
 }
 
 struct Writer {
@@ -217,9 +216,9 @@ impl Pipe {
     }
 }
 
-impl Read for Reader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut state = self.pipe.wait(self.deadline, |state| {
+impl ReadHalf for Reader {
+    fn read_by(&mut self, deadline: Instant, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut state = self.pipe.wait(deadline, |state| {
             let over = state.is_read || state.is_written;
             state.schedule.next_at().or_else(|| over.then(Instant::now))
         })?;
@@ -229,12 +228,6 @@ impl Read for Reader {
         let read = state.bytes.read(&mut buffer[..here])?;
         self.pipe.changed.notify_all();
         Ok(read)
-    }
-}
-
-impl ReadHalf for Reader {
-    fn set_deadline(&mut self, deadline: Instant) {
-        self.deadline = deadline;
     }
 }
 

@@ -1,30 +1,26 @@
 //! `psi/symmetric` and `psi/lpn`, `psi/count` and `psi/sum`: two sets of n items that share half of them, base OTs included. Numbers of a sum are below 2²⁰.
 
 mod circuit;
-mod lpn;
+mod memory;
 mod over;
 
 use std::{
     io::{self, Write},
     mem,
     ops::Range,
-    time::Instant,
 };
 
 use foxtrot_cli::shared::Failure;
-use foxtrot_ot::{Backend, Direction, base::Adversary, erase::Secret};
+use foxtrot_ot::{Backend, base::Adversary, erase::Secret};
 use foxtrot_psi::{
     circuit::{self as count, Terms},
-    paxos::{self, Digest, Next, Parameters, commit},
+    paxos::{Digest, Parameters},
     vole_psi,
 };
 
 use super::{
     Measured, Setting, effort,
-    ext::{
-        AT_LEAST, MEASURE_FOR, RECEIVER, SENDER, Sample, check_bytes,
-        memory::{Meter, base_ots, seed, session},
-    },
+    ext::{AT_LEAST, MEASURE_FOR, RECEIVER, SENDER, Sample, check_bytes},
     over::Over,
     yardsticks::Yardsticks,
 };
@@ -71,7 +67,7 @@ pub(super) fn run(psi: Psi, setting: &Setting<'_>) -> Result<Measured, Failure> 
             let announced = [parameters.sender_bytes(), parameters.receiver_bytes()];
             let ots = (parameters.extension().info().name, parameters.base_ots());
             measure(psi, adversary, setting, (ots, announced), || match setting.over {
-                Over::Memory => sample(&parameters, setting),
+                Over::Memory => memory::sample(parameters.into(), setting),
                 _ => over::sample(parameters.into(), setting),
             })
         }
@@ -80,7 +76,7 @@ pub(super) fn run(psi: Psi, setting: &Setting<'_>) -> Result<Measured, Failure> 
             let announced = [parameters.sender_bytes(), parameters.receiver_bytes()];
             let ots = (parameters.vole().name(), parameters.base_ots());
             measure(psi, adversary, setting, (ots, announced), || match setting.over {
-                Over::Memory => lpn::in_memory(parameters, setting),
+                Over::Memory => memory::sample(parameters.into(), setting),
                 _ => over::sample(parameters.into(), setting),
             })
         }
@@ -133,84 +129,6 @@ fn measure(
         setting,
         samples,
     ))
-}
-
-fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<Sample, Failure> {
-    let Setting { n, workers, base, .. } = *setting;
-    let ([ours, theirs], common) = sets(n);
-    let started = Instant::now();
-    let workers = [workers.for_another(), workers.for_another()];
-    let mut meter = Meter::start();
-    let (base_sent, base_received) = base_ots(&mut meter, base, parameters.base_ots(), &workers)?;
-
-    let session =
-        |party: usize| workers[party].in_session(session("paxos", Direction::InitiatorSends));
-    let joint = joint_coin(&mut meter, parameters)?;
-    let mut receiver = meter.step(RECEIVER, || {
-        paxos::Receiver::new(session(RECEIVER), *parameters, base_sent, ours, joint, seed(3))
-    })?;
-    let mut sender = meter.step(SENDER, || {
-        paxos::Sender::new(session(SENDER), *parameters, base_received, theirs, joint, seed(4))
-    })?;
-    let (sent, mut received) = loop {
-        match bucket(&mut meter, parameters, receiver, sender)? {
-            (Next::Bucket(another), Next::Bucket(one)) => (receiver, sender) = (another, one),
-            (Next::Done(received), Next::Done(sent)) => break (sent, received),
-            _ => return Err(Failure::run("the parties have different numbers of buckets")),
-        }
-    };
-    let frames: Vec<_> = meter.step(SENDER, || sent.frames().collect());
-    for tags in frames {
-        meter.sent(SENDER, tags.len());
-        meter.step(RECEIVER, || received.take(&tags))?;
-    }
-    let indices = meter.step(RECEIVER, || received.intersect())?;
-    if !indices.into_iter().eq(common) {
-        return Err(Failure::run("the intersection is wrong"));
-    }
-    Ok(meter.sample(started, &workers))
-}
-
-fn joint_coin(meter: &mut Meter, parameters: &Parameters) -> Result<Option<paxos::Joint>, Failure> {
-    if parameters.buckets() == 1 {
-        return Ok(None);
-    }
-    let session = session("paxos", Direction::InitiatorSends);
-    let (committed, commitment) = meter.step(RECEIVER, || commit(&session, &seed(5)));
-    meter.sent(RECEIVER, commitment.len());
-    let challenged = || paxos::Challenged::new(&session, &commitment, &seed(6));
-    let (challenged, coin) = meter.step(SENDER, challenged)?;
-    meter.sent(SENDER, coin.len());
-    let (joint, opening) = meter.step(RECEIVER, || committed.open(&coin))?;
-    meter.sent(RECEIVER, opening.len());
-    meter.step(SENDER, || challenged.check(&opening))?;
-    Ok(Some(joint))
-}
-
-type After = (Next<paxos::Receiver, paxos::Received>, Next<paxos::Sender, paxos::Sent>);
-
-fn bucket(
-    meter: &mut Meter,
-    parameters: &Parameters,
-    receiver: paxos::Receiver,
-    sender: paxos::Sender,
-) -> Result<After, Failure> {
-    let (mut encoded, row_seed) = meter.step(RECEIVER, || receiver.encode())?;
-    meter.sent(RECEIVER, row_seed.as_bytes().len());
-    let mut absorbing = meter.step(SENDER, || sender.open(row_seed.as_bytes()))?;
-    let mut corrections = Vec::new();
-    for n in parameters.batches() {
-        let batch = meter.step(RECEIVER, || encoded.extend(n, &mut corrections))?;
-        meter.sent(RECEIVER, corrections.len());
-        let (absorbed, challenge) = meter.step(SENDER, || absorbing.absorb(n, &corrections))?;
-        let challenge = challenge.as_ref().map_or(&[][..], |challenge| challenge);
-        meter.sent(SENDER, challenge.len());
-        let proof = meter.step(RECEIVER, || encoded.answer(batch, challenge))?;
-        meter.sent(RECEIVER, proof.len());
-        meter.step(SENDER, || absorbing.verify(absorbed, &proof))?;
-    }
-    let sender = meter.step(SENDER, || absorbing.finish())?;
-    Ok((meter.step(RECEIVER, || encoded.finish())?, sender))
 }
 
 /// The sets of both, the receiver's first, and which of its items they have in common.

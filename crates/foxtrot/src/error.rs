@@ -115,10 +115,11 @@ impl Error {
             Self::Columns(_) => Blame::Agreement,
             #[cfg(feature = "psi")]
             Self::NotText => Blame::Peer,
-            Self::Usage(_) | Self::Sink(_) | Self::Cancelled | Self::OutOfMemory { .. } => {
-                Blame::Caller
-            }
-            Self::Threads(_)
+            Self::Usage(_)
+            | Self::Sink(_)
+            | Self::Cancelled
+            | Self::OutOfMemory { .. }
+            | Self::Threads(_)
             | Self::Config(_)
             | Self::Ticket(_)
             | Self::Panicked(_)

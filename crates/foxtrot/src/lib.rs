@@ -92,7 +92,8 @@ extern crate alloc;
 
 mod choice;
 #[cfg(all(feature = "psi", feature = "tls"))]
-pub mod guide;
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 pub mod ot;
 #[cfg(feature = "psi")]
 pub mod psi;

@@ -26,7 +26,7 @@
 //! is a peer for this module, and the other way round.
 
 use alloc::vec::Vec;
-use core::{fmt, mem};
+use core::mem;
 
 use foxtrot_ot::{
     Context, Direction, Usage,
@@ -339,8 +339,4 @@ impl Default for ItemHasher {
     }
 }
 
-impl fmt::Debug for ItemHasher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ItemHasher(<redacted>)")
-    }
-}
+foxtrot_ot::erase::redacted! { ItemHasher; }

@@ -1,7 +1,5 @@
 //! Threads that compute for a party.
 
-use std::fmt;
-
 use foxtrot_net::threads;
 use foxtrot_ot::tasks::{Executor, Task};
 
@@ -40,8 +38,6 @@ impl Executor for Threads {
     }
 }
 
-impl fmt::Debug for Threads {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Threads").field(&self.threads()).finish()
-    }
+foxtrot_ot::erase::redacted! {
+    Threads, threads => "{}", threads.threads();
 }

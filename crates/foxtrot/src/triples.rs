@@ -22,8 +22,6 @@
 //! shares up to 2^-39 in a batch of thousands (σ = 40), and less in a run of many batches; a run that would hide them up to
 //! less than 2^-20, which takes more than 4·10^9 triples, is refused.
 
-use core::fmt;
-
 use foxtrot_ot::{
     Context, Usage,
     engine::{Abandoned, Io},
@@ -220,8 +218,6 @@ impl Options {
     }
 }
 
-impl<T: Word> fmt::Debug for Triples<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Triples({} of {} bits, <redacted>)", self.len(), T::BITS)
-    }
+foxtrot_ot::erase::redacted! {
+    [T: Word] Triples<T>, triples => "{} of {} bits, <redacted>", triples.len(), T::BITS;
 }

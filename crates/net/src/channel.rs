@@ -5,7 +5,7 @@
 //! listen get on. Receivers read for each other: a receiver that waits and finds nobody reading reads one
 //! frame, and leaves it to its lane if it is for another.
 
-mod buffer;
+pub(crate) mod buffer;
 mod closing;
 pub(crate) mod inbox;
 mod lane;
@@ -20,7 +20,7 @@ mod tests;
 
 use core::{fmt, time::Duration};
 use std::{
-    io::{Read, Write},
+    io::{self, Write},
     net::Shutdown,
     sync::{
         Arc, Condvar, Mutex, MutexGuard,
@@ -37,18 +37,18 @@ use foxtrot_ot::{
 
 use crate::{
     ChannelError, Error, HelloError,
-    deadline::{Deadline, lock},
+    deadline::{self, lock},
 };
 
 pub(crate) use closing::Step;
-use inbox::{Inbox, Phase, Want};
+use inbox::{Inbox, Phase};
 pub use lane::Lane;
 use lane::PerLane;
 pub use meter::Counters;
 use meter::Meter;
 pub use reason::Reason;
+pub(crate) use transcript::Tally;
 pub use transcript::Transcript;
-pub(crate) use transcript::{Scope, Tally};
 use transmit::Outbox;
 
 /// Batches that protocols send ahead at first. Windows does not promise that a read which has timed out has lost nothing, so no read is cut short there.
@@ -68,9 +68,12 @@ const LINGER: Duration = Duration::from_secs(1);
 const WRITER_STACK: usize = 256 << 10;
 
 /// The reading half of a byte stream.
-pub trait ReadHalf: Read + Send {
-    /// Reads from now on fail at this instant with kind `TimedOut` or `WouldBlock`. Such a read has lost nothing: a later one goes on.
-    fn set_deadline(&mut self, deadline: Instant);
+pub trait ReadHalf: Send {
+    /// Reads as [`Read`](std::io::Read) does until this instant.
+    ///
+    /// # Errors
+    /// As of a reader; `TimedOut` or `WouldBlock` at the deadline. Such a read has lost nothing: a later one goes on.
+    fn read_by(&mut self, deadline: Instant, buffer: &mut [u8]) -> io::Result<usize>;
 }
 
 /// Ends a byte stream from outside of its halves: for `Shutdown::Write` the peer reads the end of
@@ -99,9 +102,7 @@ struct Shared {
     hook: Hook,
     /// Buffers of frames that have been written, and of messages that have been read.
     spares: Spares,
-    /// The session whose transcript is kept; nothing before the hello. `told` and `heard` have what went either way;
-    /// the threads that write and read do the hashing.
-    scope: Mutex<Option<Scope>>,
+    /// Tallies of what went either way; nothing before the hello. The threads that write and read do the hashing.
     told: Mutex<Option<Tally>>,
     heard: Mutex<Option<Tally>>,
     state: Mutex<State>,
@@ -140,7 +141,6 @@ impl Channel {
             window: AtomicUsize::new(NARROW),
             hook,
             spares: Spares::default(),
-            scope: Mutex::default(),
             told: Mutex::default(),
             heard: Mutex::default(),
             state: Mutex::new(State {
@@ -163,35 +163,6 @@ impl Channel {
         Ok(Self { shared, writer: Some(writer) })
     }
 
-    /// Queues a message. Waits only while the lane holds [`QUEUE_BYTES`] that the peer does not
-    /// take.
-    ///
-    /// # Errors
-    /// [`ChannelError`], also when an earlier message could not be sent.
-    pub fn send(&self, lane: Lane, message: Vec<u8>) -> Result<(), Error> {
-        self.shared.send(lane, message)
-    }
-
-    /// The next message on the lane, which has `expected` bytes. A message for another lane that is
-    /// too long to be held back for it has to be received there first.
-    ///
-    /// # Errors
-    /// [`FrameError::Length`](crate::FrameError::Length) if the peer's message has another length,
-    /// before any of it is read; [`ChannelError`].
-    pub fn recv(&self, lane: Lane, expected: usize) -> Result<Vec<u8>, Error> {
-        self.shared.recv(lane, Want::Exactly(expected))
-    }
-
-    /// The first of these messages that comes, with its lane. `None` if after so long there is none of them, and no frame is
-    /// coming.
-    pub(crate) fn recv_first_within(
-        &self,
-        wanted: &[(Lane, Want)],
-        patience: Option<Duration>,
-    ) -> Result<Option<(Lane, Vec<u8>)>, Error> {
-        self.shared.recv_first(wanted, patience)
-    }
-
     /// Returns the number of batches that protocols send ahead: few, until waiting shows that the peer is far.
     pub(crate) fn window(&self) -> usize {
         self.shared.window.load(Ordering::SeqCst)
@@ -202,15 +173,6 @@ impl Channel {
         self.shared.window.store(batches, Ordering::SeqCst);
     }
 
-    /// The next message, which has at most `max` bytes and is on that lane: for a time when no
-    /// other lane is in use.
-    ///
-    /// # Errors
-    /// [`FrameError`](crate::FrameError), [`ChannelError`].
-    pub fn recv_at_most(&self, lane: Lane, max: usize) -> Result<Vec<u8>, Error> {
-        self.shared.recv(lane, Want::AtMost(max))
-    }
-
     /// Returns the buffers for messages.
     pub(crate) fn spares(&self) -> &Spares {
         &self.shared.spares
@@ -218,7 +180,7 @@ impl Channel {
 
     /// Ends the connection after this time: then the wait that is under way, or the next one, fails.
     pub fn end_after(&self, limit: Duration) {
-        *lock(&self.shared.limit) = Some((limit, Deadline::after(limit).instant()));
+        *lock(&self.shared.limit) = Some((limit, deadline::after(limit)));
     }
 
     /// Counts of what has been sent and received so far.
@@ -249,11 +211,9 @@ impl Channel {
 
     /// Details have been exchanged; counts from zero again, and keeps a transcript.
     pub(crate) fn agreed(&self, sid: Sid, initiator: bool) {
-        let scope = Scope::new(sid, initiator);
-        let [told, heard] = scope.begin().map(Some);
+        let [told, heard] = Tally::of_both(sid, initiator).map(Some);
         *lock(&self.shared.told) = told;
         *lock(&self.shared.heard) = heard;
-        *lock(&self.shared.scope) = Some(scope);
         let mut state = self.shared.lock();
         state.inbox.phase = Phase::Session;
         state.inbox.in_use = Lane::PROTOCOL.index() + 1;
@@ -270,7 +230,7 @@ impl Channel {
     /// sends meanwhile is read and dropped, for a second at most: unread bytes would reset the connection, and could
     /// take our word back.
     pub fn refuse(&self, why: Reason) {
-        let deadline = Deadline::after(self.shared.timeout.min(LINGER));
+        let deadline = deadline::after(self.shared.timeout.min(LINGER));
         {
             let mut state = self.shared.lock();
             state.outbox.last_word(why.byte());
@@ -296,7 +256,7 @@ impl Channel {
     }
 
     /// Ends the writer, and then the connection; does nothing when called again.
-    fn end(&mut self, deadline: Deadline, wait: Duration) -> Result<(), Error> {
+    fn end(&mut self, deadline: Instant, wait: Duration) -> Result<(), Error> {
         let Some(writer) = self.writer.take() else { return Ok(()) };
         let drained = self.shared.drain(deadline);
         if !drained {
@@ -319,7 +279,7 @@ impl Drop for Channel {
     fn drop(&mut self) {
         let wait = self.shared.timeout.min(LINGER);
         // Nobody is left to be told.
-        let _ = self.end(Deadline::after(wait), wait);
+        let _ = self.end(deadline::after(wait), wait);
     }
 }
 
@@ -340,12 +300,9 @@ impl Shared {
     }
 
     /// When a wait ends that begins now.
-    fn deadline(&self) -> Deadline {
-        let wait = Deadline::after(self.timeout);
-        match *lock(&self.limit) {
-            Some((_, limit)) if limit < wait.instant() => Deadline::at(limit),
-            _ => wait,
-        }
+    fn deadline(&self) -> Instant {
+        let wait = deadline::after(self.timeout);
+        (*lock(&self.limit)).map_or(wait, |(_, limit)| wait.min(limit))
     }
 
     /// The error of a wait that has ended: that the connection has lasted too long, if it has.
@@ -363,8 +320,8 @@ impl Shared {
 
     /// The transcript of what has been written and read so far; all zero without a hello.
     fn transcript(&self) -> Transcript {
-        match (&*lock(&self.scope), &*lock(&self.told), &*lock(&self.heard)) {
-            (Some(scope), Some(told), Some(heard)) => scope.transcript(told, heard),
+        match (&*lock(&self.told), &*lock(&self.heard)) {
+            (Some(told), Some(heard)) => told.transcript(heard),
             _ => Transcript::default(),
         }
     }

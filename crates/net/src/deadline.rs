@@ -15,40 +15,27 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Longer timeouts mean this one: a sum with it does not overflow an [`Instant`].
 pub(crate) const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The end of a wait.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadline(Instant);
+/// The end of a wait that begins now.
+pub(crate) fn after(timeout: Duration) -> Instant {
+    Instant::now() + timeout.min(LONGEST)
+}
 
-impl Deadline {
-    pub(crate) fn after(timeout: Duration) -> Self {
-        Self(Instant::now() + timeout.min(LONGEST))
-    }
+/// The time left, not zero; `None` when it is over.
+pub(crate) fn remaining(deadline: Instant) -> Option<Duration> {
+    deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+}
 
-    pub(crate) fn at(instant: Instant) -> Self {
-        Self(instant)
-    }
-
-    pub(crate) fn instant(self) -> Instant {
-        self.0
-    }
-
-    /// The time left, not zero; `None` when it is over.
-    pub(crate) fn remaining(self) -> Option<Duration> {
-        self.0.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
-    }
-
-    /// Waits for a notification or the end of time, which is an error of kind `TimedOut`.
-    pub(crate) fn wait<'a, T>(
-        self,
-        condition: &Condvar,
-        guard: MutexGuard<'a, T>,
-    ) -> (MutexGuard<'a, T>, io::Result<()>) {
-        match self.remaining() {
-            None => (guard, Err(io::ErrorKind::TimedOut.into())),
-            Some(left) => {
-                let woken = condition.wait_timeout(guard, left);
-                (woken.unwrap_or_else(PoisonError::into_inner).0, Ok(()))
-            }
+/// Waits for a notification or the end of time, which is an error of kind `TimedOut`.
+pub(crate) fn wait<'a, T>(
+    deadline: Instant,
+    condition: &Condvar,
+    guard: MutexGuard<'a, T>,
+) -> (MutexGuard<'a, T>, io::Result<()>) {
+    match remaining(deadline) {
+        None => (guard, Err(io::ErrorKind::TimedOut.into())),
+        Some(left) => {
+            let woken = condition.wait_timeout(guard, left);
+            (woken.unwrap_or_else(PoisonError::into_inner).0, Ok(()))
         }
     }
 }

@@ -35,7 +35,7 @@ use std::{
 
 use crate::{
     ChannelError, Error,
-    deadline::{Deadline, lock},
+    deadline::{self, lock},
     listen::{self, Connections, Silent},
     tcp::{Listener, Socket},
 };
@@ -259,10 +259,10 @@ pub fn is_name(name: &str) -> bool {
 /// The route that a connection names, if it does so in time and says no more.
 fn read_name(stream: &TcpStream, end: End) -> Option<String> {
     const MOST: usize = HEAD.len() + "outside ".len() + MOST_NAME + 1;
-    let deadline = Deadline::after(SPEAK);
+    let deadline = deadline::after(SPEAK);
     let (mut line, mut stream) = (Vec::new(), stream);
     while line.last() != Some(&b'\n') {
-        stream.set_read_timeout(Some(deadline.remaining()?)).ok()?;
+        stream.set_read_timeout(Some(deadline::remaining(deadline)?)).ok()?;
         // Byte by byte: what follows is not ours.
         let mut byte = [0];
         if line.len() == MOST || stream.read(&mut byte).ok()? == 0 {

@@ -207,9 +207,7 @@ impl Hello {
         self.nonce = Some(nonce);
         self
     }
-}
 
-impl Hello {
     /// The role of this side.
     #[must_use]
     pub fn role(&self) -> Role {

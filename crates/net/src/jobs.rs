@@ -65,7 +65,12 @@ const BATCHES: &str = "whole-batches";
 /// The hello of `n` transfers: of `rot`, of `cot`, or what those of [`messages`] begin with.
 #[must_use]
 pub fn transfers(job: &str, role: Role, method: &Method, n: usize) -> Hello {
-    protocols(job, role, method).term("count", n)
+    Hello::new(role)
+        .term(JOB, job)
+        .term("base", method.base.info().name)
+        .term("extension", method.extension_name())
+        .term("adversary", method.adversary())
+        .term("count", n)
 }
 
 /// The hello of `ot`: `n` transfers of one in `choices` messages, in hexadecimal or as text. A sender adds its
@@ -146,17 +151,11 @@ pub struct Shard {
     pub attempt: u32,
 }
 
-/// The hello of the session in which both sides of `psi` agree on so many shards.
-#[must_use]
-pub fn shards(hello: Hello, shards: u32) -> Hello {
-    hello.term(SHARDS, shards)
-}
-
 /// The hello of the session of a shard.
 #[must_use]
 pub fn of_shard(hello: Hello, shard: &Shard) -> Hello {
     let Shard { division, of, number, attempt } = shard;
-    let hello = shards(hello, *of).term("division", hexadecimal(division));
+    let hello = hello.term(SHARDS, of).term("division", hexadecimal(division));
     hello.term("shard", number).term("attempt", attempt)
 }
 
@@ -178,14 +177,6 @@ pub fn of_hexadecimal(text: &str) -> Option<[u8; 32]> {
     let digits: [u8; 64] = digits?.try_into().ok()?;
     let mut pairs = digits.as_chunks().0.iter().map(|[high, low]| high << 4 | low);
     Some([(); 32].map(|()| pairs.next().unwrap_or_default()))
-}
-
-fn protocols(job: &str, role: Role, method: &Method) -> Hello {
-    Hello::new(role)
-        .term(JOB, job)
-        .term("base", method.base.info().name)
-        .term("extension", method.extension_name())
-        .term("adversary", method.adversary())
 }
 
 /// The length to which the sender says it pads.

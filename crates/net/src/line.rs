@@ -16,10 +16,9 @@ use foxtrot_ot::line::{
 
 use crate::{
     Channel, ChannelError, Error, bridge,
-    channel::{Hook, ReadHalf},
-    deadline::{Deadline, lock},
+    channel::{Hook, ReadHalf, buffer},
+    deadline::{self, lock},
     hello::fresh_nonce,
-    memory,
 };
 
 /// The time after which an opening that nobody has answered is repeated: the device may have started later.
@@ -51,16 +50,18 @@ pub fn connect(
     wait: Duration,
     timeout: Duration,
 ) -> Result<Secured, Error> {
-    let (mut reader, hook) = bridge::pump(reader, closer, timeout)?;
+    let (reader, hook) = bridge::pump(reader, closer, timeout)?;
+    let mut reader = buffer::Reader::new(Box::new(reader));
     let (initiator, opening) = Initiator::open(key, fresh_nonce()?);
-    let end = Deadline::after(wait);
+    let end = deadline::after(wait);
     let shaken = (|| {
         let answer = loop {
             writer.write_all(&opening)?;
             writer.flush()?;
-            let again = Deadline::after(AGAIN).instant().min(end.instant());
+            let again = deadline::after(AGAIN).min(end);
             match after_magic::<ANSWER_LEN>(&mut reader, again, timeout) {
-                Err(e) if e.kind() == ErrorKind::TimedOut && end.remaining().is_some() => {}
+                Err(e) if e.kind() == ErrorKind::TimedOut && deadline::remaining(end).is_some() => {
+                }
                 answer => break answer?,
             }
         };
@@ -84,16 +85,17 @@ pub fn accept(
     wait: Duration,
     timeout: Duration,
 ) -> Result<Secured, Error> {
-    let (mut reader, hook) = bridge::pump(reader, closer, timeout)?;
+    let (reader, hook) = bridge::pump(reader, closer, timeout)?;
+    let mut reader = buffer::Reader::new(Box::new(reader));
     let nonce = fresh_nonce()?;
-    let end = Deadline::after(wait).instant();
+    let end = deadline::after(wait);
     let shaken = (|| {
         let opening = after_magic::<OPENING_LEN>(&mut reader, end, timeout)?;
         let (responder, answer) = Responder::answer(key, &opening, nonce).map_err(broken)?;
         writer.write_all(&answer)?;
         writer.flush()?;
         let mut confirmation = [0; line::CONFIRMATION_LEN];
-        reader.set_deadline(Deadline::after(timeout).instant());
+        reader.deadline = deadline::after(timeout);
         reader.read_exact(&mut confirmation)?;
         responder.finish(&confirmation).map_err(broken)
     })();
@@ -102,7 +104,7 @@ pub fn accept(
 
 fn open(
     line: line::Line,
-    reader: memory::Reader,
+    reader: buffer::Reader,
     writer: impl Write + Send + 'static,
     hook: Hook,
     timeout: Duration,
@@ -141,7 +143,7 @@ fn wait_for_the_last_record(reader: &Mutex<Reader>) {
         // Somebody waits for a message, who is to be ended.
         Err(TryLockError::WouldBlock) => return,
     };
-    reader.inner.set_deadline(Deadline::after(LAST).instant());
+    reader.inner.deadline = deadline::after(LAST);
     while !reader.ended && !reader.is_broken {
         // An error breaks the reader.
         let _ = reader.fill();
@@ -150,7 +152,7 @@ fn wait_for_the_last_record(reader: &Mutex<Reader>) {
 
 /// The bytes from the magic on. Bytes before it are of an earlier session, or of a console.
 fn after_magic<const L: usize>(
-    reader: &mut memory::Reader,
+    reader: &mut buffer::Reader,
     begin_by: Instant,
     timeout: Duration,
 ) -> io::Result<[u8; L]> {
@@ -158,10 +160,10 @@ fn after_magic<const L: usize>(
     let window = &mut all[..MAGIC.len()];
     while *window != MAGIC {
         window.rotate_left(1);
-        reader.set_deadline(begin_by);
+        reader.deadline = begin_by;
         reader.read_exact(&mut window[MAGIC.len() - 1..])?;
     }
-    reader.set_deadline(Deadline::after(timeout).instant());
+    reader.deadline = deadline::after(timeout);
     reader.read_exact(&mut all[MAGIC.len()..])?;
     Ok(all)
 }
@@ -177,7 +179,7 @@ fn failed(error: &io::Error, wait: Duration) -> Error {
 
 /// Opens records, whose texts are the bytes that it reads.
 struct Reader {
-    inner: memory::Reader,
+    inner: buffer::Reader,
     opener: Opener,
     record: Vec<u8>,
     /// The first byte of the record's text that has not been taken.
@@ -219,22 +221,16 @@ impl Reader {
     }
 }
 
-impl Read for Shared {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+impl ReadHalf for Shared {
+    fn read_by(&mut self, deadline: Instant, bytes: &mut [u8]) -> io::Result<usize> {
         let mut reader = lock(&self.0);
+        reader.inner.deadline = deadline;
         if reader.next >= reader.record.len() && !reader.ended {
             reader.fill()?;
         }
         let read = (&reader.record[reader.next.min(reader.record.len())..]).read(bytes)?;
         reader.next += read;
         Ok(read)
-    }
-}
-
-impl ReadHalf for Shared {
-    fn set_deadline(&mut self, deadline: Instant) {
-        let mut reader = lock(&self.0);
-        reader.inner.set_deadline(deadline);
     }
 }
 

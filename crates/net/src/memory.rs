@@ -12,7 +12,7 @@ use std::{
 use crate::{
     Channel,
     channel::{Hook, ReadHalf},
-    deadline::{Deadline, lock},
+    deadline::{self, lock},
 };
 
 /// The most bytes between writer and reader.
@@ -24,33 +24,32 @@ const CAPACITY: usize = 256 << 10;
 /// If the system does not give a thread.
 #[must_use]
 pub fn pair(timeout: Duration) -> (Channel, Channel) {
-    let open = |end: Stream| end.open(timeout).expect("a thread for a channel in memory");
-    let (left, right) = streams(timeout);
-    (open(left), open(right))
+    let [(near, to_near), (far, to_far)] = [(); 2].map(|()| one_way(timeout));
+    (open(near, to_far), open(far, to_near))
 }
 
-/// The two ends of a byte stream each way.
-pub(crate) fn streams(timeout: Duration) -> (Stream, Stream) {
-    let [(near, to_near), (far, to_far)] = [(); 2].map(|()| one_way(timeout));
-    (Stream { reader: near, writer: to_far }, Stream { reader: far, writer: to_near })
+/// A channel over the two halves of its end.
+pub(crate) fn open(reader: Reader, writer: Writer) -> Channel {
+    let (incoming, outgoing) = (reader.hook(), Arc::clone(&writer.pipe));
+    let hook: Hook = Box::new(move |how| {
+        if how != Shutdown::Read {
+            outgoing.change(|state| state.ended = true);
+        }
+        incoming(how);
+    });
+    let timeout = writer.timeout;
+    let channel = Channel::new(Box::new(reader), Box::new(writer), hook, timeout);
+    channel.expect("a thread for a channel in memory")
 }
 
 /// A byte stream one way.
 pub(crate) fn one_way(timeout: Duration) -> (Reader, Writer) {
     let pipe = Arc::new(Pipe::default());
-    let reader = Reader { pipe: Arc::clone(&pipe), deadline: Deadline::after(timeout) };
-    (reader, Writer { pipe, timeout })
-}
-
-/// One end.
-pub(crate) struct Stream {
-    pub(crate) reader: Reader,
-    pub(crate) writer: Writer,
+    (Reader { pipe: Arc::clone(&pipe) }, Writer { pipe, timeout })
 }
 
 pub(crate) struct Reader {
     pipe: Arc<Pipe>,
-    deadline: Deadline,
 }
 
 pub(crate) struct Writer {
@@ -74,19 +73,6 @@ struct State {
     is_deaf: bool,
     /// True if no more will be read.
     abandoned: bool,
-}
-
-impl Stream {
-    pub(crate) fn open(self, timeout: Duration) -> Result<Channel, crate::Error> {
-        let (incoming, outgoing) = (self.reader.hook(), Arc::clone(&self.writer.pipe));
-        let hook: Hook = Box::new(move |how| {
-            if how != Shutdown::Read {
-                outgoing.change(|state| state.ended = true);
-            }
-            incoming(how);
-        });
-        Channel::new(Box::new(self.reader), Box::new(self.writer), hook, timeout)
-    }
 }
 
 impl Reader {
@@ -114,12 +100,12 @@ impl Pipe {
     /// The state once it is the caller's turn.
     fn wait(
         &self,
-        deadline: Deadline,
+        deadline: Instant,
         is_ready: impl Fn(&State) -> bool,
     ) -> io::Result<MutexGuard<'_, State>> {
         let mut state = self.lock();
         while !is_ready(&state) {
-            let (guard, woken) = deadline.wait(&self.changed, state);
+            let (guard, woken) = deadline::wait(deadline, &self.changed, state);
             state = guard;
             woken?;
         }
@@ -134,14 +120,14 @@ impl State {
     }
 }
 
-impl Read for Reader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl ReadHalf for Reader {
+    fn read_by(&mut self, deadline: Instant, buffer: &mut [u8]) -> io::Result<usize> {
         // Also with bytes at hand: a drip does not outlast the deadline.
-        if self.deadline.remaining().is_none() {
+        if deadline::remaining(deadline).is_none() {
             return Err(ErrorKind::TimedOut.into());
         }
         let mut state =
-            self.pipe.wait(self.deadline, |state| state.is_over() || !state.bytes.is_empty())?;
+            self.pipe.wait(deadline, |state| state.is_over() || !state.bytes.is_empty())?;
         if state.abandoned {
             return Ok(0);
         }
@@ -153,15 +139,9 @@ impl Read for Reader {
     }
 }
 
-impl ReadHalf for Reader {
-    fn set_deadline(&mut self, deadline: Instant) {
-        self.deadline = Deadline::at(deadline);
-    }
-}
-
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut state = self.pipe.wait(Deadline::after(self.timeout), |state| {
+        let mut state = self.pipe.wait(deadline::after(self.timeout), |state| {
             state.is_over() || state.bytes.len() < CAPACITY
         })?;
         if state.ended || state.abandoned {

@@ -18,7 +18,7 @@ use std::{
 use crate::{
     Channel, ChannelError, Error,
     channel::ReadHalf,
-    deadline::{Deadline, LONGEST},
+    deadline::{self, LONGEST},
 };
 
 /// Pause between two looks whether a peer has connected.
@@ -84,14 +84,16 @@ impl Listener {
 
     /// The next connection, if there is one within the wait; the timeout is for every wait on it.
     pub(crate) fn poll(&self, wait: Duration, timeout: Duration) -> Result<Option<Socket>, Error> {
-        let deadline = Deadline::after(wait);
+        let deadline = deadline::after(wait);
         loop {
             match self.socket.accept() {
                 Ok((stream, _)) => return Socket::new(stream, timeout).map(Some),
-                Err(e) if e.kind() == ErrorKind::WouldBlock => match deadline.remaining() {
-                    Some(left) => thread::sleep(left.min(ACCEPT_PAUSE)),
-                    None => return Ok(None),
-                },
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    match deadline::remaining(deadline) {
+                        Some(left) => thread::sleep(left.min(ACCEPT_PAUSE)),
+                        None => return Ok(None),
+                    }
+                }
                 // Of a peer that has gone again, or of a signal.
                 Err(e)
                     if matches!(
@@ -130,7 +132,7 @@ pub fn connect_while(
     refused: impl FnOnce(),
     wanted: impl Fn() -> bool,
 ) -> Result<Socket, Error> {
-    let deadline = Deadline::after(wait);
+    let deadline = deadline::after(wait);
     let mut refused = Some(refused);
     let failed = |within, error: &io::Error| {
         Error::Channel(ChannelError::io_within(format!("connect to {address}"), within, error))
@@ -140,12 +142,13 @@ pub fn connect_while(
         if !wanted() {
             return Err(ChannelError::Abandoned.into());
         }
-        let attempt = Deadline::after(ATTEMPT.min(deadline.remaining().unwrap_or_default()));
+        let left = deadline::remaining(deadline).unwrap_or_default();
+        let attempt = deadline::after(ATTEMPT.min(left));
         let error = match connect_to_one(&all, attempt) {
             Ok(stream) => return Socket::new(stream, timeout),
             Err(e) => e,
         };
-        match (error.kind(), deadline.remaining()) {
+        match (error.kind(), deadline::remaining(deadline)) {
             (ErrorKind::TimedOut, Some(_)) => {}
             (ErrorKind::ConnectionRefused, Some(left)) if left > CONNECT_PAUSE => {
                 if let Some(refused) = refused.take() {
@@ -153,7 +156,7 @@ pub fn connect_while(
                 }
                 thread::sleep(CONNECT_PAUSE);
                 // A busy machine wakes us late. Another attempt would have no time, and no better reason.
-                if deadline.remaining().is_none() {
+                if deadline::remaining(deadline).is_none() {
                     return Err(failed(Some(wait), &error));
                 }
             }
@@ -166,10 +169,10 @@ pub fn connect_while(
 }
 
 /// A stream to the first of the addresses that takes it; else the most hopeful error.
-fn connect_to_one(all: &[SocketAddr], deadline: Deadline) -> io::Result<TcpStream> {
+fn connect_to_one(all: &[SocketAddr], deadline: Instant) -> io::Result<TcpStream> {
     let mut error = io::Error::from(ErrorKind::TimedOut);
     for (i, one) in all.iter().enumerate() {
-        let Some(left) = deadline.remaining() else { break };
+        let Some(left) = deadline::remaining(deadline) else { break };
         // None of them may use up the time of those behind it.
         let share = left / u32::try_from(all.len() - i).unwrap_or(u32::MAX);
         match TcpStream::connect_timeout(one, share.max(Duration::from_millis(1))) {
@@ -247,9 +250,7 @@ impl Socket {
         through: impl FnOnce(Box<dyn Write + Send>) -> Box<dyn Write + Send>,
     ) -> Result<Channel, Error> {
         let socket = Arc::new(self.stream);
-        let deadline = Deadline::after(self.timeout);
-        let timeout = ReadTimeout::default();
-        let reader = Reader { socket: Arc::clone(&socket), timeout, deadline };
+        let reader = Reader { socket: Arc::clone(&socket), timeout: ReadTimeout::default() };
         let writer = Writer(Arc::clone(&socket));
         // That the peer has shut it already is no news here.
         let hook = Box::new(move |how| drop(socket.shutdown(how)));
@@ -266,11 +267,11 @@ impl ReadTimeout {
     pub(crate) fn read_by(
         &mut self,
         mut socket: &TcpStream,
-        deadline: Deadline,
+        deadline: Instant,
         buffer: &mut [u8],
     ) -> io::Result<usize> {
         loop {
-            let left = deadline.remaining().ok_or(ErrorKind::TimedOut)?;
+            let left = deadline::remaining(deadline).ok_or(ErrorKind::TimedOut)?;
             if self.0.is_none_or(|set| set > left) {
                 // Some less than all, which is enough for the next read also; if not, it is set again.
                 let set = if left < SHORT { left } else { left / 4 * 3 };
@@ -290,20 +291,13 @@ impl ReadTimeout {
 struct Reader {
     socket: Arc<TcpStream>,
     timeout: ReadTimeout,
-    deadline: Deadline,
 }
 
 struct Writer(Arc<TcpStream>);
 
-impl Read for Reader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.timeout.read_by(&self.socket, self.deadline, buffer)
-    }
-}
-
 impl ReadHalf for Reader {
-    fn set_deadline(&mut self, deadline: Instant) {
-        self.deadline = Deadline::at(deadline);
+    fn read_by(&mut self, deadline: Instant, buffer: &mut [u8]) -> io::Result<usize> {
+        self.timeout.read_by(&self.socket, deadline, buffer)
     }
 }
 

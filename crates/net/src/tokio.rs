@@ -43,15 +43,13 @@ pub struct Lanes<S> {
     /// Bytes that were read; from `parsed` on those of the frame that is coming, and of the next ones.
     bytes: Vec<u8>,
     parsed: usize,
-    /// A hash of what came, in a session that a hello began.
-    heard: Option<Tally>,
     /// Frames that are not written yet, from `written` on.
     outbox: Vec<u8>,
     written: usize,
     /// True if the stream has passed on all that was written.
     is_flushed: bool,
-    /// The session that a hello began; its transcript is kept.
-    session: Option<session::Told>,
+    /// Tallies of what this side has sent, and of what came, in a session that a hello began.
+    tallies: Option<[Tally; 2]>,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
@@ -62,11 +60,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             inbox: Inbox::without_hellos(),
             bytes: Vec::new(),
             parsed: 0,
-            heard: None,
             outbox: Vec::new(),
             written: 0,
             is_flushed: true,
-            session: None,
+            tallies: None,
         }
     }
 
@@ -130,7 +127,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             }
         };
         let out: Result<Out, Error> = run.await;
-        out.map_err(|e| if self.session.is_some() { self.give_up(e) } else { e })
+        out.map_err(|e| if self.tallies.is_some() { self.give_up(e) } else { e })
     }
 
     /// Puts a frame behind those that wait to be written.
@@ -141,8 +138,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         self.outbox.extend(len.to_le_bytes());
         self.outbox.push(lane.index());
         self.outbox.extend(message);
-        if let Some(session) = &mut self.session {
-            session.tally.frame(lane, message);
+        if let Some([told, _]) = &mut self.tallies {
+            told.frame(lane, message);
         }
         self.is_flushed = false;
         Ok(())
@@ -227,7 +224,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
                 Next::Payload(header) => {
                     if let Some(payload) = here.get(..header.len) {
                         let frame = payload.to_vec();
-                        if let Some(heard) = &mut self.heard {
+                        if let Some([_, heard]) = &mut self.tallies {
                             heard.frame(header.lane, &frame);
                         }
                         self.pass(header.len);

@@ -15,10 +15,10 @@ mod tests;
 
 use std::{
     borrow::Cow,
-    fmt,
     io::{self, Read},
     net::{SocketAddr, TcpStream},
     sync::Arc,
+    time::Instant,
 };
 
 use tungstenite::handshake::{
@@ -27,8 +27,7 @@ use tungstenite::handshake::{
 };
 
 use crate::{
-    Channel, ChannelError, Error,
-    deadline::Deadline,
+    Channel, ChannelError, Error, deadline,
     hello::{self, token_binding},
     tcp::{ReadTimeout, Socket},
 };
@@ -103,7 +102,7 @@ impl Site {
     /// [`ChannelError::Refused`] for what is no such request, or comes from another origin; [`ChannelError`].
     pub fn answer(&self, socket: Socket) -> Result<Option<Visitor>, Error> {
         let (stream, timeout) = (Arc::new(socket.stream), socket.timeout);
-        let Some((request, rest)) = read_head(&stream, Deadline::after(socket.handshake))? else {
+        let Some((request, rest)) = read_head(&stream, deadline::after(socket.handshake))? else {
             return Ok(None);
         };
         let path = request.uri().path();
@@ -147,16 +146,14 @@ impl Site {
         if self.origins.iter().any(|it| it == origin) {
             return true;
         }
-        let port = local.port();
-        let own = [Some(format!("http://{local}")), Some(format!("http://localhost:{port}"))];
-        let [address, localhost] = own;
-        let localhost = localhost.filter(|_| local.ip().is_loopback());
-        !self.files.is_empty() && [address, localhost].iter().flatten().any(|it| it == origin)
+        let is_address = origin == format!("http://{local}");
+        let is_localhost = origin == format!("http://localhost:{}", local.port());
+        !self.files.is_empty() && (is_address || is_localhost && local.ip().is_loopback())
     }
 }
 
 /// Reads the head of a request, and what came behind it; nothing from a browser that says nothing.
-fn read_head(stream: &TcpStream, deadline: Deadline) -> Result<Option<(Request, Vec<u8>)>, Error> {
+fn read_head(stream: &TcpStream, deadline: Instant) -> Result<Option<(Request, Vec<u8>)>, Error> {
     let (mut timeout, mut bytes, mut piece) = (ReadTimeout::default(), Vec::new(), [0; 2048]);
     loop {
         match timeout.read_by(stream, deadline, &mut piece) {
@@ -200,9 +197,6 @@ fn failed(error: &io::Error) -> Error {
     ChannelError::of(error, late, ChannelError::ClosedReceiving, "answer a browser").into()
 }
 
-impl fmt::Debug for Site {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (tokens, files) = (self.tokens.len(), self.files.len());
-        write!(f, "Site({:?}, {tokens} tokens, {files} files)", self.origins)
-    }
+foxtrot_ot::erase::redacted! {
+    Site, site => "{:?}, {} tokens, {} files", site.origins, site.tokens.len(), site.files.len();
 }

@@ -27,18 +27,21 @@ use core::iter;
 
 use foxtrot_kernel::memory::prefer_huge_pages;
 use foxtrot_ot::{
-    Decode, Error, Misbehaved, Usage,
+    Error, Misbehaved, Usage,
     tasks::{Executor, InPlace, for_each},
 };
 
-use crate::packed::{WINDOW, below, get, put};
+use crate::packed::{WINDOW, below, expect_no_more, get, put};
 
 /// A list's public shape: how many tags, of how many bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coding {
-    tags: usize,
-    bits: u32,
-    repeats: bool,
+    /// The number of tags.
+    pub(crate) tags: usize,
+    /// ℓ, the bits of a tag.
+    pub(crate) bits: u32,
+    /// True if equal tags are no error.
+    pub(crate) repeats: bool,
 }
 
 impl Coding {
@@ -52,24 +55,6 @@ impl Coding {
             return None;
         }
         Some(Self { tags, bits, repeats })
-    }
-
-    /// The number of tags.
-    #[must_use]
-    pub const fn tags(&self) -> usize {
-        self.tags
-    }
-
-    /// ℓ, the bits of a tag.
-    #[must_use]
-    pub const fn bits(&self) -> u32 {
-        self.bits
-    }
-
-    /// Returns true if equal tags are no error.
-    #[must_use]
-    pub const fn repeats(&self) -> bool {
-        self.repeats
     }
 
     /// k, the number of first bits.
@@ -196,7 +181,7 @@ impl Tags {
     /// Takes the next frame. What it does depends on nothing but the bytes.
     ///
     /// # Errors
-    /// [`Usage::SessionEnded`] if there is more than the list has; [`Decode::SpareBits`] if bits after the last are not
+    /// [`Usage::SessionEnded`] if there is more than the list has; [`Decode::SpareBits`](foxtrot_ot::Decode::SpareBits) if bits after the last are not
     /// zero; [`Misbehaved::Tags`] if marks are too few or too many, or tags do not ascend. After an error the list is not to
     /// be used.
     pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
@@ -217,10 +202,7 @@ impl Tags {
     /// Refuses any other number of marks, and bits behind them.
     fn check_marks(&self) -> Result<(), Error> {
         let bits = self.coding.tags + (1 << self.coding.first()) - 1;
-        if !bits.is_multiple_of(8) && self.marks.last().is_some_and(|last| last >> (bits % 8) != 0)
-        {
-            return Err(Decode::SpareBits { message: "Tags" }.into());
-        }
+        expect_no_more("Tags", &self.marks, bits)?;
         let marks: usize = self.marks.iter().map(|byte| byte.count_ones() as usize).sum();
         if marks == self.coding.tags { Ok(()) } else { Err(Misbehaved::Tags.into()) }
     }
@@ -266,11 +248,7 @@ impl Tags {
         }
         self.begun.truncate(have);
         if skipped + 8 * have == all {
-            let used = self.coding.tags * rest;
-            if !used.is_multiple_of(8) && self.begun.last().is_some_and(|it| it >> (used % 8) != 0)
-            {
-                return Err(Decode::SpareBits { message: "Tags" }.into());
-            }
+            expect_no_more("Tags", &self.begun, self.coding.tags * rest)?;
         }
         self.begun.drain(..(end * rest / 8 - skipped / 8).min(have));
         Ok(())

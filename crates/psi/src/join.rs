@@ -94,7 +94,9 @@ const TOGETHER: usize = crate::paxos::hashes::TOGETHER;
 /// Terms of what follows the tags. Both parties have the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
+    /// The bytes of a payload, if there are payloads.
     payload: Option<usize>,
+    /// True if the sender also learns its matches.
     both: bool,
 }
 
@@ -117,18 +119,6 @@ impl Terms {
     #[must_use]
     pub const fn both(self) -> Self {
         Self { both: true, ..self }
-    }
-
-    /// The bytes of a payload, if there are payloads.
-    #[must_use]
-    pub const fn payload_len(&self) -> Option<usize> {
-        self.payload
-    }
-
-    /// Returns true if the sender also learns its matches.
-    #[must_use]
-    pub const fn sender_learns(&self) -> bool {
-        self.both
     }
 
     /// Bytes of all payloads for so many tags.
@@ -170,12 +160,6 @@ impl Join {
     #[must_use]
     pub fn new(session: &Session, terms: Terms) -> Self {
         Self { session: session.sub("psi join", 0, Default::default()), terms }
-    }
-
-    /// Returns the terms.
-    #[must_use]
-    pub const fn terms(&self) -> Terms {
-        self.terms
     }
 }
 

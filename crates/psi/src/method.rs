@@ -220,15 +220,10 @@ impl Parameters {
         self.receiver_bytes() + self.sender_bytes() + base.info().bytes(self.base_ots())
     }
 
-    /// The largest set that a cheating receiver can have instead of its own, but with probability 2⁻⁴⁰, if it asks the
-    /// hash of items 2⁸⁰ times. `None` if semi-honest peers are assumed: there is no bound then.
+    /// Returns [`Sets::largest_set`]; `None` also if the terms assume semi-honest peers, whatever the protocol.
     #[must_use]
     pub fn largest_set(&self) -> Option<u64> {
-        match &self.of {
-            _ if self.adversary == Adversary::SemiHonest => None,
-            Of::Paxos(it) => it.largest_set(),
-            Of::Vole(it) => it.largest_set(),
-        }
+        if self.adversary == Adversary::SemiHonest { None } else { Sets::largest_set(self) }
     }
 
     /// The parameters of [`vole_psi`], if that is the protocol.

@@ -51,19 +51,17 @@
 
 use core::fmt;
 
-use foxtrot_ot::{Decode, Usage};
+use foxtrot_ot::{Decode, Seed, Session, Usage};
 use zeroize::Zeroize;
 
 mod decode;
 mod dense;
 mod elimination;
 mod encode;
-mod four;
 mod peel;
 mod plan;
 mod rows;
-mod three;
-mod two;
+mod shapes;
 
 pub use crate::error::Error;
 pub use decode::Decoder;
@@ -95,7 +93,7 @@ impl Okvs {
     /// # Errors
     /// [`Usage::BatchTooLarge`] if there are more than [`MAX_KEYS`].
     pub fn new(keys: usize) -> Result<Self, Usage> {
-        if keys < four::FEWEST as usize { Self::three(keys) } else { Self::four(keys) }
+        if keys < shapes::FEWEST as usize { Self::three(keys) } else { Self::four(keys) }
     }
 
     /// The number of keys that the store is made for.
@@ -184,6 +182,13 @@ impl Coins {
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
+    }
+
+    /// Derives coins from a party's seed.
+    pub(crate) fn of(seed: &Seed, session: &Session, context: &'static str, number: u64) -> Self {
+        let mut coins = Self([0; 32]);
+        seed.fill(&session.oracle(context), number, &mut coins.0);
+        coins
     }
 }
 

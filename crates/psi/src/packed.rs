@@ -34,12 +34,23 @@ pub(crate) fn unpack(
     bits: u32,
 ) -> Result<impl Iterator<Item = u128>, Decode> {
     expect_len(message, &bytes, len(n, bits))?;
-    let spare = 8 * bytes.len() - n * bits as usize;
-    if spare > 0 && bytes.last().is_some_and(|last| last >> (8 - spare) != 0) {
-        return Err(Decode::SpareBits { message });
-    }
+    expect_no_more(message, &bytes, n * bits as usize)?;
     bytes.resize(bytes.len() + WINDOW, 0);
     Ok((0..n).map(move |k| get(&bytes, k * bits as usize) & below(bits)))
+}
+
+/// Refuses bits behind the first ones, of which there are so many, in the last byte.
+pub(crate) fn expect_no_more(
+    message: &'static str,
+    bytes: &[u8],
+    bits: usize,
+) -> Result<(), Decode> {
+    match bytes.last() {
+        Some(last) if !bits.is_multiple_of(8) && last >> (bits % 8) != 0 => {
+            Err(Decode::SpareBits { message })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Ones below this bit.

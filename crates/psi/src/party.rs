@@ -1,16 +1,18 @@
 //! A party of an intersection, whichever protocol gives it rows of its items.
 
 use alloc::vec::Vec;
-use core::ops::{Deref, Range};
+use core::{
+    fmt,
+    ops::{Deref, Range},
+};
 
 use foxtrot_kernel::memory::prefetch;
 use foxtrot_ot::{Seed, Session, Usage, erase::Secret};
-use zeroize::Zeroizing;
 
 use crate::{
     okvs::{Coins, Digest, Plan, RowSeed},
     paxos::{
-        Error, Joint,
+        Error, Joint, Next,
         buckets::{Filled, Items, bucket_session},
         hashes::Keyed,
     },
@@ -21,7 +23,13 @@ use crate::{
 /// Items of which the sender has a plan at a time.
 const PART: usize = 1 << 20;
 
-/// A party before a bucket, with the parameters of its protocol.
+/// The party that learns nothing, before a bucket, with the parameters of its protocol.
+pub struct Sender<P>(pub(crate) Party<P>);
+
+/// The party that learns the intersection, before a bucket.
+pub struct Receiver<P>(pub(crate) Party<P>);
+
+/// Either party before a bucket.
 pub(crate) struct Party<P> {
     pub(crate) parameters: P,
     pub(crate) session: Session,
@@ -42,29 +50,61 @@ pub(crate) struct TagHash {
     keyed: bool,
 }
 
-impl<P: Deref<Target = Sets>> Party<P> {
-    /// Begins, as the receiver or as the sender. The joint coin is there if there are several buckets.
+impl<P: Deref<Target = Sets>> Sender<P> {
+    /// Begins. The joint coin is there if there are several buckets.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many items or coins as the parameters say;
     /// [`Error::Unlucky`] if a bucket is too full.
-    pub(crate) fn new(
+    pub fn new(
         session: Session,
         parameters: P,
-        receives: bool,
         items: Vec<Digest>,
         joint: Option<Joint>,
         seed: Seed,
     ) -> Result<Self, Error> {
-        let shape = match receives {
-            true => (parameters.receiver_items(), parameters.keys()),
-            false => (parameters.sender_items(), parameters.sender_load()),
-        };
+        let shape = (parameters.sender_items(), parameters.sender_load());
         let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
-        let tags = Ours::new(&items, receives);
-        Ok(Self { parameters, session, seed, items, bucket: 0, tags })
+        let tags = Ours::new(&items, false);
+        Ok(Self(Party { parameters, session, seed, items, bucket: 0, tags }))
     }
 
+    /// Keeps the keys of items, for a [join](crate::join).
+    #[must_use]
+    pub fn keep_keys(mut self) -> Self {
+        self.0.tags.keep_keys();
+        self
+    }
+}
+
+impl<P: Deref<Target = Sets>> Receiver<P> {
+    /// Begins. The seed was secret while the items could change, and the joint coin is there if there are several
+    /// buckets.
+    ///
+    /// # Errors
+    /// As of [`Sender::new`].
+    pub fn new(
+        session: Session,
+        parameters: P,
+        items: Vec<Digest>,
+        joint: Option<Joint>,
+        seed: Seed,
+    ) -> Result<Self, Error> {
+        let shape = (parameters.receiver_items(), parameters.keys());
+        let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
+        let tags = Ours::new(&items, true);
+        Ok(Self(Party { parameters, session, seed, items, bucket: 0, tags }))
+    }
+
+    /// Keeps the keys of items, for a [join](crate::join).
+    #[must_use]
+    pub fn keep_keys(mut self) -> Self {
+        self.0.tags.keep_keys();
+        self
+    }
+}
+
+impl<P: Deref<Target = Sets>> Party<P> {
     /// The namespace of the bucket.
     ///
     /// # Errors
@@ -83,10 +123,7 @@ impl<P: Deref<Target = Sets>> Party<P> {
 
     /// The coins of the bucket's store.
     pub(crate) fn coins(&self) -> Coins {
-        let mut coins = Zeroizing::new([0; 32]);
-        let oracle = self.session.oracle("foxtrot v1 paxos coins");
-        self.seed.fill(&oracle, self.bucket as u64, coins.as_mut_slice());
-        Coins::from_bytes(*coins)
+        Coins::of(&self.seed, &self.session, "foxtrot v1 paxos coins", self.bucket as u64)
     }
 
     /// The hash of the bucket's tags.
@@ -114,23 +151,25 @@ impl<P: Deref<Target = Sets>> Party<P> {
         Ok(())
     }
 
-    /// Goes on to the next bucket, and returns true if there is one.
-    pub(crate) fn end_bucket(&mut self) -> bool {
+    /// The receiver behind a bucket: before another one, or with its tags of all.
+    pub(crate) fn received(mut self) -> Next<Receiver<P>, Received> {
         self.bucket += 1;
-        self.bucket < self.parameters.buckets()
+        match self.bucket < self.parameters.buckets() {
+            true => Next::Bucket(Receiver(self)),
+            false => Next::Done(Received::new(self.session, self.parameters.coding(), self.tags)),
+        }
     }
 
-    /// The receiver with its tags of all buckets.
-    pub(crate) fn received(self) -> Received {
-        Received::new(self.session, self.parameters.coding(), self.tags)
-    }
-
-    /// The sender with its tags of all buckets.
+    /// The sender behind a bucket: before another one, or with its tags of all.
     ///
     /// # Errors
     /// [`Usage::RepeatedItem`].
-    pub(crate) fn sent(self) -> Result<Sent, Usage> {
-        Sent::new(self.session, self.parameters.coding(), self.tags)
+    pub(crate) fn sent(mut self) -> Result<Next<Sender<P>, Sent>, Usage> {
+        self.bucket += 1;
+        Ok(match self.bucket < self.parameters.buckets() {
+            true => Next::Bucket(Sender(self)),
+            false => Next::Done(Sent::new(self.session, self.parameters.coding(), self.tags)?),
+        })
     }
 }
 
@@ -159,4 +198,9 @@ impl TagHash {
             Ok(())
         })
     }
+}
+
+foxtrot_kernel::redacted! {
+    [P: fmt::Debug] Sender<P>, sender => "{:?}, {} buckets", sender.0.parameters, sender.0.bucket;
+    [P: fmt::Debug] Receiver<P>, receiver => "{:?}, {} buckets", receiver.0.parameters, receiver.0.bucket;
 }

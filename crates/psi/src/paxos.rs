@@ -26,7 +26,9 @@
 //! Items are 32-byte digests, distinct, from a collision-resistant hash of the items themselves.
 //!
 //! ```
-//! use foxtrot_ot::{Seed, Session, Sid, base::Adversary, ideal};
+//! use foxtrot_ot::{
+//!     Seed, Session, Sid, base::Adversary, erase::Secret, extension::one_of_n::Places, ideal,
+//! };
 //! use foxtrot_psi::paxos::{Next, Parameters, Receiver, Sender};
 //!
 //! # let (receivers_seed, senders_seed) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
@@ -35,30 +37,33 @@
 //! let (pairs, chosen) = ideal::random(parameters.base_ots(), &Seed::from_bytes([3; 32]));
 //! let session = || Session::new(Sid::from_bytes([7; 32])).sub("paxos", 0, Default::default());
 //!
-//! let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[9; 32], [2; 32]]);
-//! let receiver = Receiver::new(session(), parameters, pairs, ours, None, receivers_seed)?;
-//! let sender = Sender::new(session(), parameters, chosen, theirs, None, senders_seed)?;
+//! let mut ots = parameters.ots_receiver(&session(), pairs, &receivers_seed)?;
+//! let mut of_sender = parameters.ots_sender(&session(), chosen, &senders_seed)?;
 //!
-//! let (mut encoded, row_seed) = receiver.encode()?;
-//! let mut absorbing = sender.open(row_seed.as_bytes())?;
-//! for n in parameters.batches() {
-//!     let mut corrections = Vec::new();
-//!     let unanswered = encoded.extend(n, &mut corrections)?;
-//!     let (unverified, challenge) = absorbing.absorb(n, &corrections)?;
-//!     let proof = encoded.answer(unanswered, challenge.as_ref().map_or(&[], |it| it))?;
-//!     absorbing.verify(unverified, &proof)?;
-//! }
+//! let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[9; 32], [2; 32]]);
+//! let receiver = Receiver::new(session(), parameters, ours, None, receivers_seed)?;
+//! let sender = Sender::new(session(), parameters, theirs, None, senders_seed)?;
+//!
+//! let (encoded, row_seed) = receiver.encode()?;
+//! let opened = sender.open(row_seed.as_bytes())?;
+//! // So few slots are one batch; several follow one another with parts of words and rows.
+//! let (n, mut corrections) = (parameters.slots(), Vec::new());
+//! let [mut receivers, mut senders] = [(); 2].map(|()| Secret::zeroed(parameters.rows_len()));
+//! let unanswered = ots.extend(n, encoded.words(), &mut corrections)?;
+//! let (unverified, challenge) = of_sender.absorb(n, &corrections)?;
+//! let challenge = challenge.as_ref().map_or(&[][..], |it| it);
+//! let proof = ots.finish_rows(unanswered, challenge, &mut receivers)?;
+//! of_sender.finish(unverified, &proof, Places::Rows(&mut senders))?;
 //! // All buckets are through: here there is one.
-//! let (Next::Done(mut received), Next::Done(sent)) = (encoded.finish()?, absorbing.finish()?) else {
-//!     unreachable!()
-//! };
+//! let Next::Done(mut received) = encoded.finish(receivers)? else { unreachable!() };
+//! let Next::Done(sent) = opened.finish(&of_sender, senders)? else { unreachable!() };
 //! sent.frames().try_for_each(|tags| received.take(&tags))?;
 //! assert_eq!(received.intersect()?, [1]);
 //! # Ok::<(), foxtrot_psi::paxos::Error>(())
 //! ```
 
 pub(crate) mod buckets;
-pub(crate) mod coin;
+mod coin;
 pub(crate) mod hashes;
 pub(crate) mod load;
 mod parameters;
@@ -67,10 +72,10 @@ mod receiver;
 mod sender;
 mod tags;
 
-pub use coin::{Challenged, Committed, Joint, commit};
+pub use coin::{Joint, receivers_coin, senders_coin};
 pub use parameters::{MAX_ITEMS, PROTOCOLS, Parameters};
-pub use receiver::{Encoded, Receiver, Unanswered};
-pub use sender::{Absorbing, Sender, Unverified};
+pub use receiver::{Encoded, Receiver};
+pub use sender::{Opened, Sender};
 
 pub use crate::{
     error::Error,
@@ -88,4 +93,4 @@ pub enum Next<More, Done> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -40,6 +40,11 @@ impl<'a, Parameters> Plan<'a, Parameters> {
         Ok(session.sub(protocol.family, self.counter, self.direction))
     }
 
+    /// The session of base OTs in which the receiver of the run sends.
+    pub(crate) fn of_base(&self, session: &Session) -> Session {
+        session.sub(self.base.info().name, 0, self.direction.reversed())
+    }
+
     /// Terms with other parameters, and otherwise the same.
     pub(crate) fn with<Others>(self, parameters: Others) -> Plan<'a, Others> {
         let Self { base, direction, counter, .. } = self;

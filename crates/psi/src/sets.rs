@@ -13,11 +13,13 @@ const LOG2_QUERIES: u32 = 80;
 /// The sizes of both sets, and what follows from them in either protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sets {
-    checked: bool,
+    /// Bits of a word against malicious peers.
+    word_bits: Option<usize>,
     receiver_items: usize,
     sender_items: usize,
     buckets: usize,
-    store: Okvs,
+    /// The store of a bucket.
+    pub(crate) store: Okvs,
 }
 
 /// The usual number of buckets for a receiver's set of this size.
@@ -26,19 +28,19 @@ pub(crate) fn buckets(receiver_items: usize) -> usize {
 }
 
 impl Sets {
-    /// Sets of these sizes in so many buckets, with or without checks of the peer.
+    /// Sets of these sizes in so many buckets, with words of so many bits if the peer is checked.
     pub(crate) fn new(
-        checked: bool,
+        word_bits: Option<usize>,
         [receiver_items, sender_items]: [usize; 2],
         buckets: usize,
     ) -> Result<Self, Usage> {
         let store = Okvs::new(load::most(receiver_items, buckets))?;
-        Ok(Self { checked, receiver_items, sender_items, buckets, store })
+        Ok(Self { word_bits, receiver_items, sender_items, buckets, store })
     }
 
     /// Returns true against malicious peers.
     pub(crate) const fn checked(&self) -> bool {
-        self.checked
+        self.word_bits.is_some()
     }
 
     /// The size of the receiver's set.
@@ -71,10 +73,6 @@ impl Sets {
         load::most(self.sender_items, self.buckets)
     }
 
-    pub(crate) const fn store(&self) -> Okvs {
-        self.store
-    }
-
     /// Slots of a bucket: as many OTs, or elements of a VOLE, it needs.
     #[must_use]
     pub const fn slots(&self) -> usize {
@@ -83,19 +81,19 @@ impl Sets {
 
     /// The coding of the tags.
     pub(crate) fn coding(&self) -> Coding {
-        Coding::of_sets(self.checked, self.receiver_items, self.sender_items)
+        Coding::of_sets(self.checked(), self.receiver_items, self.sender_items)
     }
 
     /// Bits of a tag.
     #[must_use]
     pub fn tag_bits(&self) -> u32 {
-        self.coding().bits()
+        self.coding().bits
     }
 
     /// The number of tags that are sent: one of each of the sender's items, and none to a receiver without items.
     #[must_use]
     pub fn tags(&self) -> usize {
-        self.coding().tags()
+        self.coding().tags
     }
 
     /// Bytes of all tags.
@@ -120,12 +118,13 @@ impl Sets {
         if self.buckets > 1 { [2 * 32, 32] } else { [0, 0] }
     }
 
-    /// The largest set that a cheating receiver can have instead of its own, but with probability 2⁻⁴⁰, if words have so many
-    /// bits and it asks the hash of items 2⁸⁰ times.
-    pub(crate) fn largest_fitted(&self, word_bits: u32) -> Option<u64> {
-        if !self.checked {
-            return None;
-        }
+    /// The largest set that a cheating receiver can have instead of its own, but with probability
+    /// 2⁻⁴⁰, if it asks the hash of items 2⁸⁰ times: n′ of `docs/protocols/paxos.md` and `docs/protocols/vole-psi.md`. Most of
+    /// what is above the declared number takes no query and always fits: two items less than there are slots. `None` if there
+    /// is no bound: against semi-honest peers none is needed. Without tags it is 0.
+    #[must_use]
+    pub fn largest_set(&self) -> Option<u64> {
+        let word_bits = u32::try_from(self.word_bits?).ok()?;
         if self.tags() == 0 {
             return Some(0);
         }

@@ -6,19 +6,23 @@
 //! fixed, so that no party can fill a shard on purpose.
 //!
 //! ```
-//! use foxtrot_ot::{Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair};
-//! use foxtrot_psi::shards::{Division, Role};
+//! use foxtrot_ot::{
+//!     Context, Direction, Seed, Session, Sid,
+//!     engine::Engine,
+//!     pair::{Pair, Party},
+//! };
+//! use foxtrot_psi::shards::Division;
 //!
 //! // The parties have agreed on the session, which fixed their sizes; each has a secret seed, which it uses once.
-//! let party = |role, seed| {
+//! let toss = |party, seed| {
 //!     Engine::new(move |io| async move {
 //!         let session = Session::new(Sid::from_bytes([7; 32]));
 //!         let mut cx = Context::new(&session, Seed::from_bytes([seed; 32]));
-//!         Division::toss(&io, &mut cx, Direction::InitiatorSends, role, 16).await
+//!         Division::toss(&io, &mut cx, Direction::InitiatorSends, party, 16).await
 //!     })
 //! };
 //! let (ours, theirs) =
-//!     Pair::new(party(Role::Sender, 8), party(Role::Receiver, 9)).run().map_err(|(_party, e)| e)?;
+//!     Pair::new(toss(Party::Sender, 8), toss(Party::Receiver, 9)).run().map_err(|(_party, e)| e)?;
 //! assert_eq!(ours.shards_of(&[[1; 32], [2; 32]]), theirs.shards_of(&[[1; 32], [2; 32]]));
 //! // A million items are padded to 16 times 64 485.
 //! assert_eq!(ours.load(1_000_000), 64_485);
@@ -28,29 +32,15 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use foxtrot_ot::{Context, Direction, Session, Sid, Usage, engine::Io};
+use foxtrot_ot::{Context, Direction, Session, Sid, Usage, engine::Io, pair::Party};
 
 use crate::{
     okvs::Digest,
-    paxos::{
-        Error, Joint,
-        coin::{receivers_coin, senders_coin},
-        hashes::buckets_of,
-        load,
-    },
+    paxos::{Error, Joint, hashes::buckets_of, load, receivers_coin, senders_coin},
 };
 
 /// The most shards.
 pub const MOST: u32 = 1 << 16;
-
-/// The part of a party in the toss. Either may have either set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// The party that answers a commitment.
-    Sender,
-    /// The party that commits.
-    Receiver,
-}
 
 /// The division of items into shards. It is not secret, but for who would fill a shard.
 #[derive(Clone, PartialEq, Eq)]
@@ -61,7 +51,8 @@ pub struct Division {
 }
 
 impl Division {
-    /// Tosses the joint coin, in a session in which both sizes are fixed.
+    /// Tosses the joint coin, in a session in which both sizes are fixed. The receiver commits, and the sender answers; either
+    /// may have either set.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] for no shard, or more than [`MOST`]; [`Misbehaved::CommitmentMismatch`](foxtrot_ot::Misbehaved) and
@@ -70,14 +61,14 @@ impl Division {
         io: &Io,
         cx: &mut Context<'_>,
         direction: Direction,
-        role: Role,
+        party: Party,
         shards: u32,
     ) -> Result<Self, Error> {
         check(shards)?;
         let (session, seed) = (cx.session().sub("psi shards", 0, direction), cx.seed());
-        let Joint(coin) = match role {
-            Role::Sender => senders_coin(io, &session, &seed).await?,
-            Role::Receiver => receivers_coin(io, &session, &seed).await?,
+        let Joint(coin) = match party {
+            Party::Sender => senders_coin(io, &session, &seed).await?,
+            Party::Receiver => receivers_coin(io, &session, &seed).await?,
         };
         Ok(Self { sid: *session.id().as_bytes(), coin, shards })
     }

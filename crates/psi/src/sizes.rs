@@ -34,20 +34,22 @@ pub fn largest_fitted_set(k: u32, log2_q: u32, m: usize) -> Option<u64> {
     let right = (i128::from(k) * (m as i128) + i128::from(SEED + SIGMA)) << FRACTION;
     let margin = (i128::from(k) - i128::from(log2_q)) << FRACTION;
     let excluded = |n: u64| i128::from(n) * (margin + log2(n) - LOG2_E) >= right;
-    if !excluded(LARGEST) {
-        return None;
-    }
     // The left side grows with n′ as soon as it is positive.
-    let (mut fits, mut too_many) = (1, LARGEST);
-    while too_many - fits > 1 {
-        let middle = u64::midpoint(fits, too_many);
-        if excluded(middle) {
-            too_many = middle;
+    excluded(LARGEST).then(|| last(1, LARGEST, |n| !excluded(n)))
+}
+
+/// The last number from `first` on for which a condition holds, which holds for all up to there and not for `end`.
+pub(crate) fn last(first: u64, end: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut last, mut end) = (first, end);
+    while end - last > 1 {
+        let middle = u64::midpoint(last, end);
+        if holds(middle) {
+            last = middle;
         } else {
-            fits = middle;
+            end = middle;
         }
     }
-    Some(fits)
+    last
 }
 
 /// Returns log₂ n for n > 0, with `FRACTION` fraction bits, rounded down.

@@ -43,7 +43,7 @@ impl Coding {
 
     /// The tags that each frame counts for in a run's progress: about as many for each.
     fn of_frames(&self) -> impl Iterator<Item = usize> + use<> {
-        let (tags, frames) = (self.tags(), self.frame_lens(FRAME).count());
+        let (tags, frames) = (self.tags, self.frame_lens(FRAME).count());
         (0..frames).map(move |frame| tags / frames + usize::from(frame < tags % frames))
     }
 }
@@ -254,9 +254,9 @@ impl Received {
 
     /// Looks our tags up, by their index, among the sender's: the place of the first that is equal.
     fn find(&self) -> Result<impl Fn(usize) -> Option<u32> + use<'_>, Usage> {
-        let expected = self.coding.tags();
+        let expected = self.coding.tags;
         let wrong = Usage::CountMismatch { what: "tags", expected, got: 0 };
-        Ok(finder(self.theirs.all().ok_or(wrong)?, &self.ours.tags, self.coding.bits()))
+        Ok(finder(self.theirs.all().ok_or(wrong)?, &self.ours.tags, self.coding.bits))
     }
 }
 
@@ -276,9 +276,9 @@ impl Sent {
                 keys.sort(&mut tags);
                 (Some(keys), repeated(&tags))
             }
-            None => (None, sort(session.executor(), &mut tags, coding.bits())),
+            None => (None, sort(session.executor(), &mut tags, coding.bits)),
         };
-        if !coding.repeats() && repeated > 0 {
+        if !coding.repeats && repeated > 0 {
             return Err(Usage::RepeatedItem);
         }
         Ok(Self { session, coding, tags, keys })
@@ -418,7 +418,7 @@ const AHEAD: usize = 16;
 
 foxtrot_kernel::redacted! {
     Received, received => "{} items, <redacted>", received.ours.tags.len();
-    Sent, sent => "{} tags", sent.coding.tags();
+    Sent, sent => "{} tags", sent.coding.tags;
 }
 
 #[cfg(test)]

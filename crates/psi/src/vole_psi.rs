@@ -39,8 +39,7 @@ pub(crate) mod protocol;
 mod receiver;
 mod sender;
 
-use parameters::Field;
-pub use parameters::{PROTOCOLS, Parameters, Vole};
+pub use parameters::{Field, PROTOCOLS, Parameters, Vole};
 pub use receiver::{Encoded, Masked, Planned, Receiver};
 pub use sender::{Opened, Sender};
 
@@ -51,29 +50,12 @@ use crate::{
     tags::Answers,
 };
 pub use crate::{
-    paxos::{Challenged, Committed, Digest, Error, Joint, MAX_ITEMS, Next, RowSeed, commit},
+    paxos::{Digest, Error, Joint, MAX_ITEMS, Next, RowSeed},
     tags::{FRAME, Received, Sent},
 };
 
 /// The receiver's U of a bucket.
-pub enum Mask {
-    /// Elements of GF(2^128).
-    Large(Secret<u128>),
-    /// Elements of GF(2^64).
-    Small(Secret<u64>),
-}
-
-impl From<Secret<u128>> for Mask {
-    fn from(u: Secret<u128>) -> Self {
-        Self::Large(u)
-    }
-}
-
-impl From<Secret<u64>> for Mask {
-    fn from(u: Secret<u64>) -> Self {
-        Self::Small(u)
-    }
-}
+pub type Mask = Field<Secret<u128>, Secret<u64>>;
 
 impl Mask {
     /// Adds U to words of this many bytes, if it has as many elements of that length.
@@ -145,10 +127,6 @@ fn tags(
         }
         Ok(())
     })
-}
-
-foxtrot_kernel::redacted! {
-    Mask;
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The states against vectors of the schoolbook implementation (`vectors/paxos.json`).
 
-use foxtrot_ot::{Bits, Seed, Session, Sid, base::Adversary, ideal};
+use foxtrot_ot::{
+    Bits, Seed, Session, Sid, base::Adversary, erase::Secret, extension::one_of_n::Places, ideal,
+};
 use foxtrot_psi::paxos::{self, Next, Parameters};
 use foxtrot_reference::bits_from_bytes;
 
@@ -47,14 +49,17 @@ fn tags_match_the_test_vectors() {
         let delta = Bits::from_bools(bits_from_bytes(&bytes(&vector["delta"]), n));
         let (_, received) = ideal::of_keys(delta, key);
         let seed = Seed::from_bytes(strings("sender_seed")[0]);
-        let sender = paxos::Sender::new(session, parameters, received, theirs.clone(), None, seed);
-        let mut absorbing = sender.unwrap().open(&strings("row_seed")[0]).unwrap();
+        let mut ots = parameters.ots_sender(&session, received, &seed).unwrap();
+        let sender = paxos::Sender::new(session, parameters, theirs.clone(), None, seed);
+        let opened = sender.unwrap().open(&strings("row_seed")[0]).unwrap();
         let corrections = bytes(&vector["corrections"]);
-        let (unverified, challenge) = absorbing.absorb(parameters.slots(), &corrections).unwrap();
+        let (unverified, challenge) = ots.absorb(parameters.slots(), &corrections).unwrap();
         let challenge = challenge.map_or_else(Vec::new, |u| u.to_vec());
         assert_eq!(challenge, bytes(&vector["challenge"]));
-        absorbing.verify(unverified, &bytes(&vector["proof"])).unwrap();
-        let Next::Done(sent) = absorbing.finish().unwrap() else { panic!("one bucket") };
+        let mut rows = Secret::zeroed(parameters.rows_len());
+        let proof = bytes(&vector["proof"]);
+        ots.finish(unverified, &proof, Places::Rows(&mut rows)).unwrap();
+        let Next::Done(sent) = opened.finish(&ots, rows).unwrap() else { panic!("one bucket") };
         assert_eq!(sent.frames().flatten().collect::<Vec<_>>(), bytes(&vector["tags"]));
     }
 }

@@ -5,7 +5,10 @@
 //! These are our own bytes, and no evidence that they are right: that is what vectors are for, which the schoolbook
 //! implementation made. They show that no byte changes unseen, also in the slots that vectors leave out.
 
-use foxtrot_ot::{Backend, Direction, Seed, Session, Sid, base::Adversary, ideal};
+use foxtrot_ot::{
+    Backend, Direction, Seed, Session, Sid, base::Adversary, erase::Secret,
+    extension::one_of_n::Places, ideal,
+};
 use foxtrot_psi::paxos::{Digest, Next, Parameters, Receiver, Sender};
 
 fn digest(k: u16) -> Digest {
@@ -24,25 +27,32 @@ fn trace(adversary: Adversary, backend: Backend) -> String {
     };
     let (base, chosen) = ideal::random(parameters.base_ots(), &Seed::from_bytes([4; 32]));
     let seed = Seed::from_bytes([3; 32]);
-    let receiver = Receiver::new(session(), parameters, base, ours, None, seed).unwrap();
+    let mut ots = parameters.ots_receiver(&session(), base, &seed).unwrap();
+    let receiver = Receiver::new(session(), parameters, ours, None, seed).unwrap();
     let seed = Seed::from_bytes([2; 32]);
-    let sender = Sender::new(session(), parameters, chosen, theirs, None, seed).unwrap();
+    let mut of_sender = parameters.ots_sender(&session(), chosen, &seed).unwrap();
+    let sender = Sender::new(session(), parameters, theirs, None, seed).unwrap();
     let mut hashers = [blake3::Hasher::new(), blake3::Hasher::new()];
-    let (mut encoded, row_seed) = receiver.encode().unwrap();
+    let (encoded, row_seed) = receiver.encode().unwrap();
     hashers[1].update(row_seed.as_bytes());
-    let mut absorbing = sender.open(row_seed.as_bytes()).unwrap();
-    for n in parameters.batches() {
-        let mut corrections = Vec::new();
-        let unanswered = encoded.extend(n, &mut corrections).unwrap();
-        let (unverified, challenge) = absorbing.absorb(n, &corrections).unwrap();
-        let challenge = challenge.map_or(Vec::new(), Vec::from);
-        let proof = encoded.answer(unanswered, &challenge).unwrap();
-        absorbing.verify(unverified, &proof).unwrap();
-        hashers[0].update(&challenge);
-        hashers[1].update(&corrections).update(&proof);
-    }
-    let Next::Done(sent) = absorbing.finish().unwrap() else { panic!("one bucket") };
-    let Next::Done(mut received) = encoded.finish().unwrap() else { panic!("one bucket") };
+    let opened = sender.open(row_seed.as_bytes()).unwrap();
+    // The slots are one batch.
+    let (n, mut corrections) = (parameters.slots(), Vec::new());
+    assert!(parameters.batches().eq([n]));
+    let unanswered = ots.extend(n, encoded.words(), &mut corrections).unwrap();
+    let (unverified, challenge) = of_sender.absorb(n, &corrections).unwrap();
+    let challenge = challenge.map_or(Vec::new(), Vec::from);
+    let [mut of_opened, mut of_encoded] = [(); 2].map(|()| Secret::zeroed(parameters.rows_len()));
+    let proof = ots.finish_rows(unanswered, &challenge, &mut of_encoded).unwrap();
+    of_sender.finish(unverified, &proof, Places::Rows(&mut of_opened)).unwrap();
+    hashers[0].update(&challenge);
+    hashers[1].update(&corrections).update(&proof);
+    let Next::Done(sent) = opened.finish(&of_sender, of_opened).unwrap() else {
+        panic!("one bucket")
+    };
+    let Next::Done(mut received) = encoded.finish(of_encoded).unwrap() else {
+        panic!("one bucket")
+    };
     for tags in sent.frames() {
         hashers[0].update(&tags);
         received.take(&tags).unwrap();

@@ -9,7 +9,7 @@ use foxtrot_psi::circuit::{
     protocol::{Plan, receive, send},
 };
 
-use super::{RECEIVER, SENDER, Sample, Setting, lpn::advance, sets};
+use super::{RECEIVER, SENDER, Sample, Setting, memory::advance, sets};
 use crate::ext::memory::{Meter, seed};
 
 pub(super) fn in_memory(parameters: Parameters, setting: &Setting<'_>) -> Result<Sample, Failure> {

@@ -286,7 +286,7 @@ fn a_peer_that_fails_a_check_in_the_middle_leaves_no_file() {
         for columns in [65536, 512] {
             channel.send(Lane::PROTOCOL, vec![0; 32 + 31 * columns / 8])?;
         }
-        channel.send(Lane::SECOND, vec![0; 32 + 129 * 8])?;
+        channel.send(Lane::new(2).unwrap(), vec![0; 32 + 129 * 8])?;
         // The challenges; then the verdict.
         channel.recv(Lane::PROTOCOL, 32)?;
         channel.recv(Lane::PROTOCOL, 32)?;

@@ -226,7 +226,7 @@ fn peer(address: &str, method: &str, batches: &str) -> Channel {
         .term("run", "new")
         .offer("whole-batches", batches);
     hello::exchange(&channel, true, &hello).unwrap();
-    channel.use_lanes(Lane::FIFTH.index() + 1);
+    channel.use_lanes(6);
     channel
 }
 
@@ -234,7 +234,7 @@ fn peer(address: &str, method: &str, batches: &str) -> Channel {
 fn an_impossible_message_blames_the_peer_and_delivers_no_triples() {
     let set = params::find("rlwe-lift-8").unwrap();
     let blinded = (Endemic.info().receiver_bytes)(ROWS);
-    let (first, base) = (Lane::PROTOCOL, Lane::THIRD);
+    let (first, base) = (Lane::PROTOCOL, Lane::new(3).unwrap());
     for (method, messages, why) in [
         ("rlwe-lift", vec![(first, vec![0xff; set.public_key_len()])], "PublicKey"),
         (
@@ -243,7 +243,7 @@ fn an_impossible_message_blames_the_peer_and_delivers_no_triples() {
             "Request",
         ),
         ("rlwe-lift", vec![(first, vec![0; 5])], "a message of 5 bytes instead of"),
-        ("rlwe-lift", vec![(Lane::FOURTH, vec![0; 5])], "lane 4"),
+        ("rlwe-lift", vec![(Lane::new(4).unwrap(), vec![0; 5])], "lane 4"),
         ("rlwe", vec![(base, vec![0xff; blinded])], "Blinded"),
         ("rlwe", vec![(base, vec![0; 5])], "a message of 5 bytes instead of"),
     ] {

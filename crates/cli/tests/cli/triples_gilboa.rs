@@ -269,7 +269,7 @@ fn peer(address: &str) -> Channel {
         .term("run", "new")
         .offer("whole-batches", 0);
     hello::exchange(&channel, true, &hello).unwrap();
-    channel.use_lanes(Lane::THIRD.index() + 1);
+    channel.use_lanes(4);
     channel
 }
 
@@ -297,7 +297,7 @@ fn an_impossible_message_blames_the_peer_and_delivers_no_triples() {
     for (messages, why) in [
         (vec![(first, vec![0xff; blinded])], "Blinded"),
         (vec![(first, vec![0; 5])], "a message of 5 bytes instead of"),
-        (vec![(Lane::FOURTH, vec![0; 5])], "lane 4"),
+        (vec![(Lane::new(4).unwrap(), vec![0; 5])], "lane 4"),
     ] {
         let said = said_of(&messages);
         assert!(said.contains(why), "{said}");

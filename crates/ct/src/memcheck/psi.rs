@@ -6,11 +6,16 @@ use foxtrot_kernel::memcheck::public;
 use foxtrot_ot::{
     Backend, Direction, Seed, Session,
     base::{self, Adversary, Functionality},
+    engine::Engine,
+    erase::Secret,
+    extension::one_of_n::{self, Places},
+    pair::Pair,
 };
 use foxtrot_psi::{
     join::{Claimed, Join, Terms},
     paxos::{
-        Challenged, Digest, Joint, Next, Parameters, Received, Receiver, Sender, Sent, commit,
+        Digest, Error, Joint, Next, Parameters, Received, Receiver, Sender, Sent, receivers_coin,
+        senders_coin,
     },
 };
 
@@ -38,14 +43,17 @@ fn run(adversary: Adversary, buckets: usize, backend: Backend) {
     let session = || session(backend, "paxos", Direction::InitiatorSends);
     // What the buckets are divided by is public.
     let joint = || (buckets > 1).then(|| toss(&session()));
-    let receiver = Receiver::new(session(), parameters, sent, digests(0, N[0]), joint(), seed(3));
-    let sender = Sender::new(session(), parameters, chosen, digests(30, N[1]), joint(), seed(4));
+    let ots = parameters.ots_receiver(&session(), sent, &seed(3)).expect("base OTs for all");
+    let of_sender = parameters.ots_sender(&session(), chosen, &seed(4)).expect("base OTs for all");
+    let mut both = (ots, of_sender);
+    let receiver = Receiver::new(session(), parameters, digests(0, N[0]), joint(), seed(3));
+    let sender = Sender::new(session(), parameters, digests(30, N[1]), joint(), seed(4));
     let (mut receiver, mut sender) = (
         receiver.expect("distinct items").keep_keys(),
         sender.expect("distinct items").keep_keys(),
     );
     let (mut received, sent) = loop {
-        match bucket(&parameters, receiver, sender) {
+        match bucket(&parameters, &mut both, receiver, sender) {
             (Next::Bucket(next), Next::Bucket(senders)) => (receiver, sender) = (next, senders),
             (Next::Done(received), Next::Done(sent)) => break (received, sent),
             _ => unreachable!("as many buckets"),
@@ -89,31 +97,34 @@ fn join(session: &Session, sent: Sent, received: Received) {
 
 /// The coin of both, from public seeds.
 fn toss(session: &Session) -> Joint {
-    let seed = |byte| Seed::from_bytes([byte; 32]);
-    let (receiver, committed) = commit(session, &seed(5));
-    let (_, half) = Challenged::new(session, &committed, &seed(6)).expect("a commitment");
-    receiver.open(&half).expect("a half").0
+    let [ours, theirs] = [5, 6].map(|byte| Seed::from_bytes([byte; 32]));
+    let receiver = Engine::new(|io| async move { receivers_coin(&io, session, &ours).await });
+    let sender = Engine::new(|io| async move { senders_coin(&io, session, &theirs).await });
+    let coins: Result<(Joint, _), (_, Error)> = Pair::new(sender, receiver).run();
+    coins.expect("both are honest").0
 }
 
 fn bucket(
     parameters: &Parameters,
+    (ots, of_sender): &mut (one_of_n::Receiver, one_of_n::Sender),
     receiver: Receiver,
     sender: Sender,
 ) -> (Next<Receiver, Received>, Next<Sender, Sent>) {
-    let (mut encoded, row_seed) = receiver.encode().expect("slots for all");
+    let (encoded, row_seed) = receiver.encode().expect("slots for all");
     let mut message = row_seed.as_bytes().to_vec();
     public(&mut message);
-    let mut absorbing = sender.open(&message).expect("a seed of rows");
-    for n in parameters.batches() {
-        let mut corrections = Vec::new();
-        let unanswered = encoded.extend(n, &mut corrections).expect("a batch");
-        public(&mut corrections);
-        let (unverified, challenge) = absorbing.absorb(n, &corrections).expect("corrections");
-        let mut challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
-        public(&mut challenge);
-        let mut proof = encoded.answer(unanswered, &challenge).expect("a challenge");
-        public(&mut proof);
-        absorbing.verify(unverified, &proof).expect("a proof");
-    }
-    (encoded.finish().expect("all batches"), absorbing.finish().expect("all batches"))
+    let opened = sender.open(&message).expect("a seed of rows");
+    // So few slots are one batch.
+    let (n, mut corrections) = (parameters.slots(), Vec::new());
+    let unanswered = ots.extend(n, encoded.words(), &mut corrections).expect("a batch");
+    public(&mut corrections);
+    let (unverified, challenge) = of_sender.absorb(n, &corrections).expect("corrections");
+    let mut challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
+    public(&mut challenge);
+    let [mut receivers, mut senders] = [(); 2].map(|()| Secret::zeroed(parameters.rows_len()));
+    let mut proof = ots.finish_rows(unanswered, &challenge, &mut receivers).expect("a challenge");
+    public(&mut proof);
+    of_sender.finish(unverified, &proof, Places::Rows(&mut senders)).expect("a proof");
+    let receiver = encoded.finish(receivers).expect("all rows");
+    (receiver, opened.finish(of_sender, senders).expect("all rows"))
 }

@@ -20,17 +20,18 @@ pub(crate) fn checks() -> impl Iterator<Item = Check> {
         run: Box::new(run),
     };
     [
-        check(Vole::Silent, |backend| run(Vole::Silent, silent::vole(), backend)),
-        check(Vole::Small, |backend| run(Vole::Small, silent::vole_semi_honest(), backend)),
-        check(Vole::Packed, |backend| run(Vole::Packed, silent::vole_packed(), backend)),
+        check(Vole::Silent, |backend| run(Vole::Silent, silent::vole(), Mask::Large, backend)),
+        check(Vole::Small, |backend| {
+            run(Vole::Small, silent::vole_semi_honest(), Mask::Small, backend);
+        }),
+        check(Vole::Packed, |backend| {
+            run(Vole::Packed, silent::vole_packed(), Mask::Large, backend);
+        }),
     ]
     .into_iter()
 }
 
-fn run<F: Field>(vole: Vole, silent: Silent<F>, backend: Backend)
-where
-    Mask: From<F::Values>,
-{
+fn run<F: Field>(vole: Vole, silent: Silent<F>, mask: fn(F::Values) -> Mask, backend: Backend) {
     let parameters = Parameters::of(vole, FEW[0], FEW[1]).expect("small sets");
     let (delta, w, (u, v)) = super::silent::vole(silent, backend, parameters.slots());
     let digests = |first: usize, n: usize| {
@@ -39,8 +40,9 @@ where
     let session = || session(backend, "vole-psi", Direction::InitiatorSends);
     let receiver = Receiver::new(session(), parameters, digests(0, FEW[0]), None, seed(3));
     let sender = Sender::new(session(), parameters, digests(30, FEW[1]), None, seed(4));
-    let encoded = receiver.expect("distinct items").encode().expect("slots for all");
-    let (masked, row_seed, sums) = encoded.mask(u, Secret(v)).expect("outputs for all");
+    let planned = receiver.expect("distinct items").plan().expect("a bucket");
+    let encoded = planned.encode().expect("slots for all");
+    let (masked, row_seed, sums) = encoded.mask(mask(u), Secret(v)).expect("outputs for all");
     let mut message = row_seed.as_bytes().to_vec();
     public(&mut message);
     let mut opened = sender.expect("distinct items").open(&message).expect("a seed of rows");

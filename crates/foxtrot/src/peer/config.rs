@@ -59,7 +59,7 @@ const ONE: Most = Most { sessions: 1, of_one_peer: 1, memory: u64::MAX };
 #[derive(Clone)]
 pub struct Config {
     security: Security,
-    timeout: Duration,
+    pub(super) timeout: Duration,
     wait: Option<Duration>,
     jobs: Settings,
     session_timeout: Option<Duration>,
@@ -408,10 +408,6 @@ impl Config {
 
     pub(super) fn is_insecure(&self) -> bool {
         matches!(self.security, Security::Insecure)
-    }
-
-    pub(super) fn timeout_of_waits(&self) -> Duration {
-        self.timeout
     }
 
     /// Both parties in one program, as of [`Peer::pair`].

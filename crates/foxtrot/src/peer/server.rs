@@ -94,7 +94,7 @@ impl<T: Send + 'static, E: From<Error> + Send + 'static> Server<T, E> {
         gate: Option<Arc<Gate>>,
         session: impl Fn(Peer) -> Result<T, E> + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        let (address, timeout) = (listener.local_addr(), config.timeout_of_waits());
+        let (address, timeout) = (listener.local_addr(), config.timeout);
         let connections = listen::serve(listener, timeout, limits, move |socket, silent| {
             let mut who = Who::of(&socket);
             let admitted = config.admit(socket, silent, gate.as_ref());

@@ -121,7 +121,7 @@ impl Config {
         }
         let Stream { side, binding, name, closer } = stream.into();
         let closer = closer.unwrap_or_else(|| Box::new(drop));
-        let channel = bridge::open(reader, writer, closer, self.timeout_of_waits())?;
+        let channel = bridge::open(reader, writer, closer, self.timeout)?;
         let who = Who { name, ..Who::default() };
         Ok(Peer { who, bound: Bound::Stream(binding), ..self.peer(channel, side) })
     }
@@ -136,11 +136,7 @@ impl Config {
     }
 }
 
-impl fmt::Debug for ChannelBinding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ChannelBinding(<redacted>)")
-    }
-}
+foxtrot_ot::erase::redacted! { ChannelBinding; }
 
 impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,6 @@
 //! Tickets: base OTs that this side keeps for its next session with the same peer, a file for each pair and role.
 
 use std::{
-    fmt,
     fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Read, Write},
     path::{Path, PathBuf},
@@ -294,11 +293,8 @@ impl Offer {
     }
 }
 
-impl fmt::Debug for Base {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = if self.is_resumed() { "taken up" } else { "new" };
-        write!(f, "Base({}, {how})", self.plain.info().name)
-    }
+foxtrot_ot::erase::redacted! {
+    Base, base => "{}, {}", base.plain.info().name, if base.is_resumed() { "taken up" } else { "new" };
 }
 
 fn failed(what: &str, path: &Path, error: &io::Error) -> Error {

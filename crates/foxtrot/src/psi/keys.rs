@@ -33,7 +33,7 @@ mod normalise;
 #[cfg(feature = "keys")]
 pub mod scan;
 
-use std::{fmt, mem};
+use std::mem;
 
 use foxtrot_net::jobs::KEY_COLUMNS;
 use foxtrot_ot::{Usage, erase::Secret};
@@ -281,8 +281,6 @@ impl Keys {
     }
 }
 
-impl fmt::Debug for Keys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Keys({} rows, {} keys, <redacted>)", self.rows.len(), self.items.len())
-    }
+foxtrot_ot::erase::redacted! {
+    Keys, keys => "{} rows, {} keys, <redacted>", keys.rows.len(), keys.items.len();
 }

@@ -25,11 +25,10 @@ use foxtrot_psi::{
         protocol::{Plan as CircuitPlan, receive as receive_count, send as send_count},
     },
     join::Terms,
-    method::protocol::Receiver,
 };
 
 use super::{
-    Assumption, Digest, Function, Options,
+    Assumption, Function, Options,
     fields::{self, Fields, Matches, Padding},
     keys::{Keys, Told},
     peer::steps,
@@ -41,9 +40,6 @@ use crate::{
 
 /// The term of the bytes of a payload.
 const PAYLOAD: &str = "payload";
-
-/// Payloads, each with the number of its item.
-type Payloads = Vec<(usize, Vec<u8>)>;
 
 impl Options {
     /// Lets the peer find out which of its items are among these, and read the payload of each match: `len` bytes, agreed on
@@ -81,7 +77,7 @@ impl Options {
         let payloads: Vec<_> = keys.firsts().into_iter().map(|row| rows[row].1.as_ref()).collect();
         let payload = |item: usize, to: &mut [u8]| to.copy_from_slice(payloads[item]);
         let (job, told, items) = self.begin_keys(peer, Role::Sender, &keys, with)?;
-        self.send_items(job, told.keys, items, Some(terms), payload).map(drop)
+        self.send_items(job, told.keys, items, terms, payload).map(drop)
     }
 
     /// Finds out which of these items the peer also has, with its payload for each: indices in order. Of items that
@@ -95,7 +91,7 @@ impl Options {
         let (keys, terms) = (Keys::of(items)?, Terms::NONE.payload(len)?);
         let with = |hello: Hello| hello.term(FUNCTION, Function::Join).term(PAYLOAD, len);
         let (job, told, items) = self.begin_keys(peer, Role::Receiver, &keys, with)?;
-        let (_, payloads) = self.receive_joined(job, told.keys, items, terms)?;
+        let (_, payloads) = self.receive_items(job, told.keys, items, terms)?;
         let rows = (0..keys.rows()).filter_map(|row| {
             let key = keys.key_of(row)?;
             let at = payloads.binary_search_by_key(&key, |(key, _)| *key).ok()?;
@@ -147,7 +143,7 @@ impl Options {
         keys: &Keys,
     ) -> Result<(Vec<usize>, Told), Error> {
         let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, both)?;
-        let terms = Some(Terms::NONE.both());
+        let terms = Terms::NONE.both();
         Ok((self.send_items(job, told.keys, items, terms, |_, _| ())?, told))
     }
 
@@ -158,7 +154,7 @@ impl Options {
         keys: &Keys,
     ) -> Result<(Vec<usize>, Told), Error> {
         let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, both)?;
-        Ok((self.receive_joined(job, told.keys, items, Terms::NONE.both())?.0, told))
+        Ok((self.receive_items(job, told.keys, items, Terms::NONE.both())?.0, told))
     }
 
     /// Lets the peer find out which of its keys are among these, and read the columns of each match that it asks for. The
@@ -187,7 +183,7 @@ impl Options {
         let too_long = |_| Error::Columns("the peer asks for columns too long together".into());
         let terms = terms_of(&asked, padding).map_err(too_long)?;
         let payload = |item: usize, to: &mut [u8]| fields.write(item, &places, to);
-        self.send_items(job, told.keys, items, Some(terms), payload)?;
+        self.send_items(job, told.keys, items, terms, payload)?;
         Ok(told)
     }
 
@@ -213,36 +209,10 @@ impl Options {
             let why = format!("the peer does not share column {column}; it shares {all}");
             return Err(Error::Columns(why));
         }
-        let (_, payloads) = self.receive_joined(job, told.keys, items, terms)?;
+        let (_, payloads) = self.receive_items(job, told.keys, items, terms)?;
         let read = |(key, payload): (usize, Vec<u8>)| Some((key, fields::read(&payload, padding)?));
         let read = payloads.into_iter().map(read);
         Ok((read.collect::<Option<_>>().ok_or(Error::NotText)?, told))
-    }
-
-    /// The numbers of common items, and their payloads in the order of these numbers.
-    fn receive_joined(
-        &self,
-        mut job: Job<'_>,
-        senders: usize,
-        mut items: Secret<Digest>,
-        terms: Terms,
-    ) -> Result<(Vec<usize>, Payloads), Error> {
-        let sizes = [items.len(), senders];
-        let base = self.base_of(&mut job, sizes)?;
-        let plan = self.plan(job.direction(), sizes, base.ot())?;
-        let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
-        let (mut store, mut payloads) = (Vec::new(), Vec::new());
-        let kept = &mut store;
-        let joined = job.play(|io| async move {
-            let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-            receiver.join(&io, mem::take(&mut items.0), terms, kept, &mut tell).await
-        })?;
-        // The session ends before the sets are compared: how long that takes depends on them.
-        job.finish_keeping(base)?;
-        let take = |item: usize, payload: &[u8]| payloads.push((item, payload.to_vec()));
-        let common = joined.open(&mut store, take).map_err(foxtrot_net::Error::from)?;
-        payloads.sort_unstable_by_key(|(item, _)| *item);
-        Ok((common, payloads))
     }
 }
 

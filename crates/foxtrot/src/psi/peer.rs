@@ -23,6 +23,9 @@ use crate::{
     job::{Agreed, Answer, Base, Job, Role, refused},
 };
 
+/// Payloads, each with the number of its item.
+pub(super) type Payloads = Vec<(usize, Vec<u8>)>;
+
 /// Lets the peer find out which of its items are among these.
 pub fn send<T: AsRef<[u8]>>(peer: &mut Peer, items: &[T]) -> Result<(), Error> {
     Options::new().send(peer, items)
@@ -39,7 +42,7 @@ impl Options {
         let items = Keys::of(items)?.into_items();
         let hello = self.hello(Role::Sender, "none/1", items.len())?;
         let (agreed, receivers) = self.negotiate(peer, hello, items.len())?;
-        self.send_items(peer.job(agreed), receivers, items, None, |_, _| ()).map(drop)
+        self.send_items(peer.job(agreed), receivers, items, Terms::NONE, |_, _| ()).map(drop)
     }
 
     /// [`receive`] with these options.
@@ -56,24 +59,14 @@ impl Options {
     /// [`send`] for keys of rows. Both sides have the same number of parts, and the same normalisers.
     pub fn send_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<Told, Error> {
         let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, |it| it)?;
-        self.send_items(job, told.keys, items, None, |_, _| ())?;
+        self.send_items(job, told.keys, items, Terms::NONE, |_, _| ())?;
         Ok(told)
     }
 
     /// [`receive`] for keys of rows: the numbers of the common keys, of which [`Keys::rows_of`] tells the rows.
     pub fn receive_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<(Vec<usize>, Told), Error> {
-        let (mut job, told, mut items) = self.begin_keys(peer, Role::Receiver, keys, |it| it)?;
-        let sizes = [items.len(), told.keys];
-        let base = self.base_of(&mut job, sizes)?;
-        let plan = self.plan(job.direction(), sizes, base.ot())?;
-        let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
-        let received = job.play(|io| async move {
-            let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-            receiver.run(&io, mem::take(&mut items.0), &mut tell).await
-        })?;
-        // The session ends before the sets are compared: how long that takes depends on them.
-        job.finish_keeping(base)?;
-        Ok((received.intersect().map_err(foxtrot_net::Error::from)?, told))
+        let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, |it| it)?;
+        Ok((self.receive_items(job, told.keys, items, Terms::NONE)?.0, told))
     }
 
     /// Begins a job on keys, to whose hello `more` is added.
@@ -91,14 +84,14 @@ impl Options {
         Ok((peer.job(agreed), told, items))
     }
 
-    /// Runs the sender of an intersection, or of a join on these terms. Returns the numbers of common items, if this side learns
+    /// Runs the sender of an intersection, and of a join on these terms. Returns the numbers of common items, if this side learns
     /// them.
     pub(super) fn send_items(
         &self,
         mut job: Job<'_>,
         receivers: usize,
         mut items: Secret<Digest>,
-        terms: Option<Terms>,
+        terms: Terms,
         mut payload: impl FnMut(usize, &mut [u8]) + Send,
     ) -> Result<Vec<usize>, Error> {
         let sizes = [receivers, items.len()];
@@ -107,18 +100,41 @@ impl Options {
         let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
         let common = job.play(|io| async move {
             let sender = Sender::set_up(&io, &mut cx, plan).await?;
-            let items = mem::take(&mut items.0);
-            let Some(terms) = terms else {
-                return sender.run(&io, items, &mut tell).await.map(|()| Vec::new());
-            };
             let mut payload = |item: usize, to: &mut [u8]| {
                 payload(item, to);
                 Ok(())
             };
-            sender.join(&io, items, terms, &mut payload, &mut tell).await
+            sender.join(&io, mem::take(&mut items.0), terms, &mut payload, &mut tell).await
         })?;
         job.finish_keeping(base)?;
         Ok(common)
+    }
+
+    /// Runs the receiver of an intersection, and of a join on these terms. Returns the numbers of common items, and their
+    /// payloads in the order of these numbers.
+    pub(super) fn receive_items(
+        &self,
+        mut job: Job<'_>,
+        senders: usize,
+        mut items: Secret<Digest>,
+        terms: Terms,
+    ) -> Result<(Vec<usize>, Payloads), Error> {
+        let sizes = [items.len(), senders];
+        let base = self.base_of(&mut job, sizes)?;
+        let plan = self.plan(job.direction(), sizes, base.ot())?;
+        let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
+        let (mut store, mut payloads) = (Vec::new(), Vec::new());
+        let kept = &mut store;
+        let joined = job.play(|io| async move {
+            let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+            receiver.join(&io, mem::take(&mut items.0), terms, kept, &mut tell).await
+        })?;
+        // The session ends before the sets are compared: how long that takes depends on them.
+        job.finish_keeping(base)?;
+        let take = |item: usize, payload: &[u8]| payloads.push((item, payload.to_vec()));
+        let common = joined.open(&mut store, take).map_err(foxtrot_net::Error::from)?;
+        payloads.sort_unstable_by_key(|(item, _)| *item);
+        Ok((common, payloads))
     }
 
     /// The base OTs of a job with these sizes.

@@ -46,11 +46,10 @@
 
 use std::{fmt, mem};
 
-use foxtrot_net::jobs::{self, decimal};
-use foxtrot_psi::shards::Role as Part;
+use foxtrot_net::jobs::{self, SHARDS, decimal};
 pub use foxtrot_psi::shards::{Division, MOST};
 
-use foxtrot_ot::Usage;
+use foxtrot_ot::{Usage, pair::Party};
 use zeroize::Zeroizing;
 
 use super::{Digest, MAX_ITEMS, Options};
@@ -94,7 +93,7 @@ impl Options {
         terms: &str,
         shards: u32,
     ) -> Result<Ticket, Error> {
-        let hello = jobs::shards(self.hello(role, terms, keys)?, shards);
+        let hello = self.hello(role, terms, keys)?.term(SHARDS, shards);
         let (agreed, theirs) = self.negotiate(peer, hello, keys)?;
         Ticket::toss(peer.job(agreed), role, [keys, theirs], shards)
     }
@@ -122,13 +121,13 @@ impl Ticket {
         shards: u32,
     ) -> Result<Self, Error> {
         let (mut cx, direction) = (job.context()?, job.direction());
-        let (part, receivers, senders) = match role {
-            Role::Sender => (Part::Sender, theirs, ours),
-            Role::Receiver => (Part::Receiver, ours, theirs),
+        let (party, receivers, senders) = match role {
+            Role::Sender => (Party::Sender, theirs, ours),
+            Role::Receiver => (Party::Receiver, ours, theirs),
         };
         let division =
             job.play(
-                |io| async move { Division::toss(&io, &mut cx, direction, part, shards).await },
+                |io| async move { Division::toss(&io, &mut cx, direction, party, shards).await },
             )?;
         job.finish()?;
         Ok(Self { division, receivers, senders })

@@ -4,7 +4,7 @@
 use core::convert::Infallible;
 
 use foxtrot_net::jobs;
-use foxtrot_ot::{Bits, Direction, base::Block, erase::Secret, transfers::Method};
+use foxtrot_ot::{Bits, Direction, base::Block, erase::Secret};
 use zeroize::Zeroizing;
 
 use super::Options;
@@ -96,7 +96,7 @@ impl Options {
         n: usize,
         mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
-        let job = begin(peer, "rot", Role::Sender, &self.method(n)?, n)?;
+        let job = peer.begin(jobs::transfers("rot", Role::Sender, &self.method(n)?, n))?;
         let (mut cx, direction, mut counted) =
             (job.context()?, job.direction(), job.counter(n, "transfers"));
         let refused = &Sink::new();
@@ -118,7 +118,7 @@ impl Options {
         n: usize,
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
-        let job = begin(peer, "rot", Role::Receiver, &self.method(n)?, n)?;
+        let job = peer.begin(jobs::transfers("rot", Role::Receiver, &self.method(n)?, n))?;
         let (mut cx, direction, mut counted) =
             (job.context()?, job.direction(), job.counter(n, "transfers"));
         let refused = &Sink::new();
@@ -234,16 +234,6 @@ impl Options {
         n: usize,
     ) -> Result<Job<'p>, Error> {
         self.plan(n, Direction::default())?;
-        begin(peer, "cot", role, &self.method(n)?, n)
+        peer.begin(jobs::transfers("cot", role, &self.method(n)?, n))
     }
-}
-
-fn begin<'p>(
-    peer: &'p mut Peer,
-    job: &str,
-    role: Role,
-    method: &Method,
-    n: usize,
-) -> Result<Job<'p>, Error> {
-    peer.begin(jobs::transfers(job, role, method, n))
 }

@@ -12,8 +12,10 @@ const FIRST: usize = 1 << 10;
 const MOST: usize = 64 << 10;
 
 /// The reading half with a buffer before it.
-pub(super) struct Reader {
+pub(crate) struct Reader {
     half: Box<dyn ReadHalf>,
+    /// The end of every read.
+    pub(crate) deadline: Instant,
     /// Bytes that have been read; `next..end` have not been taken.
     bytes: Vec<u8>,
     next: usize,
@@ -27,17 +29,13 @@ pub(super) struct Writer {
 }
 
 impl Reader {
-    pub(super) fn new(half: Box<dyn ReadHalf>) -> Self {
-        Self { half, bytes: vec![0; FIRST], next: 0, end: 0 }
-    }
-
-    pub(super) fn half(&mut self) -> &mut dyn ReadHalf {
-        &mut *self.half
+    pub(crate) fn new(half: Box<dyn ReadHalf>) -> Self {
+        Self { half, deadline: Instant::now(), bytes: vec![0; FIRST], next: 0, end: 0 }
     }
 
     /// Returns false if until then no byte comes, nor an end.
     pub(super) fn is_ready(&mut self, until: Instant) -> io::Result<bool> {
-        self.half.set_deadline(until);
+        self.deadline = until;
         while self.next == self.end {
             match self.fill() {
                 // There are bytes, or there is the end, which the next read finds again.
@@ -58,7 +56,7 @@ impl Reader {
             self.bytes = vec![0; 2 * self.end];
         }
         (self.next, self.end) = (0, 0);
-        self.end = self.half.read(&mut self.bytes)?;
+        self.end = self.half.read_by(self.deadline, &mut self.bytes)?;
         Ok(())
     }
 }
@@ -67,7 +65,7 @@ impl Read for Reader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.next == self.end {
             if out.len() >= self.bytes.len() {
-                return self.half.read(out);
+                return self.half.read_by(self.deadline, out);
             }
             self.fill()?;
         }
@@ -117,15 +115,11 @@ mod tests {
     /// Gives at most so many bytes at a time.
     struct Chunks(io::Cursor<Vec<u8>>, usize);
 
-    impl Read for Chunks {
-        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+    impl ReadHalf for Chunks {
+        fn read_by(&mut self, _: Instant, out: &mut [u8]) -> io::Result<usize> {
             let most = out.len().min(self.1);
             self.0.read(&mut out[..most])
         }
-    }
-
-    impl ReadHalf for Chunks {
-        fn set_deadline(&mut self, _: Instant) {}
     }
 
     fn bytes(n: usize) -> Vec<u8> {
@@ -169,17 +163,13 @@ mod tests {
         /// Fails with these kinds, the last first, and then gives its bytes.
         struct Failing(Vec<ErrorKind>, io::Cursor<Vec<u8>>);
 
-        impl Read for Failing {
-            fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        impl ReadHalf for Failing {
+            fn read_by(&mut self, _: Instant, out: &mut [u8]) -> io::Result<usize> {
                 match self.0.pop() {
                     Some(kind) => Err(kind.into()),
                     None => self.1.read(out),
                 }
             }
-        }
-
-        impl ReadHalf for Failing {
-            fn set_deadline(&mut self, _: Instant) {}
         }
 
         let reader = |kinds: &[ErrorKind]| {

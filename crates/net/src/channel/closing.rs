@@ -91,7 +91,6 @@ impl Channel {
         for tally in [&self.shared.told, &self.shared.heard] {
             *lock(tally) = None;
         }
-        *lock(&self.shared.scope) = None;
         let mut state = self.shared.lock();
         state.transcript = None;
         state.inbox.begin_again();

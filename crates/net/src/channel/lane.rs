@@ -17,18 +17,6 @@ impl Lane {
     /// Lane 1.
     pub const PROTOCOL: Self = Self(1);
 
-    /// Lane 2, for protocols that need one more.
-    pub const SECOND: Self = Self(2);
-
-    /// Lane 3.
-    pub const THIRD: Self = Self(3);
-
-    /// Lane 4.
-    pub const FOURTH: Self = Self(4);
-
-    /// Lane 5.
-    pub const FIFTH: Self = Self(5);
-
     /// The lane of that number; `None` from [`Lane::COUNT`] on.
     #[must_use]
     pub const fn new(index: u8) -> Option<Self> {

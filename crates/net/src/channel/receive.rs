@@ -1,38 +1,62 @@
 //! The receiving side of a channel.
 
 use core::time::Duration;
-use std::io::{self, ErrorKind, Read};
+use std::{
+    io::{self, ErrorKind, Read},
+    time::Instant,
+};
 
 use foxtrot_ot::engine::Spares;
 
 use super::{
-    HEADER_BYTES, Lane, Shared,
+    Channel, HEADER_BYTES, Lane, Shared,
     buffer::Reader,
     inbox::{Next, Want},
     lock,
 };
-use crate::{ChannelError, Error, TlsError, deadline::Deadline};
+use crate::{ChannelError, Error, TlsError, deadline};
 
-impl Shared {
-    pub(super) fn recv(&self, lane: Lane, want: Want) -> Result<Vec<u8>, Error> {
-        let first = self.recv_first(&[(lane, want)], None)?;
-        let (_, frame) = first.ok_or(ChannelError::NothingReceived(self.timeout))?;
+impl Channel {
+    /// The next message on the lane, which has `expected` bytes. A message for another lane that is
+    /// too long to be held back for it has to be received there first.
+    ///
+    /// # Errors
+    /// [`FrameError::Length`](crate::FrameError::Length) if the peer's message has another length,
+    /// before any of it is read; [`ChannelError`].
+    pub fn recv(&self, lane: Lane, expected: usize) -> Result<Vec<u8>, Error> {
+        self.recv_one(lane, Want::Exactly(expected))
+    }
+
+    /// The next message, which has at most `max` bytes and is on that lane: for a time when no
+    /// other lane is in use.
+    ///
+    /// # Errors
+    /// [`FrameError`](crate::FrameError), [`ChannelError`].
+    pub fn recv_at_most(&self, lane: Lane, max: usize) -> Result<Vec<u8>, Error> {
+        self.recv_one(lane, Want::AtMost(max))
+    }
+
+    fn recv_one(&self, lane: Lane, want: Want) -> Result<Vec<u8>, Error> {
+        let first = self.recv_first_within(&[(lane, want)], None)?;
+        let (_, frame) = first.ok_or(ChannelError::NothingReceived(self.shared.timeout))?;
         Ok(frame)
     }
 
-    /// The first of these messages that comes; `None` if after so long there is none of them, and no frame is coming.
-    pub(super) fn recv_first(
+    /// The first of these messages that comes, with its lane. `None` if after so long there is none of them, and no frame is
+    /// coming.
+    pub(crate) fn recv_first_within(
         &self,
         wanted: &[(Lane, Want)],
         patience: Option<Duration>,
     ) -> Result<Option<(Lane, Vec<u8>)>, Error> {
-        let (deadline, patience) = (self.deadline(), patience.map(Deadline::after));
-        let mut state = self.lock();
+        let shared = &*self.shared;
+        let (deadline, patience) = (shared.deadline(), patience.map(deadline::after));
+        let mut state = shared.lock();
         loop {
             state.check()?;
             let next = match state.inbox.next(wanted) {
                 Ok(next) => next,
-                Err(e) => return Err(self.fail(&mut state, e)),
+                Err(e) => return Err(shared.fail(&mut state, e)),
             };
             let reader = match next {
                 Next::Header | Next::Payload(_) => state.reader.take(),
@@ -44,76 +68,83 @@ impl Shared {
                         state.meter.received(frame.len());
                     }
                     // There may be room now for the frame that the others wait behind.
-                    self.inbound.notify_all();
+                    shared.inbound.notify_all();
                     return Ok(Some((lane, frame)));
                 }
                 (Next::Wait, _) | (_, None) => {
-                    if patience.is_some_and(|until| until.remaining().is_none()) {
+                    if patience.is_some_and(|until| deadline::remaining(until).is_none()) {
                         return Ok(None);
                     }
-                    let (guard, done) = patience.unwrap_or(deadline).wait(&self.inbound, state);
+                    let until = patience.unwrap_or(deadline);
+                    let (guard, done) = deadline::wait(until, &shared.inbound, state);
                     state = guard;
                     // That patience is over is seen above.
-                    if patience.is_some() { Ok(()) } else { done.map_err(|e| self.read_error(&e)) }
+                    if patience.is_some() {
+                        Ok(())
+                    } else {
+                        done.map_err(|e| shared.read_error(&e))
+                    }
                 }
                 (Next::Header, Some(mut reader)) => {
                     drop(state);
-                    let comes = patience.map_or(Ok(true), |until| reader.is_ready(until.instant()));
+                    let comes = patience.map_or(Ok(true), |until| reader.is_ready(until));
                     let header = match comes {
                         Ok(true) => Some(read_header(&mut reader, deadline)),
                         Ok(false) => None,
                         Err(e) => Some(Err(e)),
                     };
-                    state = self.lock();
+                    state = shared.lock();
                     state.reader = Some(reader);
                     let Some(header) = header else {
-                        self.inbound.notify_all();
+                        shared.inbound.notify_all();
                         return Ok(None);
                     };
                     match header {
                         Ok(header) => state.inbox.begin(header).map_err(Error::from),
-                        Err(e) => Err(self.read_error(&e)),
+                        Err(e) => Err(shared.read_error(&e)),
                     }
                 }
                 (Next::Payload(header), Some(mut reader)) => {
                     drop(state);
-                    reader.half().set_deadline(deadline.instant());
+                    reader.deadline = deadline;
                     let awaited = wanted.iter().any(|(lane, want)| {
                         *lane == header.lane && matches!(want, Want::Exactly(_))
                     });
                     let (frame, read) = match awaited && header.len <= Spares::LONGEST {
-                        true => self.read_awaited(&mut reader, header.len),
+                        true => shared.read_awaited(&mut reader, header.len),
                         false => {
                             let mut frame = Vec::new();
                             let read = read_payload(&mut reader, header.len, &mut frame);
                             (frame, read)
                         }
                     };
-                    if let (Ok(()), Some(heard)) = (&read, &mut *lock(&self.heard)) {
+                    if let (Ok(()), Some(heard)) = (&read, &mut *lock(&shared.heard)) {
                         heard.frame(header.lane, &frame);
                     }
-                    state = self.lock();
+                    state = shared.lock();
                     state.reader = Some(reader);
                     match read {
                         Ok(()) => state.inbox.put(header, frame),
-                        Err(e) => Err(self.read_error(&e)),
+                        Err(e) => Err(shared.read_error(&e)),
                     }
                 }
             };
             if let Err(e) = done {
-                return Err(self.fail(&mut state, e));
+                return Err(shared.fail(&mut state, e));
             }
-            self.inbound.notify_all();
+            shared.inbound.notify_all();
         }
     }
+}
 
+impl Shared {
     /// Reads until the peer ends, or the deadline. Nobody reads after that.
-    pub(super) fn drop_what_comes(&self, deadline: Deadline) {
+    pub(super) fn drop_what_comes(&self, deadline: Instant) {
         let reader = self.lock().reader.take();
         let Some(mut reader) = reader else { return };
-        reader.half().set_deadline(deadline.instant());
+        reader.deadline = deadline;
         let mut bytes = [0; 4096];
-        while reader.half().read(&mut bytes).is_ok_and(|read| read > 0) {}
+        while reader.read(&mut bytes).is_ok_and(|read| read > 0) {}
     }
 
     /// A payload of a length that a receiver has named: it goes into a buffer at once.
@@ -138,9 +169,9 @@ impl Shared {
     }
 }
 
-fn read_header(reader: &mut Reader, deadline: Deadline) -> io::Result<[u8; HEADER_BYTES]> {
+fn read_header(reader: &mut Reader, deadline: Instant) -> io::Result<[u8; HEADER_BYTES]> {
     let mut bytes = [0; HEADER_BYTES];
-    reader.half().set_deadline(deadline.instant());
+    reader.deadline = deadline;
     reader.read_exact(&mut bytes)?;
     Ok(bytes)
 }

@@ -22,9 +22,14 @@ const ONE: Lane = Lane::PROTOCOL;
 const TWO: Lane = Lane::new(2).unwrap();
 
 /// A channel, and the bare byte stream at its other end.
-fn half_open(timeout: Duration) -> (Channel, memory::Stream) {
-    let (near, far) = memory::streams(timeout);
-    (near.open(timeout).unwrap(), far)
+fn half_open(timeout: Duration) -> (Channel, Peer) {
+    let [(near, to_near), (far, to_far)] = [(); 2].map(|()| memory::one_way(timeout));
+    (memory::open(near, to_far), Peer { reader: far, writer: to_near })
+}
+
+struct Peer {
+    reader: memory::Reader,
+    writer: memory::Writer,
 }
 
 fn frame(len: u32, lane: u8, payload: &[u8]) -> Vec<u8> {
@@ -57,11 +62,13 @@ fn messages_go_both_ways_in_order() {
 
 #[test]
 fn a_frame_is_length_lane_and_payload() {
-    let (channel, mut peer) = half_open(LONG);
+    let (channel, peer) = half_open(LONG);
     channel.send(TWO, b"abc".to_vec()).unwrap();
     channel.close().unwrap();
+    let mut reader = buffer::Reader::new(Box::new(peer.reader));
+    reader.deadline = Instant::now() + LONG;
     let mut bytes = Vec::new();
-    peer.reader.read_to_end(&mut bytes).unwrap();
+    reader.read_to_end(&mut bytes).unwrap();
     assert_eq!(bytes, [3, 0, 0, 0, 2, b'a', b'b', b'c']);
 }
 

@@ -6,12 +6,13 @@ use std::{
     net::Shutdown,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{MutexGuard, PoisonError},
+    time::Instant,
 };
 
 use super::{
-    Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, State, buffer::Writer, cost, fits, lock,
+    Channel, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, State, buffer::Writer, cost, fits, lock,
 };
-use crate::{ChannelError, Error, TlsError, deadline::Deadline};
+use crate::{ChannelError, Error, TlsError, deadline};
 
 /// Frames that are to be written.
 #[derive(Default)]
@@ -47,15 +48,21 @@ impl Outbox {
     }
 }
 
-impl Shared {
-    pub(super) fn send(&self, lane: Lane, message: Vec<u8>) -> Result<(), Error> {
-        let (deadline, len) = (self.deadline(), message.len());
+impl Channel {
+    /// Queues a message. Waits only while the lane holds [`QUEUE_BYTES`] that the peer does not
+    /// take.
+    ///
+    /// # Errors
+    /// [`ChannelError`], also when an earlier message could not be sent.
+    pub fn send(&self, lane: Lane, message: Vec<u8>) -> Result<(), Error> {
+        let shared = &*self.shared;
+        let (deadline, len) = (shared.deadline(), message.len());
         if len > MAX_FRAME {
-            let mut state = self.lock();
+            let mut state = shared.lock();
             state.check()?;
-            return Err(self.fail(&mut state, ChannelError::TooLong { len, max: MAX_FRAME }));
+            return Err(shared.fail(&mut state, ChannelError::TooLong { len, max: MAX_FRAME }));
         }
-        let mut state = self.await_outbox(deadline, |outbox| {
+        let mut state = shared.await_outbox(deadline, |outbox| {
             let held = outbox.held[lane];
             // A long message may go alone.
             held == 0 || fits(QUEUE_BYTES, held, len)
@@ -67,14 +74,16 @@ impl Shared {
         state.outbox.frames.push_back((lane, message));
         // Who is woken would wait for the lock.
         drop(state);
-        self.outbound.notify_all();
+        shared.outbound.notify_all();
         Ok(())
     }
+}
 
+impl Shared {
     /// Waits until the writer has taken enough of what is queued.
     pub(super) fn await_outbox(
         &self,
-        deadline: Deadline,
+        deadline: Instant,
         is_enough: impl Fn(&Outbox) -> bool,
     ) -> Result<MutexGuard<'_, State>, Error> {
         let mut state = self.lock();
@@ -83,7 +92,7 @@ impl Shared {
             if is_enough(&state.outbox) {
                 return Ok(state);
             }
-            let (guard, woken) = deadline.wait(&self.outbound, state);
+            let (guard, woken) = deadline::wait(deadline, &self.outbound, state);
             state = guard;
             if woken.is_err() {
                 return Err(self.fail(&mut state, ChannelError::NothingTaken(self.timeout)));
@@ -92,12 +101,12 @@ impl Shared {
     }
 
     /// Lets the writer finish; says whether it has.
-    pub(super) fn drain(&self, deadline: Deadline) -> bool {
+    pub(super) fn drain(&self, deadline: Instant) -> bool {
         let mut state = self.lock();
         state.outbox.close();
         self.outbound.notify_all();
         while !state.outbox.done {
-            let (guard, woken) = deadline.wait(&self.outbound, state);
+            let (guard, woken) = deadline::wait(deadline, &self.outbound, state);
             state = guard;
             if woken.is_err() {
                 return false;

@@ -14,7 +14,7 @@ use super::verify::NotExpected;
 use crate::{
     Channel, ChannelError, Error, TlsError,
     channel::ReadHalf,
-    deadline::{Deadline, lock},
+    deadline::{self, lock},
     tcp::{ReadTimeout, Socket},
 };
 
@@ -30,7 +30,7 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// Runs the handshake within the timeout.
 pub(super) fn handshake(mut connection: Connection, socket: &Socket) -> Result<Connection, Error> {
-    let deadline = Deadline::after(socket.handshake);
+    let deadline = deadline::after(socket.handshake);
     let timeout = ReadTimeout::default();
     let mut stream = TimedStream { socket: &socket.stream, timeout, deadline };
     while connection.is_handshaking() {
@@ -48,7 +48,7 @@ pub(super) fn handshake(mut connection: Connection, socket: &Socket) -> Result<C
 /// Sends the alert, and waits until the peer has taken it: closing a socket with unread bytes would
 /// take it back.
 fn linger(connection: &mut Connection, mut socket: &TcpStream) {
-    let deadline = Deadline::after(LINGER);
+    let deadline = deadline::after(LINGER);
     let _ = connection.write_tls(&mut socket);
     let _ = socket.shutdown(Shutdown::Write);
     let (mut rest, mut timeout) = ([0; 4096], ReadTimeout::default());
@@ -80,7 +80,6 @@ pub(super) fn halves(
     let reader = Reader {
         shared: Arc::clone(&shared),
         timeout: ReadTimeout::default(),
-        deadline: Deadline::after(timeout),
         raw: Vec::new(),
         pending: 0..0,
     };
@@ -130,7 +129,7 @@ fn tls_error(error: &rustls::Error) -> TlsError {
 struct TimedStream<'a> {
     socket: &'a TcpStream,
     timeout: ReadTimeout,
-    deadline: Deadline,
+    deadline: Instant,
 }
 
 impl Read for TimedStream<'_> {
@@ -141,7 +140,7 @@ impl Read for TimedStream<'_> {
 
 impl Write for TimedStream<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let left = self.deadline.remaining().ok_or(ErrorKind::TimedOut)?;
+        let left = deadline::remaining(self.deadline).ok_or(ErrorKind::TimedOut)?;
         self.socket.set_write_timeout(Some(left))?;
         self.socket.write(bytes)
     }
@@ -222,18 +221,17 @@ impl Write for Writer {
 pub(super) struct Reader {
     shared: Arc<Shared>,
     timeout: ReadTimeout,
-    deadline: Deadline,
     /// Bytes from the socket; those in `pending` have not been given to the connection.
     raw: Vec<u8>,
     pending: core::ops::Range<usize>,
 }
 
-impl Read for Reader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl ReadHalf for Reader {
+    fn read_by(&mut self, deadline: Instant, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let plain = lock(&self.shared.connection).reader().read(buffer);
             match plain {
-                Err(e) if e.kind() == ErrorKind::WouldBlock => self.receive()?,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => self.receive(deadline)?,
                 done => return done,
             }
         }
@@ -242,7 +240,7 @@ impl Read for Reader {
 
 impl Reader {
     /// Gives the connection more of the peer's bytes.
-    fn receive(&mut self) -> io::Result<()> {
+    fn receive(&mut self, deadline: Instant) -> io::Result<()> {
         let mut ended = false;
         if self.pending.is_empty() {
             if self.pending.end == self.raw.len() && self.raw.len() < MOST_READ {
@@ -250,7 +248,7 @@ impl Reader {
                 self.raw = vec![0; (2 * self.raw.len()).max(FIRST_READ)];
             }
             let (shared, raw) = (&self.shared, &mut self.raw);
-            let read = self.timeout.read_by(&shared.socket, self.deadline, raw)?;
+            let read = self.timeout.read_by(&shared.socket, deadline, raw)?;
             self.pending = 0..read;
             ended = read == 0;
         }
@@ -267,11 +265,5 @@ impl Reader {
             connection.process_new_packets().map(drop)
         };
         processed.map_err(|e| io::Error::other(tls_error(&e)))
-    }
-}
-
-impl ReadHalf for Reader {
-    fn set_deadline(&mut self, deadline: Instant) {
-        self.deadline = Deadline::at(deadline);
     }
 }

@@ -1,14 +1,10 @@
 use core::time::Duration;
-use std::{
-    io::{Read, Write},
-    net::TcpStream,
-    thread,
-    time::Instant,
-};
+use std::{io::Write, net::TcpStream, thread, time::Instant};
 
 use super::*;
 use crate::{
     ChannelError, HelloError, Lane,
+    channel::ReadHalf,
     hello::{self, Agreement, Hello, Role},
     tcp::{Listener, connect},
 };
@@ -121,7 +117,10 @@ fn a_rejected_key_is_reported_when_a_write_fails() {
         let connection = stream::handshake(connection.into(), &connected).unwrap();
         let (mut reader, mut writer) = stream::halves(connection, connected);
         let told = Some(TlsError::NotAccepted);
-        assert_eq!(TlsError::within(&reader.read(&mut [0]).unwrap_err()), told);
+        assert_eq!(
+            TlsError::within(&reader.read_by(Instant::now() + LONG, &mut [0]).unwrap_err()),
+            told
+        );
         assert_eq!(TlsError::within(&writer.write(&[0]).unwrap_err()), told);
     });
 }

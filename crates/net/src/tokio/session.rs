@@ -12,7 +12,7 @@ use super::Lanes;
 use crate::{
     ChannelError, Error, HelloError, Lane, Reason,
     channel::{
-        Scope, Step, Tally, Transcript,
+        Step, Tally, Transcript,
         inbox::{Phase, Want},
     },
     hello::{
@@ -21,13 +21,6 @@ use crate::{
         not_a_hello,
     },
 };
-
-/// The account of all that this side has sent in a session.
-#[derive(Debug)]
-pub(super) struct Told {
-    scope: Scope,
-    pub(super) tally: Tally,
-}
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     /// Agrees with the peer on a session. `agree` sees the peer's details, and says what follows from them or why they
@@ -41,8 +34,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         hello: &Hello,
         agree: impl FnOnce(&Table) -> Result<T, HelloError>,
     ) -> Result<(Agreement, T), Error> {
-        self.heard = None;
-        if self.session.take().is_some() {
+        if self.tallies.take().is_some() {
             self.inbox.begin_again();
         }
         let opening = Opening::new(initiator, hello)?;
@@ -78,10 +70,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             None => self.tell(&compared, hello)?,
         };
         let agreement = compared.agree(hello.role(), [&ours, &theirs], details);
-        let scope = Scope::new(agreement.sid, agreement.we_are_initiator);
-        let [told, heard] = scope.begin();
-        self.heard = Some(heard);
-        self.session = Some(Told { scope, tally: told });
+        self.tallies = Some(Tally::of_both(agreement.sid, agreement.we_are_initiator));
         self.inbox.phase = Phase::Session;
         Ok((agreement, said))
     }
@@ -141,10 +130,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
 
     async fn compare_transcripts(&mut self) -> Result<Transcript, Error> {
         self.inbox.receive_no_more()?;
-        let (Some(told), Some(heard)) = (&self.session, &self.heard) else {
-            return Err(ChannelError::Abandoned.into());
-        };
-        let transcript = told.scope.transcript(&told.tally, heard);
+        let [told, heard] = self.tallies.as_ref().ok_or(ChannelError::Abandoned)?;
+        let transcript = told.transcript(heard);
         self.push(Lane::HELLO, &Step::Received.frame(transcript))?;
         self.await_step(Step::Received, transcript).await?;
         Ok(transcript)

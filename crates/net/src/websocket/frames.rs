@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 use std::{
-    io::{self, Cursor, ErrorKind, IoSlice, Read, Write},
+    io::{self, Cursor, ErrorKind, IoSlice, Write},
     net::{Shutdown, TcpStream},
     sync::{Arc, Mutex, MutexGuard},
     time::Instant,
@@ -14,12 +14,7 @@ use tungstenite::protocol::frame::{
     coding::{Control, Data, OpCode},
 };
 
-use crate::{
-    Channel, ChannelError, Error,
-    channel::ReadHalf,
-    deadline::{Deadline, lock},
-    tcp::ReadTimeout,
-};
+use crate::{Channel, ChannelError, Error, channel::ReadHalf, deadline::lock, tcp::ReadTimeout};
 
 /// Bytes that are read at a time.
 const READ: usize = 64 << 10;
@@ -74,7 +69,6 @@ enum Next {
 struct Reader {
     out: Arc<Out>,
     timeout: ReadTimeout,
-    deadline: Deadline,
     frames: Frames,
     has_ended: bool,
 }
@@ -95,7 +89,6 @@ pub(super) fn open(
     let reader = Reader {
         out: Arc::clone(&out),
         timeout: ReadTimeout::default(),
-        deadline: Deadline::after(timeout),
         frames: Frames { buffer: rest, ..Frames::default() },
         has_ended: false,
     };
@@ -232,16 +225,16 @@ impl Frames {
 
 impl Reader {
     /// Reads more into the buffer; false at the end of the connection.
-    fn fill(&mut self) -> io::Result<bool> {
+    fn fill(&mut self, deadline: Instant) -> io::Result<bool> {
         let room = self.frames.room();
-        let read = self.timeout.read_by(&self.out.stream, self.deadline, room);
+        let read = self.timeout.read_by(&self.out.stream, deadline, room);
         self.frames.filled(*read.as_ref().unwrap_or(&0));
         Ok(read? > 0)
     }
 }
 
-impl Read for Reader {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+impl ReadHalf for Reader {
+    fn read_by(&mut self, deadline: Instant, to: &mut [u8]) -> io::Result<usize> {
         if to.is_empty() || self.has_ended {
             return Ok(0);
         }
@@ -256,17 +249,11 @@ impl Read for Reader {
                         false => Err(io::Error::other(ChannelError::Served)),
                     };
                 }
-                Next::More if self.fill()? => {}
+                Next::More if self.fill(deadline)? => {}
                 // Without a closing frame: the connection was lost.
                 Next::More => return Err(ErrorKind::UnexpectedEof.into()),
             }
         }
-    }
-}
-
-impl ReadHalf for Reader {
-    fn set_deadline(&mut self, deadline: Instant) {
-        self.deadline = Deadline::at(deadline);
     }
 }
 

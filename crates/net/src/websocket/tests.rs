@@ -78,7 +78,7 @@ fn frames_of_another_implementation_carry_channel_messages_both_ways() {
     let Visitor { channel, name, binding } = visitor.unwrap().unwrap();
     assert_eq!((name.as_deref(), binding), (Some("acme"), token_binding("other")));
     let message = channel.recv(Lane::PROTOCOL, 100_000).unwrap();
-    channel.send(Lane::SECOND, message.clone()).unwrap();
+    channel.send(Lane::new(2).unwrap(), message.clone()).unwrap();
     channel.close().unwrap();
     let (bytes, pong, code) = client.join().unwrap();
     assert_eq!(bytes[5..], message);

@@ -117,8 +117,7 @@ impl Wire {
     /// The end that writes that way.
     pub(crate) fn end(self: &Arc<Self>, outgoing: Way, timeout: Duration) -> Channel {
         let incoming = outgoing.opposite();
-        let deadline = Instant::now() + timeout;
-        let reader = Reader { wire: Arc::clone(self), way: incoming, deadline, calls: 0 };
+        let reader = Reader { wire: Arc::clone(self), way: incoming, calls: 0 };
         let writer = Writer { wire: Arc::clone(self), way: outgoing, timeout, calls: 0 };
         let wire = Arc::clone(self);
         let hook: Hook = Box::new(move |how| {
@@ -219,7 +218,6 @@ impl Way {
 struct Reader {
     wire: Arc<Wire>,
     way: Way,
-    deadline: Instant,
     calls: usize,
 }
 
@@ -230,8 +228,8 @@ struct Writer {
     calls: usize,
 }
 
-impl Read for Reader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl ReadHalf for Reader {
+    fn read_by(&mut self, deadline: Instant, buffer: &mut [u8]) -> io::Result<usize> {
         let Pace { read, interrupted, delay, .. } = self.wire.plan.pace;
         self.calls += 1;
         if interrupted && self.calls % 2 == 1 {
@@ -243,9 +241,9 @@ impl Read for Reader {
             let ended = pipe.lost || pipe.abandoned || pipe.ended && !pipe.silent;
             ended || pipe.reset || !pipe.bytes.is_empty()
         };
-        drop(self.wire.wait(self.deadline, ready)?);
+        drop(self.wire.wait(deadline, ready)?);
         thread::sleep(delay);
-        let mut pipes = self.wire.wait(self.deadline, ready)?;
+        let mut pipes = self.wire.wait(deadline, ready)?;
         let pipe = &mut pipes[way];
         if pipe.reset {
             return Err(ErrorKind::ConnectionReset.into());
@@ -254,12 +252,6 @@ impl Read for Reader {
         let given = pipe.bytes.read(&mut buffer[..most])?;
         self.wire.changed.notify_all();
         Ok(given)
-    }
-}
-
-impl ReadHalf for Reader {
-    fn set_deadline(&mut self, deadline: Instant) {
-        self.deadline = deadline;
     }
 }
 

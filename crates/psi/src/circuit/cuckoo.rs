@@ -5,15 +5,13 @@
 //! between the rest. Only a set of s items with less than s bins in all has no assignment.
 
 use alloc::{vec, vec::Vec};
+use core::array;
 
 use foxtrot_kernel::{memcheck, memory::prefetch};
 use foxtrot_ot::Session;
 
 use super::{Digest, Error, parameters::HASHES};
-use crate::{
-    erase::Secret,
-    paxos::hashes::{Keyed, TOGETHER},
-};
+use crate::{erase::Secret, paxos::hashes::Keyed};
 
 /// Bins that are fetched ahead.
 const AHEAD: usize = 12;
@@ -28,20 +26,15 @@ type Bins = [u32; HASHES];
 pub(super) fn bins(session: &Session, items: &[Digest], segment: usize) -> Secret<Bins> {
     let hash = Keyed::of(session, "foxtrot v1 circuit bins key");
     let mut bins = Secret::<Bins>::zeroed(items.len());
-    let mut answers = Secret::<[u8; 8 * HASHES]>::zeroed(TOGETHER.min(items.len()));
-    for (items, bins) in items.chunks(TOGETHER).zip(bins.chunks_mut(TOGETHER)) {
-        let answers = &mut answers[..items.len()];
-        let to = answers.as_flattened_mut();
-        hash.hash(size_of::<Digest>(), items.as_flattened(), 8 * HASHES, to);
-        for (bins, answer) in bins.iter_mut().zip(&*answers) {
-            for ((bin, word), start) in bins.iter_mut().zip(answer.as_chunks().0).zip(0_usize..) {
-                let within = (u128::from(u64::from_le_bytes(*word)) * segment as u128) >> 64;
-                #[expect(clippy::cast_possible_truncation, reason = "bins are fewer than 2³²")]
-                let place = (start * segment) as u32 + within as u32;
-                *bin = place;
-            }
-        }
-    }
+    hash.map(items, &mut bins, |answer: &[u8; 8 * HASHES]| {
+        array::from_fn(|k| {
+            let word = u64::from_le_bytes(answer.as_chunks().0[k]);
+            let within = (u128::from(word) * segment as u128) >> 64;
+            #[expect(clippy::cast_possible_truncation, reason = "bins are fewer than 2³²")]
+            let place = (k * segment) as u32 + within as u32;
+            place
+        })
+    });
     // Items are placed at addresses that follow from them.
     memcheck::public(&mut bins);
     bins

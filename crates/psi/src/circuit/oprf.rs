@@ -98,7 +98,7 @@ impl Oprf<'_> {
                 *values = core::array::from_fn(|i| (element ^ shifts[i]).to_le_bytes());
             }
             let of_values = plan.order()[range].iter().flat_map(|&item| [item as usize; HASHES]);
-            hash.hash_all(of_values.map(|item| &items[item]), values.as_flattened_mut());
+            hash_all(&hash, of_values.map(|item| &items[item]), values.as_flattened_mut());
             Ok(())
         };
         let mut values = Secret::<[Block; HASHES]>::zeroed(PART.min(items.len()));
@@ -159,32 +159,30 @@ impl Oprf<'_> {
         let mut values = Secret::<Block>::zeroed(items.len());
         plan.decode(&store.decoder(strings(&mut v))?, &mut values)?;
         let (hash, parts) = (self.hash(), values.chunks_mut(TOGETHER).zip(items.chunks(TOGETHER)));
-        for_each(session.executor(), parts, |(values, items)| hash.hash_all(items.iter(), values));
+        for_each(session.executor(), parts, |(values, items)| {
+            hash_all(&hash, items.iter(), values);
+        });
         Ok(values)
     }
 
-    pub(super) fn hash(&self) -> Hash {
-        Hash(Keyed::of(self.session, "foxtrot v1 circuit oprf key"))
+    /// The hash of an item and its element of the VOLE, which is a value.
+    pub(super) fn hash(&self) -> Keyed {
+        Keyed::of(self.session, "foxtrot v1 circuit oprf key")
     }
 }
 
-/// The hash of an item and its element of the VOLE, which is a value.
-pub(super) struct Hash(Keyed);
-
-impl Hash {
-    /// Makes values of elements, which belong to these items.
-    pub(super) fn hash_all<'a>(
-        &self,
-        items: impl Iterator<Item = &'a Digest>,
-        values: &mut [Block],
-    ) {
-        let mut inputs = Secret::<[u8; INPUT]>::zeroed(values.len());
-        for ((input, item), element) in inputs.iter_mut().zip(items).zip(&*values) {
-            input[..32].copy_from_slice(item);
-            input[32..].copy_from_slice(element);
-        }
-        self.0.hash(INPUT, inputs.as_flattened(), size_of::<Block>(), values.as_flattened_mut());
+/// Makes values of elements, which belong to these items.
+pub(super) fn hash_all<'a>(
+    hash: &Keyed,
+    items: impl Iterator<Item = &'a Digest>,
+    values: &mut [Block],
+) {
+    let mut inputs = Secret::<[u8; INPUT]>::zeroed(values.len());
+    for ((input, item), element) in inputs.iter_mut().zip(items).zip(&*values) {
+        input[..32].copy_from_slice(item);
+        input[32..].copy_from_slice(element);
     }
+    hash.hash(INPUT, inputs.as_flattened(), size_of::<Block>(), values.as_flattened_mut());
 }
 
 #[cfg(test)]

@@ -243,7 +243,7 @@ async fn program<const W: usize>(
     let (of_slots, store) = (ots.sub("circuit slots"), parameters.store);
     let mut slot_bytes = ots.scratch.lend(W * store.slots());
     let slots = words_of::<W>(&mut slot_bytes, store.slots());
-    let coins = coins(ots.session, cx.seed());
+    let coins = Coins::of(&cx.seed(), ots.session, "foxtrot v1 circuit coins", 0);
     let values = hidden.as_flattened();
     let (row_seed, _) = store.encode_with(&of_slots, coins, items, |_| values, slots)?;
     ots.scratch.give_back(hidden_bytes);
@@ -285,13 +285,6 @@ fn word(column: &[u8]) -> u128 {
     u128::from_le_bytes(word)
 }
 
-/// The coins of a party's store.
-fn coins(session: &Session, seed: Seed) -> Coins {
-    let mut coins = Zeroizing::new([0; 32]);
-    seed.fill(&session.oracle("foxtrot v1 circuit coins"), 0, coins.as_mut_slice());
-    Coins::from_bytes(*coins)
-}
-
 /// R, steps 2 to 4: the strings, and numbers, of bins with an item.
 async fn look_up<const W: usize>(
     io: &Io,
@@ -305,7 +298,7 @@ async fn look_up<const W: usize>(
     let bins = cuckoo::bins(ots.session, items, parameters.segment());
     let which = cuckoo::assign(&bins, parameters.bins())?;
     let oprf = Oprf { session: &ots.sub("circuit oprf"), store: parameters.oprf };
-    let coins = coins(ots.session, cx.seed());
+    let coins = Coins::of(&cx.seed(), ots.session, "foxtrot v1 circuit coins", 0);
     let values = oprf.receive(io, cx, ots, coins, (items, &which)).await?;
     let row_seed = RowSeed::decode(&io.recv(RowSeed::LEN).await)?;
     let (store, bits) = (parameters.store, parameters.column_bits());

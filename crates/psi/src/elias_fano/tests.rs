@@ -1,6 +1,6 @@
 extern crate std;
 
-use foxtrot_ot::tasks::Task;
+use foxtrot_ot::{Decode, tasks::Task};
 
 use super::*;
 

@@ -6,7 +6,7 @@ use core::mem::take;
 use foxtrot_kernel::memcheck;
 use foxtrot_ot::{Decode, Misbehaved, Usage, erase::Secret, expect_count, expect_len};
 
-use super::{FRAME, ItemKey, Join, Keys, Matches, TOGETHER, indices};
+use super::{FRAME, ItemKey, Join, Keys, Matches, indices};
 use crate::paxos::{Error, hashes::Keyed};
 
 /// Bytes of a value. One that is invented is right with probability 2⁻¹²⁸.
@@ -19,14 +19,7 @@ impl Join {
     fn values(&self, keys: &[ItemKey]) -> Secret<u128> {
         let hash = Keyed::of(&self.session, "foxtrot v1 psi claim key");
         let mut values = Secret::<u128>::zeroed(keys.len());
-        let mut answers = Secret::<[u8; VALUE]>::zeroed(TOGETHER.min(keys.len()));
-        for (keys, values) in keys.chunks(TOGETHER).zip(values.chunks_mut(TOGETHER)) {
-            let answers = &mut answers[..keys.len()];
-            let to = answers.as_flattened_mut();
-            hash.hash(size_of::<ItemKey>(), keys.as_flattened(), VALUE, to);
-            let answers = answers.iter().map(|answer| u128::from_be_bytes(*answer));
-            values.iter_mut().zip(answers).for_each(|(to, value)| *to = value);
-        }
+        hash.map(keys, &mut values, |answer: &[u8; VALUE]| u128::from_be_bytes(*answer));
         values
     }
 

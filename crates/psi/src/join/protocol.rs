@@ -8,7 +8,7 @@ use foxtrot_ot::{
     expect_len,
 };
 
-use super::{Claimed, Join, Keys, Matches, Store, claims::COUNT};
+use super::{Claimed, Join, Keys, Matches, Store, Terms, claims::COUNT};
 use crate::{paxos::Error, tags::Received};
 
 /// The receiver of a join, to which everything has come.
@@ -35,13 +35,13 @@ pub(crate) async fn send(
     mut count: impl FnMut(usize),
 ) -> Result<Vec<usize>, Error> {
     let most = receiver_items.min(tags);
-    io.limit(window_limits(join.terms().longest(tags, most)));
+    io.limit(window_limits(join.terms.longest(tags, most)));
     for frame in join.payload_frames(tags) {
         let items = frame.len();
         io.send(join.seal(keys, frame, &mut payload)?).await;
         count(items);
     }
-    if !join.terms().sender_learns() || tags == 0 {
+    if !join.terms.both || tags == 0 {
         return Ok(Vec::new());
     }
     let mut claimed = Claimed::new(join, keys, &io.recv(COUNT).await, most)?;
@@ -60,20 +60,20 @@ pub(crate) async fn receive(
     store: &mut (impl Store + ?Sized),
     mut count: impl FnMut(usize),
 ) -> Result<Joined, Error> {
-    io.limit(window_limits(join.terms().longest(tags, 0)));
+    io.limit(window_limits(join.terms.longest(tags, 0)));
     for frame in join.payload_frames(tags) {
-        let expected = join.terms().sender_bytes(frame.len());
+        let expected = join.terms.sender_bytes(frame.len());
         let bytes = io.recv(expected).await;
         expect_len("Payloads", &bytes, expected)?;
         store.keep(bytes).map_err(|_| Usage::Abandoned)?;
         count(frame.len());
     }
-    if !join.terms().sender_learns() || tags == 0 {
+    if !join.terms.both || tags == 0 {
         return Ok(Joined { join, state: State::Apart(received) });
     }
     let matches = received.matches()?;
     // A sender with damaged payloads learns nothing.
-    if join.terms().payload_len().is_some() {
+    if join.terms.payload.is_some() {
         join.open(&matches, store, |_, _| ())?;
     }
     for message in join.claim(&matches) {
@@ -96,10 +96,13 @@ impl Joined {
         take: impl FnMut(usize, &[u8]),
     ) -> Result<Vec<usize>, Error> {
         let matches = match self.state {
+            State::Apart(received) if self.join.terms == Terms::NONE => {
+                return received.intersect();
+            }
             State::Apart(received) => received.matches()?,
             State::Compared(matches) => matches,
         };
-        if self.join.terms().payload_len().is_some() {
+        if self.join.terms.payload.is_some() {
             self.join.open(&matches, store, take)?;
         }
         Ok(matches.indices())

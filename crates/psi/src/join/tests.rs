@@ -132,12 +132,11 @@ fn run_over(
 fn expected(below: &Below, terms: Terms) -> Outputs {
     let ([ours, theirs], first) = (below.sizes(), first_of_sender(below));
     let common: Vec<usize> = (first..ours.min(first + theirs)).collect();
-    let senders = match terms.sender_learns() {
+    let senders = match terms.both {
         true => common.iter().map(|k| k - first).collect(),
         false => Vec::new(),
     };
-    let payloads =
-        common.iter().filter_map(|&k| Some((k, payload(k - first, terms.payload_len()?))));
+    let payloads = common.iter().filter_map(|&k| Some((k, payload(k - first, terms.payload?))));
     let payloads = payloads.collect();
     (senders, common, payloads)
 }

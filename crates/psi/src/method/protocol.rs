@@ -52,11 +52,7 @@ use zeroize::Zeroizing;
 use super::{Of, Parameters};
 use crate::{
     join::{self, Join, Joined, Store, Terms},
-    paxos::{
-        self,
-        coin::{receivers_coin, senders_coin},
-        protocol as of_paxos,
-    },
+    paxos::{self, protocol as of_paxos, receivers_coin, senders_coin},
     plan::{self, counter},
     tags::Sent,
     vole_psi::{self, protocol as of_vole},
@@ -104,7 +100,10 @@ impl Sender {
             let session = plan.begin(cx.session(), parameters.info())?;
             let below = match parameters.of {
                 Of::Paxos(it) => {
-                    let keys = of_paxos::receive_base(io, cx, &session, plan.with(it)).await?;
+                    io.limit(of_paxos::limits(&it));
+                    let choice = cx.choice(plan.base.info(), it.base_ots());
+                    let of_base = plan.of_base(&session);
+                    let keys = io.run(plan.base.receiver(of_base, choice, cx.seed())?).await?;
                     Below::Paxos(it, keys)
                 }
                 Of::Vole(it) => {
@@ -133,7 +132,7 @@ impl Sender {
         })
     }
 
-    /// Runs as [`run`](Self::run), and then what follows the tags of a [join]. `payload` gets the index of an item and
+    /// Runs as [`run`](Self::run), and then what follows the tags of a [join], if anything does. `payload` gets the index of an item and
     /// writes all bytes of its payload. Returns the indices, ascending, of the items that the receiver also has, if that was
     /// agreed on.
     ///
@@ -150,7 +149,11 @@ impl Sender {
         Box::pin(async move {
             let (parameters, join) = (self.0.parameters, Join::new(&self.0.session, terms));
             let mut count = counter(parameters.steps_of_join(terms), progress);
-            let keys = self.send_tags(io, items, true, &mut count).await?.keys()?;
+            let sent = self.send_tags(io, items, terms != Terms::NONE, &mut count).await?;
+            if terms == Terms::NONE {
+                return Ok(Vec::new());
+            }
+            let keys = sent.keys()?;
             let sizes = [parameters.receiver_items(), parameters.tags()];
             join::protocol::send(io, &join, &keys, sizes, payload, count).await
         })
@@ -174,9 +177,10 @@ impl Sender {
         let items = mem::take(&mut *items);
         let sent = match below {
             Below::Paxos(it, base) => {
-                let sender = paxos::Sender::new(session, it, base, items, joint, of_run)?;
+                let ots = it.ots_sender(&session, base, &of_run)?;
+                let sender = paxos::Sender::new(session, it, items, joint, of_run)?;
                 let sender = if keyed { sender.keep_keys() } else { sender };
-                of_paxos::send(io, &it, sender, count).await?
+                of_paxos::send(io, &it, ots, sender, count).await?
             }
             Below::Vole(it, vole) => {
                 let sender = vole_psi::Sender::new(session, it, items, joint, of_run)?;
@@ -200,7 +204,9 @@ impl Receiver {
             let session = plan.begin(cx.session(), parameters.info())?;
             let below = match parameters.of {
                 Of::Paxos(it) => {
-                    let keys = of_paxos::send_base(io, cx, &session, plan.with(it)).await?;
+                    io.limit(of_paxos::limits(&it));
+                    let (of_base, n) = (plan.of_base(&session), it.base_ots());
+                    let keys = io.run(plan.base.sender(of_base, n, cx.seed())?).await?;
                     Below::Paxos(it, keys)
                 }
                 Of::Vole(it) => {
@@ -229,7 +235,7 @@ impl Receiver {
         })
     }
 
-    /// Runs as [`run`](Self::run), and then what follows the tags of a [join]. The payloads come into the store, which is
+    /// Runs as [`run`](Self::run), and then what follows the tags of a [join], if anything does. The payloads come into the store, which is
     /// empty; [`Joined::open`] is the rest.
     ///
     /// # Errors
@@ -245,7 +251,8 @@ impl Receiver {
         Box::pin(async move {
             let (parameters, join) = (self.0.parameters, Join::new(&self.0.session, terms));
             let mut count = counter(parameters.steps_of_join(terms), progress);
-            let received = self.receive_tags(io, items, true, &mut count).await?;
+            let keyed = terms != Terms::NONE;
+            let received = self.receive_tags(io, items, keyed, &mut count).await?;
             join::protocol::receive(io, join, parameters.tags(), received, store, count).await
         })
     }
@@ -268,9 +275,10 @@ impl Receiver {
         let items = mem::take(&mut *items);
         let mut received = match below {
             Below::Paxos(it, base) => {
-                let receiver = paxos::Receiver::new(session, it, base, items, joint, of_run)?;
+                let ots = it.ots_receiver(&session, base, &of_run)?;
+                let receiver = paxos::Receiver::new(session, it, items, joint, of_run)?;
                 let receiver = if keyed { receiver.keep_keys() } else { receiver };
-                of_paxos::receive(io, &it, receiver, count).await?
+                of_paxos::receive(io, &it, ots, receiver, count).await?
             }
             Below::Vole(it, vole) => {
                 let receiver = vole_psi::Receiver::new(session, it, items, joint, of_run)?;

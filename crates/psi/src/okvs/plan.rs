@@ -94,15 +94,8 @@ impl Okvs {
 
 impl Plan {
     /// The number of keys.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.order.0.len()
-    }
-
-    /// Returns true if there are no keys.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.order.0.is_empty()
     }
 
     /// The keys' indices in the order of the plan.

@@ -4,8 +4,7 @@ use alloc::{vec, vec::Vec};
 use core::ops::Deref;
 
 use foxtrot_kernel::memcheck;
-use foxtrot_ot::{Seed, Session, expect_count, extension::one_of_n::Extension};
-use zeroize::Zeroizing;
+use foxtrot_ot::{Seed, Session, expect_count};
 
 use super::{Digest, Error, Joint, hashes::buckets_of};
 use crate::erase::Secret;
@@ -113,16 +112,4 @@ impl Deref for Filled<'_> {
 /// The namespace of a bucket.
 pub(crate) fn bucket_session(session: &Session, bucket: usize) -> Session {
     session.sub("paxos bucket", bucket as u64, Default::default())
-}
-
-/// The namespace of the extension, which all buckets share.
-pub(crate) fn ots_session(session: &Session, extension: &Extension) -> Session {
-    session.sub(extension.name(), 0, Default::default())
-}
-
-/// The seed of a party's part in the extension.
-pub(crate) fn ots_seed(session: &Session, context: &'static str, seed: &Seed) -> Seed {
-    let mut of_ots = Zeroizing::new([0; 32]);
-    seed.fill(&session.oracle(context), 0, of_ots.as_mut_slice());
-    Seed::from_bytes(*of_ots)
 }

@@ -1,8 +1,6 @@
 //! The hashes of items, many at a time: BLAKE3 in derive-key mode with keys that the oracle gives, one
 //! per purpose and bucket.
 
-use alloc::{vec, vec::Vec};
-
 use blake3::{Hasher, hazmat::HasherExt};
 use foxtrot_kernel::{
     Backend,
@@ -26,16 +24,12 @@ pub(crate) const TOGETHER: usize = 512;
 impl Keyed {
     /// The hash that maps items to words. From its queries a simulator reads the receiver's items.
     pub(super) fn words(bucket: &Session, seed: &RowSeed) -> Self {
-        let oracle = bucket.oracle("foxtrot v1 paxos word key");
-        let key = oracle.query(0, 0).field(seed.as_bytes()).finish();
-        Self { backend: bucket.backend(), key }
+        Self::under(bucket, "foxtrot v1 paxos word key", seed.as_bytes())
     }
 
     /// The hash that maps an item and a row to a tag.
     pub(crate) fn tags(bucket: &Session, seed: &RowSeed) -> Self {
-        let oracle = bucket.oracle("foxtrot v1 paxos tag key");
-        let key = oracle.query(0, 0).field(seed.as_bytes()).finish();
-        Self { backend: bucket.backend(), key }
+        Self::under(bucket, "foxtrot v1 paxos tag key", seed.as_bytes())
     }
 
     /// A hash of one purpose in a namespace.
@@ -44,9 +38,9 @@ impl Keyed {
         Self { backend: session.backend(), key }
     }
 
-    fn buckets(session: &Session, joint: &Joint) -> Self {
-        let oracle = session.oracle("foxtrot v1 paxos bucket key");
-        let key = oracle.query(0, 0).field(&joint.0).finish();
+    /// A hash of one purpose in a namespace, under a value that was drawn for it.
+    fn under(session: &Session, context: &'static str, value: &[u8; 32]) -> Self {
+        let key = session.oracle(context).query(0, 0).field(value).finish();
         Self { backend: session.backend(), key }
     }
 
@@ -64,6 +58,22 @@ impl Keyed {
         }
     }
 
+    /// Makes a value of the first bytes of the hash of each item.
+    pub(crate) fn map<const N: usize, T>(
+        &self,
+        items: &[Digest],
+        values: &mut [T],
+        value: impl Fn(&[u8; N]) -> T,
+    ) {
+        let mut answers = Secret::<[u8; N]>::zeroed(TOGETHER.min(items.len()));
+        for (items, values) in items.chunks(TOGETHER).zip(values.chunks_mut(TOGETHER)) {
+            let answers = &mut answers[..items.len()];
+            let to = answers.as_flattened_mut();
+            self.hash(size_of::<Digest>(), items.as_flattened(), N, to);
+            values.iter_mut().zip(&*answers).for_each(|(to, answer)| *to = value(answer));
+        }
+    }
+
     /// The words of items.
     pub(super) fn words_of(&self, items: &[Digest], words: &mut [u8], word_len: usize) {
         self.hash(size_of::<Digest>(), items.as_flattened(), word_len, words);
@@ -77,24 +87,20 @@ pub(crate) fn buckets_of(
     items: &[Digest],
     buckets: usize,
 ) -> Secret<u32> {
-    let hash = Keyed::buckets(session, joint);
-    let mut of = Vec::with_capacity(items.len());
-    let mut answers = Secret(vec![0; 8 * TOGETHER]);
-    for items in items.chunks(TOGETHER) {
-        let answers = &mut answers.0[..8 * items.len()];
-        hash.hash(size_of::<Digest>(), items.as_flattened(), 8, answers);
-        let words = answers.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word));
-        #[expect(clippy::cast_possible_truncation, reason = "less than the number of buckets")]
-        of.extend(words.map(|word| ((u128::from(word) * buckets as u128) >> 64) as u32));
-    }
-    Secret(of)
+    let mut of = Secret::<u32>::zeroed(items.len());
+    #[expect(clippy::cast_possible_truncation, reason = "less than the number of buckets")]
+    let bucket =
+        |word: &_| ((u128::from(u64::from_le_bytes(*word)) * buckets as u128) >> 64) as u32;
+    let hash = Keyed::under(session, "foxtrot v1 paxos bucket key", &joint.0);
+    hash.map(items, &mut of, bucket);
+    of
 }
 
 #[cfg(test)]
 mod tests {
     extern crate std;
 
-    use std::{format, fs};
+    use std::{format, fs, vec::Vec};
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! A bound on the number of items in the fullest bucket: on balls in bins, in integers, so that both
 //! parties compute the same one.
 
-use crate::sizes::{FRACTION, LOG2_E, SIGMA, log2};
+use crate::sizes::{FRACTION, LOG2_E, SIGMA, last, log2};
 
 /// The least number for which the bound below says that no bucket has more items, but with
 /// probability 2⁻⁴¹, if n items are thrown into `buckets`; never more than n.
@@ -20,22 +20,13 @@ pub(crate) fn most(n: usize, buckets: usize) -> usize {
     let wanted = (i128::from(SIGMA + 1 + buckets.next_power_of_two().ilog2()) * bins) << FRACTION;
     let log2_n = log2(n as u64) + 1;
     // Both sides times B.
-    let excluded = |a: usize| {
-        let a_bins = a as i128 * bins;
-        let log2_ratio = log2((a as u64).saturating_mul(buckets as u64)) - log2_n;
-        a_bins * log2_ratio - (a_bins - balls) * LOG2_E >= wanted
+    let occurs = |a: u64| {
+        let a_bins = i128::from(a) * bins;
+        let log2_ratio = log2(a.saturating_mul(buckets as u64)) - log2_n;
+        a_bins * log2_ratio - (a_bins - balls) * LOG2_E < wanted
     };
     // Grows with a from μ on.
-    let (mut occurs, mut least) = (n / buckets, n + 1);
-    while least - occurs > 1 {
-        let middle = usize::midpoint(occurs, least);
-        if excluded(middle) {
-            least = middle;
-        } else {
-            occurs = middle;
-        }
-    }
-    occurs
+    usize::try_from(last((n / buckets) as u64, n as u64 + 1, occurs)).unwrap_or(n)
 }
 
 #[cfg(test)]

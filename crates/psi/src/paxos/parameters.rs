@@ -3,15 +3,16 @@
 use core::ops::Deref;
 
 use foxtrot_ot::{
-    Usage,
-    base::{Adversary, Functionality},
+    Seed, Session, Usage,
+    base::{Adversary, Functionality, ReceiverKeys, SenderKeys},
     extension::{
         code::{self, Family, Linear},
-        one_of_n::Extension,
+        one_of_n::{self, Extension},
         oos,
     },
     protocol::{Kind, Protocol},
 };
+use zeroize::Zeroizing;
 
 use crate::sets::{Sets, buckets};
 
@@ -56,7 +57,8 @@ impl Parameters {
     ) -> Result<Self, Usage> {
         // A peer that is not said to be semi-honest is malicious.
         let checked = adversary != Adversary::SemiHonest;
-        Ok(Self(Sets::new(checked, [receiver_items, sender_items], buckets)?))
+        let word_bits = checked.then(|| Linear::Bch802.parameters().word_bits);
+        Ok(Self(Sets::new(word_bits, [receiver_items, sender_items], buckets)?))
     }
 
     /// Parameters with another number of buckets, which no peer would have: for fuzzing.
@@ -91,6 +93,49 @@ impl Parameters {
         self.code().parameters()
     }
 
+    /// Bytes of the rows of a bucket's slots.
+    #[must_use]
+    pub fn rows_len(&self) -> usize {
+        self.slots() * self.lengths().row_len()
+    }
+
+    /// The sender of step 4 in all buckets, from the chosen keys of the base OTs, whose choices become Δ. Session and seed are
+    /// those of the whole.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many base OTs as the parameters say.
+    pub fn ots_sender(
+        &self,
+        session: &Session,
+        base: ReceiverKeys,
+        seed: &Seed,
+    ) -> Result<one_of_n::Sender, Usage> {
+        let (of_ots, seed) = self.of_ots(session, "foxtrot v1 paxos sender seed", seed);
+        one_of_n::Sender::new(of_ots, self.extension(), base, seed)
+    }
+
+    /// The receiver of step 4 in all buckets, from both keys of the base OTs. Session and seed are those of the whole.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many base OTs as the parameters say.
+    pub fn ots_receiver(
+        &self,
+        session: &Session,
+        base: SenderKeys,
+        seed: &Seed,
+    ) -> Result<one_of_n::Receiver, Usage> {
+        let (of_ots, seed) = self.of_ots(session, "foxtrot v1 paxos receiver seed", seed);
+        one_of_n::Receiver::new(of_ots, self.extension(), base, seed)
+    }
+
+    /// The namespace of the extension, which all buckets share, and the seed of a party's part in it.
+    fn of_ots(&self, session: &Session, context: &'static str, seed: &Seed) -> (Session, Seed) {
+        let mut of_ots = Zeroizing::new([0; 32]);
+        seed.fill(&session.oracle(context), 0, of_ots.as_mut_slice());
+        let name = self.extension().name();
+        (session.sub(name, 0, Default::default()), Seed::from_bytes(*of_ots))
+    }
+
     /// Base OTs, in which the sender is the receiver.
     #[must_use]
     pub fn base_ots(&self) -> usize {
@@ -106,15 +151,6 @@ impl Parameters {
     /// The OTs of each batch of a bucket.
     pub fn batches(&self) -> impl Iterator<Item = usize> + use<> {
         self.extension().batches(self.slots())
-    }
-
-    /// The largest set that a cheating receiver can have instead of its own, but with probability
-    /// 2⁻⁴⁰, if it asks the hash of items 2⁸⁰ times: n′ of `docs/protocols/paxos.md`. Most of what is above the
-    /// declared number takes no query and always fits: two items less than there are slots. `None` if there
-    /// is no bound: against semi-honest peers none is needed. Without tags it is 0.
-    #[must_use]
-    pub fn largest_set(&self) -> Option<u64> {
-        self.largest_fitted(u32::try_from(self.lengths().word_bits).ok()?)
     }
 
     /// Payload bytes of the receiver, without base OTs.

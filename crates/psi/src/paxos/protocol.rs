@@ -1,75 +1,50 @@
-//! The protocol under the tags: base OTs, then bucket after bucket with several batches on their way at a time
+//! The protocol between base OTs and tags: bucket after bucket with several batches on their way at a time
 //! (`docs/wire/paxos.md`, section 13).
 
-use alloc::{collections::VecDeque, vec::Vec};
+use alloc::{collections::VecDeque, vec, vec::Vec};
 
 use foxtrot_ot::{
-    Context, Session,
-    base::{ReceiverKeys, SenderKeys},
     engine::{
         Io, Limits,
         batches::{PROOFS, WINDOW, window_limits},
     },
+    extension::one_of_n::{self, Places, Unanswered, Unverified},
 };
 
-use super::{
-    Absorbing, Encoded, Error, Next, Parameters, Received, Receiver, RowSeed, Sender, Sent,
-    Unanswered, Unverified,
-};
-use crate::plan::Plan;
-
-/// Runs the base OTs in which the sender receives.
-pub(crate) async fn receive_base(
-    io: &Io,
-    cx: &mut Context<'_>,
-    session: &Session,
-    plan: Plan<'_, Parameters>,
-) -> Result<ReceiverKeys, Error> {
-    io.limit(limits(&plan.parameters));
-    let choice = cx.choice(plan.base.info(), plan.parameters.base_ots());
-    Ok(io.run(plan.base.receiver(plan.of_base(session), choice, cx.seed())?).await?)
-}
-
-/// Runs the base OTs in which the receiver sends.
-pub(crate) async fn send_base(
-    io: &Io,
-    cx: &mut Context<'_>,
-    session: &Session,
-    plan: Plan<'_, Parameters>,
-) -> Result<SenderKeys, Error> {
-    io.limit(limits(&plan.parameters));
-    let n = plan.parameters.base_ots();
-    Ok(io.run(plan.base.sender(plan.of_base(session), n, cx.seed())?).await?)
-}
+use super::{Error, Next, Parameters, Received, Receiver, RowSeed, Sender, Sent};
+use crate::erase::Secret;
 
 /// Takes the receiver's words of all buckets; with the tags to be sent.
 pub(crate) async fn send(
     io: &Io,
     parameters: &Parameters,
+    mut ots: one_of_n::Sender,
     mut sender: Sender,
     count: &mut impl FnMut(usize),
 ) -> Result<Sent, Error> {
     loop {
-        let mut bucket = sender.open(&io.recv(RowSeed::LEN).await)?;
-        absorb(io, parameters, &mut bucket, count).await?;
-        match bucket.finish()? {
+        let bucket = sender.open(&io.recv(RowSeed::LEN).await)?;
+        let rows = absorb(io, parameters, &mut ots, count).await?;
+        match bucket.finish(&ots, rows)? {
             Next::Bucket(next) => sender = next,
             Next::Done(sent) => return Ok(sent),
         }
     }
 }
 
-/// The batches of a bucket, as they come.
+/// The rows of a bucket's batches, as these come.
 async fn absorb(
     io: &Io,
     parameters: &Parameters,
-    bucket: &mut Absorbing,
+    ots: &mut one_of_n::Sender,
     count: &mut impl FnMut(usize),
-) -> Result<(), Error> {
+) -> Result<Secret<u8>, Error> {
+    // Written, and so erased, only as far as the peer has come: it may have declared much and end at once.
+    let mut rows = Secret::with_capacity(parameters.rows_len());
     let mut pending = VecDeque::with_capacity(WINDOW);
     for n in parameters.batches() {
         let corrections = io.recv(parameters.extension().corrections_len(n)).await;
-        let (batch, challenge) = bucket.absorb(n, &corrections)?;
+        let (batch, challenge) = ots.absorb(n, &corrections)?;
         if let Some(challenge) = challenge {
             io.send(challenge.to_vec()).await;
         }
@@ -78,83 +53,95 @@ async fn absorb(
         if io.on(PROOFS).wait_until_due(pending.len(), 2, len).await
             && let Some((batch, n)) = pending.pop_front()
         {
-            verify(io, parameters, bucket, batch).await?;
+            verify(io, parameters, ots, (batch, n), &mut rows).await?;
             count(n);
         }
     }
     for (batch, n) in pending {
-        verify(io, parameters, bucket, batch).await?;
+        verify(io, parameters, ots, (batch, n), &mut rows).await?;
         count(n);
     }
-    Ok(())
+    Ok(rows)
 }
 
-/// Takes the proof of a batch.
+/// Takes the proof of a batch, and then its rows.
 async fn verify(
     io: &Io,
     parameters: &Parameters,
-    bucket: &mut Absorbing,
-    batch: Unverified,
+    ots: &mut one_of_n::Sender,
+    (batch, n): (Unverified, usize),
+    rows: &mut Secret<u8>,
 ) -> Result<(), Error> {
     let proof = io.on(PROOFS).recv_any(parameters.extension().proof_len()).await;
-    bucket.verify(batch, &proof)
+    let at = rows.len();
+    // There is room: it does not grow.
+    rows.0.resize(at + n * parameters.lengths().row_len(), 0);
+    Ok(ots.finish(batch, &proof, Places::Rows(&mut rows[at..]))?)
 }
 
 /// Sends the words of all buckets; then tags are to come.
 pub(crate) async fn receive(
     io: &Io,
     parameters: &Parameters,
+    mut ots: one_of_n::Receiver,
     mut receiver: Receiver,
     count: &mut impl FnMut(usize),
 ) -> Result<Received, Error> {
     loop {
-        let (mut bucket, row_seed) = receiver.encode()?;
+        let (bucket, row_seed) = receiver.encode()?;
         io.send(row_seed.as_bytes().to_vec()).await;
-        extend(io, parameters, &mut bucket, count).await?;
-        match bucket.finish()? {
+        let rows = extend(io, parameters, &mut ots, bucket.words(), count).await?;
+        match bucket.finish(rows)? {
             Next::Bucket(next) => receiver = next,
             Next::Done(received) => return Ok(received),
         }
     }
 }
 
-/// The batches of a bucket.
+/// The rows of a bucket's batches, from words of all slots.
 async fn extend(
     io: &Io,
     parameters: &Parameters,
-    bucket: &mut Encoded,
+    ots: &mut one_of_n::Receiver,
+    mut words: &[u8],
     count: &mut impl FnMut(usize),
-) -> Result<(), Error> {
+) -> Result<Secret<u8>, Error> {
+    let lengths = parameters.lengths();
+    let mut rows = Secret(vec![0; parameters.rows_len()]);
+    let mut left = &mut rows[..];
     let mut pending = VecDeque::with_capacity(WINDOW);
     for n in parameters.batches() {
         let len = parameters.extension().challenge_len();
         if io.wait_until_due(pending.len(), 2, len).await
-            && let Some((batch, n)) = pending.pop_front()
+            && let Some((batch, n, rows)) = pending.pop_front()
         {
-            answer(io, parameters, bucket, batch).await?;
+            answer(io, parameters, ots, batch, rows).await?;
             count(n);
         }
         let mut corrections = Vec::new();
-        let batch = bucket.extend(n, &mut corrections)?;
+        let of_batch = words.split_off(..n * lengths.word_len()).unwrap_or_default();
+        let batch = ots.extend(n, of_batch, &mut corrections)?;
         io.send(corrections).await;
-        pending.push_back((batch, n));
+        let rows = left.split_off_mut(..n * lengths.row_len()).unwrap_or_default();
+        pending.push_back((batch, n, rows));
     }
-    for (batch, n) in pending {
-        answer(io, parameters, bucket, batch).await?;
+    for (batch, n, rows) in pending {
+        answer(io, parameters, ots, batch, rows).await?;
         count(n);
     }
-    Ok(())
+    Ok(rows)
 }
 
-/// Answers the challenge to a batch.
+/// Answers the challenge to a batch, and writes its rows.
 async fn answer(
     io: &Io,
     parameters: &Parameters,
-    bucket: &mut Encoded,
+    ots: &mut one_of_n::Receiver,
     batch: Unanswered,
+    rows: &mut [u8],
 ) -> Result<(), Error> {
     let challenge = io.recv_any(parameters.extension().challenge_len()).await;
-    let proof = bucket.answer(batch, &challenge)?;
+    let proof = ots.finish_rows(batch, &challenge, rows)?;
     io.on(PROOFS).send_any(proof).await;
     Ok(())
 }
@@ -170,11 +157,4 @@ fn longest(parameters: &Parameters) -> usize {
     let extension = parameters.extension();
     let corrections = parameters.batches().map(|n| extension.corrections_len(n)).max();
     corrections.unwrap_or(0).max(extension.proof_len())
-}
-
-impl Plan<'_, Parameters> {
-    /// The session of the base OTs of a run.
-    fn of_base(&self, session: &Session) -> Session {
-        session.sub(self.base.info().name, 0, self.direction.reversed())
-    }
 }

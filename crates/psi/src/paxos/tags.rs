@@ -29,7 +29,7 @@ fn tags_of<const N: usize, const L: usize>(
     shift: impl Fn(&[Digest], &mut [u8]) -> Result<(), Usage> + Sync,
 ) -> Result<Answers, Usage> {
     const { assert!(L == size_of::<Digest>() + N, "an item and a row") };
-    let decoder = parameters.store().decoder::<N>(rows.as_chunks().0)?;
+    let decoder = parameters.store.decoder::<N>(rows.as_chunks().0)?;
     hash.tags::<L>(plan, items, |range, inputs| {
         let mut rows = Secret::<[u8; N]>::zeroed(range.len());
         plan.decode_range(&decoder, range.clone(), &mut rows)?;

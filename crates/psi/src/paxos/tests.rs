@@ -9,13 +9,18 @@ mod vectors;
 use alloc::{vec, vec::Vec};
 use std::collections::BTreeSet;
 
+pub(super) use foxtrot_ot::pair::Party;
 use foxtrot_ot::{
     Misbehaved, Seed, Session, Sid, Usage,
     base::{Adversary, ReceiverKeys, SenderKeys},
+    engine::Engine,
+    extension::one_of_n::{self, Places},
     ideal,
+    pair::Pair,
 };
 
 use super::*;
+use crate::erase::Secret;
 
 /// Hooks by which a hostile party changes a run's messages; the defaults are honest.
 pub(super) struct Messages<'a> {
@@ -51,16 +56,77 @@ pub(super) fn digests(range: impl IntoIterator<Item = u64>) -> Vec<Digest> {
     range.into_iter().map(digest).collect()
 }
 
+/// The coins of receiver and sender, by their seeds, over a channel that may change messages.
+pub(crate) fn toss(
+    session: &Session,
+    [receivers, senders]: [Seed; 2],
+    channel: impl FnMut(Party, Vec<u8>) -> Vec<u8>,
+) -> Result<[Joint; 2], (Party, Error)> {
+    let receiver = Engine::new(|io| async move { receivers_coin(&io, session, &receivers).await });
+    let sender = Engine::new(|io| async move { senders_coin(&io, session, &senders).await });
+    let (senders, receivers) = Pair::new(sender, receiver).run_through(channel)?;
+    Ok([receivers, senders])
+}
+
 /// The joint coin, if there is one.
 pub(super) fn coin(parameters: &Parameters) -> Option<Joint> {
     (parameters.buckets() > 1).then(|| {
-        let session = session();
-        let (committed, commitment) = commit(&session, &seed(5));
-        let (challenged, coin) = Challenged::new(&session, &commitment, &seed(6)).unwrap();
-        let (joint, opening) = committed.open(&coin).unwrap();
-        assert_eq!(challenged.check(&opening).unwrap(), joint);
-        joint
+        let coins = toss(&session(), [seed(5), seed(6)], |_, message| message);
+        let [receivers, senders] = coins.unwrap();
+        assert_eq!(receivers, senders);
+        receivers
     })
+}
+
+/// A receiver, and its part in the extension.
+pub(super) struct Receiving {
+    pub(super) party: Receiver,
+    pub(super) ots: one_of_n::Receiver,
+}
+
+impl Receiving {
+    pub(super) fn new(
+        session: &dyn Fn() -> Session,
+        parameters: &Parameters,
+        base: SenderKeys,
+        items: &[Digest],
+        joint: Option<Joint>,
+    ) -> Result<Self, Error> {
+        let ots = parameters.ots_receiver(&session(), base, &seed(1))?;
+        let party = Receiver::new(session(), *parameters, items.to_vec(), joint, seed(1))?;
+        Ok(Self { party, ots })
+    }
+}
+
+/// A sender, and its part in the extension.
+pub(super) struct Sending {
+    pub(super) party: Sender,
+    pub(super) ots: one_of_n::Sender,
+}
+
+impl Sending {
+    pub(super) fn new(
+        session: &dyn Fn() -> Session,
+        parameters: &Parameters,
+        base: ReceiverKeys,
+        items: &[Digest],
+        joint: Option<Joint>,
+    ) -> Result<Self, Error> {
+        let ots = parameters.ots_sender(&session(), base, &seed(2))?;
+        let party = Sender::new(session(), *parameters, items.to_vec(), joint, seed(2))?;
+        Ok(Self { party, ots })
+    }
+}
+
+/// Room for the rows of a batch behind those of a bucket so far.
+pub(super) fn room<'a>(
+    parameters: &Parameters,
+    rows: &'a mut Secret<u8>,
+    n: usize,
+) -> &'a mut [u8] {
+    let at = rows.len();
+    rows.0.resize(at + n * parameters.lengths().row_len(), 0);
+    &mut rows[at..]
 }
 
 /// The receiver's result in an honest run.
@@ -77,21 +143,14 @@ pub(super) fn run_through(
 ) -> Result<Vec<usize>, (Party, Error)> {
     let (sent, received) = base(parameters);
     let joint = coin(parameters);
-    let receiver = Receiver::new(session(), *parameters, sent, ours.to_vec(), joint, seed(1));
-    let sender = Sender::new(session(), *parameters, received, theirs.to_vec(), joint, seed(2));
+    let receiver = Receiving::new(&session, parameters, sent, ours, joint);
+    let sender = Sending::new(&session, parameters, received, theirs, joint);
     play(
         parameters,
         receiver.map_err(by(Party::Receiver))?,
         sender.map_err(by(Party::Sender))?,
         messages,
     )
-}
-
-/// The party whose state gave an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Party {
-    Sender,
-    Receiver,
 }
 
 pub(super) fn by<E: Into<Error>>(party: Party) -> impl Fn(E) -> (Party, Error) {
@@ -101,35 +160,45 @@ pub(super) fn by<E: Into<Error>>(party: Party) -> impl Fn(E) -> (Party, Error) {
 #[expect(clippy::panic_in_result_fn, reason = "both have as many buckets")]
 pub(super) fn play(
     parameters: &Parameters,
-    mut receiver: Receiver,
-    mut sender: Sender,
+    receiving: Receiving,
+    sending: Sending,
     messages: Messages<'_>,
 ) -> Result<Vec<usize>, (Party, Error)> {
-    let (us, them) = (by(Party::Receiver), by(Party::Sender));
+    let Receiving { party: mut receiver, ots: mut receivers } = receiving;
+    let Sending { party: mut sender, ots: mut senders } = sending;
+    let word_len = parameters.lengths().word_len();
     let mut number = 0;
     let (mut received, sent) = loop {
-        let (mut encoded, row_seed) = receiver.encode().map_err(&us)?;
+        let (encoded, row_seed) = receiver.encode().map_err(by(Party::Receiver))?;
         let mut row_seed = row_seed.as_bytes().to_vec();
         (messages.row_seed)(number, &mut row_seed);
-        let mut absorbing = sender.open(&row_seed).map_err(&them)?;
+        let opened = sender.open(&row_seed).map_err(by(Party::Sender))?;
         // All batches of a bucket on their way at the same time.
-        let mut pending = Vec::new();
+        let (mut pending, mut words) = (Vec::new(), encoded.words());
         for n in parameters.batches() {
+            let (of_batch, rest) = words.split_at(n * word_len);
+            words = rest;
             let mut corrections = Vec::new();
-            let unanswered = encoded.extend(n, &mut corrections).map_err(&us)?;
+            let unanswered = receivers.extend(n, of_batch, &mut corrections);
+            let unanswered = unanswered.map_err(by(Party::Receiver))?;
             (messages.corrections)(number, &mut corrections);
-            let (unverified, challenge) = absorbing.absorb(n, &corrections).map_err(&them)?;
+            let absorbed = senders.absorb(n, &corrections);
+            let (unverified, challenge) = absorbed.map_err(by(Party::Sender))?;
             let challenge = challenge.map_or_else(Vec::new, |it| it.to_vec());
-            pending.push((unanswered, unverified, challenge));
+            pending.push((n, unanswered, unverified, challenge));
             number += 1;
         }
-        for (unanswered, unverified, challenge) in pending {
-            let mut proof = encoded.answer(unanswered, &challenge).map_err(&us)?;
+        let [mut rows, mut of_sender] = [(); 2].map(|()| Secret::default());
+        for (n, unanswered, unverified, challenge) in pending {
+            let places = room(parameters, &mut rows, n);
+            let proof = receivers.finish_rows(unanswered, &challenge, places);
+            let mut proof = proof.map_err(by(Party::Receiver))?;
             (messages.proof)(number, &mut proof);
-            absorbing.verify(unverified, &proof).map_err(&them)?;
+            let places = Places::Rows(room(parameters, &mut of_sender, n));
+            senders.finish(unverified, &proof, places).map_err(by(Party::Sender))?;
         }
-        let sent = absorbing.finish().map_err(&them)?;
-        match (encoded.finish().map_err(&us)?, sent) {
+        let sent = opened.finish(&senders, of_sender).map_err(by(Party::Sender))?;
+        match (encoded.finish(rows).map_err(by(Party::Receiver))?, sent) {
             (Next::Bucket(one), Next::Bucket(another)) => (receiver, sender) = (one, another),
             (Next::Done(received), Next::Done(sent)) => break (received, sent),
             _ => panic!("buckets"),
@@ -138,9 +207,9 @@ pub(super) fn play(
     let mut frames = sent.frames().collect();
     (messages.tags)(&mut frames);
     for frame in frames {
-        received.take(&frame).map_err(&us)?;
+        received.take(&frame).map_err(by(Party::Receiver))?;
     }
-    received.intersect().map_err(&us)
+    received.intersect().map_err(by(Party::Receiver))
 }
 
 impl Messages<'_> {

@@ -42,11 +42,7 @@ impl Vole {
     /// Facts about the protocol with this VOLE.
     #[must_use]
     pub fn info(&self) -> &'static Protocol {
-        &PROTOCOLS[match self {
-            Self::Silent => 0,
-            Self::Small => 1,
-            Self::Packed => 2,
-        }]
+        &PROTOCOLS[*self as usize]
     }
 
     /// The name of the VOLE itself.
@@ -70,8 +66,10 @@ impl Vole {
 
 /// Something of a VOLE in either field.
 #[derive(Debug)]
-pub(crate) enum Field<L, S> {
+pub enum Field<L, S> {
+    /// Of GF(2^128).
     Large(L),
+    /// Of GF(2^64).
     Small(S),
 }
 
@@ -149,7 +147,8 @@ impl Parameters {
         if n > max {
             return Err(Usage::BatchTooLarge { n, max });
         }
-        let sets = Sets::new(vole != Vole::Small, [receiver_items, sender_items], buckets)?;
+        let word_bits = (vole != Vole::Small).then_some(128);
+        let sets = Sets::new(word_bits, [receiver_items, sender_items], buckets)?;
         Ok(Self { vole, sets })
     }
 
@@ -196,14 +195,6 @@ impl Parameters {
         (0..len).step_by(FRAME).map(move |at| FRAME.min(len - at))
     }
 
-    /// The largest set that a cheating receiver can have instead of its own, but with probability 2⁻⁴⁰, if it asks the hash of
-    /// items 2⁸⁰ times: n′ of `docs/protocols/vole-psi.md`. `None` if there is no bound: against semi-honest peers none is
-    /// needed. Without tags it is 0.
-    #[must_use]
-    pub fn largest_set(&self) -> Option<u64> {
-        self.largest_fitted(128)
-    }
-
     /// Payload bytes of the receiver, without base OTs.
     #[must_use]
     pub fn receiver_bytes(&self) -> usize {
@@ -248,7 +239,7 @@ const MALICIOUS: Protocol = Protocol {
     ..Protocol::BASE_OT
 };
 
-/// The records of each [`Vole`].
+/// The records of each [`Vole`], in that order.
 pub static PROTOCOLS: [Protocol; 3] = [
     MALICIOUS,
     Protocol {

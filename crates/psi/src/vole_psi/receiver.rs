@@ -4,28 +4,17 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 use foxtrot_kernel::{memcheck, memory::strings};
-use foxtrot_ot::{Seed, Session, erase::Secret, expect_count, tasks::erase_with};
+use foxtrot_ot::{erase::Secret, expect_count, tasks::erase_with};
 
-use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, tags};
-use crate::{okvs::Plan, party::Party, tags::Received};
+use super::{Error, Mask, Next, Parameters, RowSeed, tags};
+use crate::{
+    okvs::Plan,
+    party::{self, Party},
+    tags::Received,
+};
 
 /// The receiver, before a bucket.
-///
-/// ```compile_fail,E0382
-/// # use foxtrot_psi::vole_psi::Receiver;
-/// # fn twice(receiver: Receiver) {
-/// let _ = receiver.encode();
-/// let _ = receiver.encode(); // a second row seed would tell about the items
-/// # }
-/// ```
-///
-/// ```
-/// # use foxtrot_psi::vole_psi::Receiver;
-/// # fn once(receiver: Receiver) {
-/// let _ = receiver.encode();
-/// # }
-/// ```
-pub struct Receiver(Party<Parameters>);
+pub type Receiver = party::Receiver<Parameters>;
 
 /// The receiver in a bucket, whose items are hashed.
 pub struct Planned {
@@ -64,30 +53,22 @@ pub struct Masked {
 }
 
 impl Receiver {
-    /// Begins. The seed was secret while the items could change, and the joint coin is there if there are several
-    /// buckets.
-    ///
-    /// # Errors
-    /// [`Usage::CountMismatch`](foxtrot_ot::Usage) if there are not as many items or coins as the parameters say;
-    /// [`Error::Unlucky`] if a bucket is too full.
-    pub fn new(
-        session: Session,
-        parameters: Parameters,
-        items: Vec<Digest>,
-        joint: Option<Joint>,
-        seed: Seed,
-    ) -> Result<Self, Error> {
-        Party::new(session, parameters, true, items, joint, seed).map(Self)
-    }
-
-    /// Keeps the keys of items, for a [join](crate::join).
-    #[must_use]
-    pub fn keep_keys(mut self) -> Self {
-        self.0.tags.keep_keys();
-        self
-    }
-
     /// Step 3: draws the row seed of the next bucket, and hashes its items, with all threads of the session.
+    ///
+    /// ```compile_fail,E0382
+    /// # use foxtrot_psi::vole_psi::Receiver;
+    /// # fn twice(receiver: Receiver) {
+    /// let _ = receiver.plan();
+    /// let _ = receiver.plan(); // a second row seed would tell about the items
+    /// # }
+    /// ```
+    ///
+    /// ```
+    /// # use foxtrot_psi::vole_psi::Receiver;
+    /// # fn once(receiver: Receiver) {
+    /// let _ = receiver.plan();
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// None after steps in order.
@@ -95,7 +76,7 @@ impl Receiver {
         let Self(party) = self;
         let (session, coins, parameters) =
             (party.bucket_session()?, party.coins(), party.parameters);
-        let (store, items) = (parameters.store(), party.items());
+        let (store, items) = (parameters.store, party.items());
         let mut slots = Secret::<u8>::zeroed(parameters.sums_len());
         let (row_seed, plan, words) = match parameters.word_len() {
             16 => store.begin_words::<16>(&session, coins, &items, &mut slots)?,
@@ -103,14 +84,6 @@ impl Receiver {
         };
         drop(items);
         Ok(Planned { party, row_seed, plan, words, slots })
-    }
-
-    /// Step 3 as a whole.
-    ///
-    /// # Errors
-    /// The errors of [`plan`](Self::plan) and of [`Planned::encode`].
-    pub fn encode(self) -> Result<Encoded, Error> {
-        self.plan()?.encode()
     }
 }
 
@@ -135,13 +108,9 @@ impl Encoded {
     ///
     /// # Errors
     /// [`Usage::CountMismatch`](foxtrot_ot::Usage) if there are not as many elements as slots.
-    pub fn mask(
-        self,
-        u: impl Into<Mask>,
-        v: Secret<u128>,
-    ) -> Result<(Masked, RowSeed, Vec<u8>), Error> {
+    pub fn mask(self, u: Mask, v: Secret<u128>) -> Result<(Masked, RowSeed, Vec<u8>), Error> {
         let Self { party, row_seed, plan, mut slots } = self;
-        let (u, parameters) = (u.into(), &party.parameters);
+        let parameters = &party.parameters;
         expect_count("elements of V", parameters.slots(), v.len())?;
         u.add_to(party.session.executor(), (parameters.word_len(), &mut slots))?;
         let mut sums = take(&mut slots.0);
@@ -159,20 +128,16 @@ impl Masked {
     pub fn finish(self) -> Result<Next<Receiver, Received>, Error> {
         let Self { mut party, row_seed, plan, mut v } = self;
         let (hash, items) = (party.tag_hash(&row_seed)?, party.items());
-        let decoder = party.parameters.store().decoder(strings(&mut v))?;
+        let decoder = party.parameters.store.decoder(strings(&mut v))?;
         let tags = tags(&hash, (&plan, &decoder), &items, |_, _| ())?;
         drop(items);
         erase_with(hash.session.executor(), v);
         party.add(tags, &plan);
-        Ok(match party.end_bucket() {
-            true => Next::Bucket(Receiver(party)),
-            false => Next::Done(party.received()),
-        })
+        Ok(party.received())
     }
 }
 
 foxtrot_kernel::redacted! {
-    Receiver, receiver => "{:?}, {} buckets", receiver.0.parameters, receiver.0.bucket;
     Planned, planned => "{} slots", planned.party.parameters.slots();
     Encoded, encoded => "{} slots", encoded.party.parameters.slots();
     Masked, masked => "{} slots", masked.party.parameters.slots();

@@ -4,17 +4,20 @@ use alloc::vec::Vec;
 
 use foxtrot_kernel::memory::{prefer_huge_pages, strings};
 use foxtrot_ot::{
-    Seed, Session, Usage,
+    Usage,
     erase::Secret,
     expect_count, expect_len,
     tasks::{erase_with, for_each},
 };
 
-use super::{Digest, Error, Joint, Next, Parameters, RowSeed, TOGETHER, add_products, tags};
-use crate::{party::Party, tags::Sent};
+use super::{Error, Next, Parameters, RowSeed, TOGETHER, add_products, tags};
+use crate::{
+    party::{self, Party},
+    tags::Sent,
+};
 
 /// The sender, before a bucket.
-pub struct Sender(Party<Parameters>);
+pub type Sender = party::Sender<Parameters>;
 
 /// The sender in a bucket, which takes the receiver's sums.
 pub struct Opened {
@@ -25,28 +28,6 @@ pub struct Opened {
 }
 
 impl Sender {
-    /// Begins. The joint coin is there if there are several buckets.
-    ///
-    /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many items or coins as the parameters say;
-    /// [`Error::Unlucky`] if a bucket is too full.
-    pub fn new(
-        session: Session,
-        parameters: Parameters,
-        items: Vec<Digest>,
-        joint: Option<Joint>,
-        seed: Seed,
-    ) -> Result<Self, Error> {
-        Party::new(session, parameters, false, items, joint, seed).map(Self)
-    }
-
-    /// Keeps the keys of items, for a [join](crate::join).
-    #[must_use]
-    pub fn keep_keys(mut self) -> Self {
-        self.0.tags.keep_keys();
-        self
-    }
-
     /// Step 4: takes the row seed of the next bucket.
     ///
     /// # Errors
@@ -82,15 +63,12 @@ impl Opened {
     /// [`Usage::RepeatedItem`], which the peer would take for a sender that cheats. Against semi-honest peers, where
     /// that does no harm, tags are too short to tell.
     pub fn finish(self, delta: &u128, w: Secret<u128>) -> Result<Next<Sender, Sent>, Error> {
-        let mut party = match self.party.parameters.word_len() {
+        let party = match self.party.parameters.word_len() {
             16 => self.add_tags::<16>(delta, w)?,
             _ => self.add_tags::<8>(delta, w)?,
         };
-        if party.end_bucket() {
-            return Ok(Next::Bucket(Sender(party)));
-        }
         // Step 7.
-        Ok(Next::Done(party.sent()?))
+        Ok(party.sent()?)
     }
 
     fn add_tags<const W: usize>(
@@ -99,7 +77,7 @@ impl Opened {
         mut w: Secret<u128>,
     ) -> Result<Party<Parameters>, Error> {
         let Self { mut party, row_seed, sums } = self;
-        let (store, sums) = (party.parameters.store(), sums.as_chunks::<W>().0);
+        let (store, sums) = (party.parameters.store, sums.as_chunks::<W>().0);
         expect_count("sums", store.slots(), sums.len())?;
         expect_count("elements of W", store.slots(), w.len())?;
         let hash = party.tag_hash(&row_seed)?;
@@ -122,6 +100,5 @@ impl Opened {
 }
 
 foxtrot_kernel::redacted! {
-    Sender, sender => "{:?}, {} buckets", sender.0.parameters, sender.0.bucket;
     Opened, opened => "{} of {} bytes", opened.sums.len(), opened.party.parameters.sums_len();
 }

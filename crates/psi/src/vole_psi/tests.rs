@@ -16,6 +16,7 @@ use foxtrot_ot::{
 };
 
 use super::*;
+use crate::paxos::tests::toss;
 
 /// Three threads, whose tasks must not ask for threads: a pool without a free one would wait for ever.
 #[derive(Debug)]
@@ -112,12 +113,10 @@ pub(super) fn digests(range: impl IntoIterator<Item = u64>) -> Vec<Digest> {
 /// The joint coin, if there is one.
 pub(super) fn coin(parameters: &Parameters) -> Option<Joint> {
     (parameters.buckets() > 1).then(|| {
-        let session = session();
-        let (committed, commitment) = commit(&session, &seed(5));
-        let (challenged, coin) = Challenged::new(&session, &commitment, &seed(6)).unwrap();
-        let (joint, opening) = committed.open(&coin).unwrap();
-        assert_eq!(challenged.check(&opening).unwrap(), joint);
-        joint
+        let coins = toss(&session(), [seed(5), seed(6)], |_, message| message);
+        let [receivers, senders] = coins.unwrap();
+        assert_eq!(receivers, senders);
+        receivers
     })
 }
 
@@ -144,7 +143,7 @@ pub(super) fn run_through(
         let mut ideal = Ideal::new(parameters, number);
         change(&mut ideal);
         number += 1;
-        let encoded = receiver.encode()?;
+        let encoded = receiver.plan()?.encode()?;
         let (masked, row_seed, mut sums) = encoded.mask(ideal.mask(), Secret(ideal.v()))?;
         let mut row_seed = row_seed.as_bytes().to_vec();
         (messages.row_seed)(&mut row_seed);

@@ -9,7 +9,7 @@ use foxtrot_ot::{
     engine::batches::sized,
     expect_count, expect_len,
     extension::{Kind, Places, ROWS, Receiver, Sender, Shape},
-    tasks::for_each,
+    tasks::{for_each, only},
 };
 use zeroize::Zeroizing;
 

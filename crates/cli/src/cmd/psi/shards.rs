@@ -8,7 +8,7 @@ use foxtrot::{
 };
 use foxtrot_net::{
     gateway::{Event, Gateway, Limits},
-    jobs,
+    jobs::{self, SHARDS},
 };
 use serde_json::json;
 
@@ -89,7 +89,7 @@ pub(super) fn agree(
     (common, entry): (&Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(1)?);
-    let link = terms.meet(way, jobs::shards(terms.hello(), shards), common, entry)?;
+    let link = terms.meet(way, terms.hello().term(SHARDS, shards), common, entry)?;
     let agreed = Agreed::on(terms, &link)?;
     entry.agreed(agreed.json());
     let (role, ours) = (terms.role, terms.keys[0].size);

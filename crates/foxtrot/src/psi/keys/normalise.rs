@@ -32,6 +32,18 @@ enum Step {
     Phone(Country),
 }
 
+/// Steps without a value, by their names.
+const PLAIN: [(&str, Step); 8] = [
+    ("trim", Step::Trim),
+    ("compact", Step::Compact),
+    ("lower", Step::Lower),
+    ("upper", Step::Upper),
+    ("nfc", Step::Nfc),
+    ("digits", Step::Digits),
+    ("name", Step::Name),
+    ("email", Step::Email),
+];
+
 const NAMES: &str = "there are trim, compact, lower, upper, nfc, digits, name, email, date:DD.MM.YYYY (any format), \
                      phone:+49 (any country) and none";
 
@@ -125,26 +137,15 @@ impl FromStr for Step {
             None => (text, None),
         };
         let (name, version) = name.split_once('/').unwrap_or((name, "1"));
-        let step = match (name, more) {
-            ("trim", None) => Self::Trim,
-            ("compact", None) => Self::Compact,
-            ("lower", None) => Self::Lower,
-            ("upper", None) => Self::Upper,
-            ("nfc", None) => Self::Nfc,
-            ("digits", None) => Self::Digits,
-            ("name", None) => Self::Name,
-            ("email", None) => Self::Email,
-            ("date", None) => Self::Date(DateFormat::default()),
-            ("date", Some(format)) => Self::Date(format.parse()?),
-            ("phone", Some(country)) => Self::Phone(country.parse()?),
-            ("phone", None) => {
+        let plain = PLAIN.into_iter().find(|(it, _)| *it == name);
+        let step = match (name, plain, more) {
+            (_, Some((_, step)), None) => step,
+            (_, Some(_), Some(_)) => return Err(format!("{name} takes no value after a colon")),
+            ("date", _, None) => Self::Date(DateFormat::default()),
+            ("date", _, Some(format)) => Self::Date(format.parse()?),
+            ("phone", _, Some(country)) => Self::Phone(country.parse()?),
+            ("phone", _, None) => {
                 return Err("phone needs a country code, for example phone:+49".into());
-            }
-            (
-                "trim" | "compact" | "lower" | "upper" | "nfc" | "digits" | "name" | "email",
-                Some(_),
-            ) => {
-                return Err(format!("{name} takes no value after a colon"));
             }
             _ => return Err(format!("unknown normaliser {name}; {NAMES}")),
         };
@@ -170,17 +171,13 @@ impl fmt::Display for Normaliser {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Trim => f.write_str("trim/1"),
-            Self::Compact => f.write_str("compact/1"),
-            Self::Lower => f.write_str("lower/1"),
-            Self::Upper => f.write_str("upper/1"),
-            Self::Nfc => f.write_str("nfc/1"),
-            Self::Digits => f.write_str("digits/1"),
-            Self::Name => f.write_str("name/1"),
-            Self::Email => f.write_str("email/1"),
             Self::Date(format) if f.alternate() => write!(f, "date/1:{format}"),
             Self::Date(_) => f.write_str("date/1"),
             Self::Phone(country) => write!(f, "phone/1:{country}"),
+            plain => {
+                let name = PLAIN.iter().find(|(_, it)| it == plain).map_or("", |(name, _)| name);
+                write!(f, "{name}/1")
+            }
         }
     }
 }

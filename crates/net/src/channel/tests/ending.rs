@@ -76,9 +76,9 @@ fn a_write_that_tls_refuses_fails_in_its_words() {
             Ok(())
         }
     }
-    let (near, _far) = memory::streams(LONG);
+    let (near, _to_near) = memory::one_way(LONG);
     let hook = Box::new(|_| {});
-    let channel = Channel::new(Box::new(near.reader), Box::new(Refused), hook, LONG).unwrap();
+    let channel = Channel::new(Box::new(near), Box::new(Refused), hook, LONG).unwrap();
     channel.send(ONE, vec![0]).unwrap();
     assert_eq!(channel.close(), Err(TlsError::NotAccepted.into()));
 }

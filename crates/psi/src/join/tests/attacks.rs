@@ -150,8 +150,9 @@ fn keys_of_both(below: vole_psi::Parameters) -> [Vec<ItemKey>; 2] {
         None,
         seed(2),
     );
-    let encoded = receiver.unwrap().keep_keys().encode().unwrap();
-    let (masked, row_seed, sums) = encoded.mask(Secret(u), Secret(v)).unwrap();
+    let encoded = receiver.unwrap().keep_keys().plan().unwrap().encode().unwrap();
+    let (masked, row_seed, sums) =
+        encoded.mask(vole_psi::Mask::Large(Secret(u)), Secret(v)).unwrap();
     let mut opened = sender.unwrap().keep_keys().open(row_seed.as_bytes()).unwrap();
     opened.take(&sums).unwrap();
     let vole_psi::Next::Done(sent) = opened.finish(&delta, Secret(w)).unwrap() else { panic!() };

@@ -111,20 +111,21 @@ fn a_second_row_seed_gives_the_receiver_no_item() {
 fn more_items_than_declared_do_not_fit_the_messages() {
     let (declared, real) = (small(), Parameters::new(Malicious, 5000, 80).unwrap());
     let (base_sent, base_received) = base(&declared);
-    let receiver = Receiver::new(session(), real, base_sent, digests(0..5000), None, seed(1));
-    let theirs = digests(60..140);
-    let sender = Sender::new(session(), declared, base_received, theirs, None, seed(2)).unwrap();
-    let (mut encoded, row_seed) = receiver.unwrap().encode().unwrap();
-    let mut absorbing = sender.open(row_seed.as_bytes()).unwrap();
-    let mut corrections = Vec::new();
+    let receiver = Receiving::new(&session, &real, base_sent, &digests(0..5000), None);
+    let sender = Sending::new(&session, &declared, base_received, &digests(60..140), None).unwrap();
+    let Receiving { party, mut ots } = receiver.unwrap();
+    let (encoded, row_seed) = party.encode().unwrap();
+    let opened = sender.party.open(row_seed.as_bytes()).unwrap();
+    let (mut of_sender, mut corrections) = (sender.ots, Vec::new());
     let n = real.batches().next().unwrap();
-    let _unanswered = encoded.extend(n, &mut corrections).unwrap();
+    let words = &encoded.words()[..n * real.lengths().word_len()];
+    let _unanswered = ots.extend(n, words, &mut corrections).unwrap();
     let n = declared.batches().next().unwrap();
-    let refused = absorbing.absorb(n, &corrections).unwrap_err();
-    let decode = matches!(refused, Error::Protocol(foxtrot_ot::Error::Decode(_)));
-    assert!(decode, "{refused:?}");
-    // Nor are there further batches.
-    assert!(absorbing.absorb(n + 1, &corrections).is_err());
+    let refused = of_sender.absorb(n, &corrections).unwrap_err();
+    assert!(matches!(refused, foxtrot_ot::Error::Decode(_)), "{refused:?}");
+    // Nor are rows of more slots taken.
+    let more = Secret(vec![0; declared.rows_len() + declared.lengths().row_len()]);
+    assert!(opened.finish(&of_sender, more).is_err());
 }
 
 /// The dense and sparse slots solve for about as many items as there are slots; other items do not match.
@@ -140,21 +141,26 @@ fn items_not_encoded_by_the_receiver_never_match() {
 fn there_are_no_tags_before_every_batch_has_passed() {
     let parameters = Parameters::new(Malicious, 20_000, 10).unwrap();
     let (sent, received) = base(&parameters);
-    let receiver = Receiver::new(session(), parameters, sent, digests(0..20_000), None, seed(1));
-    let sender = Sender::new(session(), parameters, received, digests(0..10), None, seed(2));
-    let (mut encoded, row_seed) = receiver.unwrap().encode().unwrap();
-    let mut absorbing = sender.unwrap().open(row_seed.as_bytes()).unwrap();
+    let receiver = Receiving::new(&session, &parameters, sent, &digests(0..20_000), None);
+    let sender = Sending::new(&session, &parameters, received, &digests(0..10), None).unwrap();
+    let Receiving { party, mut ots } = receiver.unwrap();
+    let (encoded, row_seed) = party.encode().unwrap();
+    let opened = sender.party.open(row_seed.as_bytes()).unwrap();
     assert!(parameters.batches().count() > 1);
     let n = parameters.batches().next().unwrap();
-    let mut corrections = Vec::new();
-    let unanswered = encoded.extend(n, &mut corrections).unwrap();
-    let (unverified, challenge) = absorbing.absorb(n, &corrections).unwrap();
-    let proof = encoded.answer(unanswered, &challenge.unwrap()).unwrap();
-    absorbing.verify(unverified, &proof).unwrap();
-    let expected = parameters.slots();
-    let missing = Usage::CountMismatch { what: "slots", expected, got: n };
-    assert_eq!(absorbing.finish().unwrap_err(), missing.into());
-    assert_eq!(encoded.finish().unwrap_err(), missing.into());
+    let (mut of_sender, mut corrections) = (sender.ots, Vec::new());
+    let words = &encoded.words()[..n * parameters.lengths().word_len()];
+    let unanswered = ots.extend(n, words, &mut corrections).unwrap();
+    let (unverified, challenge) = of_sender.absorb(n, &corrections).unwrap();
+    let [mut receivers, mut senders] = [(); 2].map(|()| Secret::default());
+    let places = room(&parameters, &mut receivers, n);
+    let proof = ots.finish_rows(unanswered, &challenge.unwrap(), places).unwrap();
+    let places = Places::Rows(room(&parameters, &mut senders, n));
+    of_sender.finish(unverified, &proof, places).unwrap();
+    let (expected, got) = (parameters.rows_len(), n * parameters.lengths().row_len());
+    let missing = Usage::CountMismatch { what: "bytes of rows", expected, got };
+    assert_eq!(opened.finish(&of_sender, senders).unwrap_err(), missing.into());
+    assert_eq!(encoded.finish(receivers).unwrap_err(), missing.into());
 }
 
 #[test]
@@ -162,22 +168,27 @@ fn after_a_failed_check_the_sender_refuses_every_call() {
     let parameters = small();
     let (sent, received) = base(&parameters);
     let (ours, theirs) = sets();
-    let receiver = Receiver::new(session(), parameters, sent, ours, None, seed(1)).unwrap();
-    let sender = Sender::new(session(), parameters, received, theirs, None, seed(2)).unwrap();
-    let (mut encoded, row_seed) = receiver.encode().unwrap();
-    let mut absorbing = sender.open(row_seed.as_bytes()).unwrap();
+    let receiver = Receiving::new(&session, &parameters, sent, &ours, None).unwrap();
+    let sender = Sending::new(&session, &parameters, received, &theirs, None).unwrap();
+    let (encoded, row_seed) = receiver.party.encode().unwrap();
+    let opened = sender.party.open(row_seed.as_bytes()).unwrap();
+    let (mut ots, mut of_sender) = (receiver.ots, sender.ots);
     let mut corrections = Vec::new();
     let (n, half) = (parameters.slots(), parameters.slots() / 2);
-    let unanswered = encoded.extend(half, &mut corrections).unwrap();
-    let (unverified, challenge) = absorbing.absorb(half, &corrections).unwrap();
-    let mut proof = encoded.answer(unanswered, &challenge.unwrap()).unwrap();
+    let (first, second) = encoded.words().split_at(half * parameters.lengths().word_len());
+    let unanswered = ots.extend(half, first, &mut corrections).unwrap();
+    let (unverified, challenge) = of_sender.absorb(half, &corrections).unwrap();
+    let mut rows = Secret::zeroed(half * parameters.lengths().row_len());
+    let mut proof = ots.finish_rows(unanswered, &challenge.unwrap(), &mut rows).unwrap();
     proof[0] ^= 1;
-    assert!(absorbing.verify(unverified, &proof).is_err());
-    let again = encoded.extend(n - half, &mut corrections).unwrap();
-    let ended = absorbing.absorb(n - half, &corrections).unwrap_err();
+    assert!(of_sender.finish(unverified, &proof, Places::Rows(&mut rows)).is_err());
+    let again = ots.extend(n - half, second, &mut corrections).unwrap();
+    let ended = of_sender.absorb(n - half, &corrections).unwrap_err();
     assert_eq!(ended, Usage::SessionEnded.into());
     drop(again);
-    assert!(absorbing.finish().is_err());
+    // Not even for rows that came from elsewhere.
+    let rows = Secret(vec![0; parameters.rows_len()]);
+    assert_eq!(opened.finish(&of_sender, rows).unwrap_err(), Usage::SessionEnded.into());
 }
 
 #[test]
@@ -198,8 +209,8 @@ fn tags_under_another_delta_match_no_item() {
     let (sent, _) = base(&parameters);
     let (_, received) = ideal::random(parameters.base_ots(), &seed(4));
     let (ours, theirs) = sets();
-    let receiver = Receiver::new(session(), parameters, sent, ours, None, seed(1)).unwrap();
-    let sender = Sender::new(session(), parameters, received, theirs, None, seed(2)).unwrap();
+    let receiver = Receiving::new(&session, &parameters, sent, &ours, None).unwrap();
+    let sender = Sending::new(&session, &parameters, received, &theirs, None).unwrap();
     assert_eq!(play(&parameters, receiver, sender, Messages::honest()), Ok(Vec::new()));
 }
 
@@ -260,8 +271,8 @@ fn replayed_tags_match_no_item() {
     let (sent, received) = base(&parameters);
     let (ours, theirs) = sets();
     // The same seeds, base OTs and sets: nothing but the session differs.
-    let receiver = Receiver::new(session(), parameters, sent, ours, None, seed(1)).unwrap();
-    let sender = Sender::new(session(), parameters, received, theirs, None, seed(2)).unwrap();
+    let receiver = Receiving::new(&session, &parameters, sent, &ours, None).unwrap();
+    let sender = Sending::new(&session, &parameters, received, &theirs, None).unwrap();
     let replay = &mut |frames: &mut Vec<Vec<u8>>| *frames = tags.clone();
     let messages = Messages { tags: replay, ..Messages::honest() };
     assert_eq!(play(&parameters, receiver, sender, messages), Ok(Vec::new()));
@@ -287,23 +298,33 @@ fn hashes_of_different_buckets_and_seeds_differ() {
 
 #[test]
 fn a_joint_coin_that_was_not_committed_to_is_refused() {
-    let session = session();
-    let (committed, commitment) = commit(&session, &seed(5));
-    let (challenged, coin) = Challenged::new(&session, &commitment, &seed(6)).unwrap();
-    let (joint, mut opening) = committed.open(&coin).unwrap();
-    opening[31] ^= 1;
-    assert_eq!(challenged.check(&opening).unwrap_err(), Misbehaved::CommitmentMismatch.into());
+    let seeds = |receivers| [seed(receivers), seed(6)];
+    // Commitment and opening are the receiver's messages.
+    let changed = |party: Party, number: usize, change: &dyn Fn(&mut Vec<u8>)| {
+        let mut of_party = 0;
+        toss(&session(), seeds(5), |from, mut message| {
+            of_party += usize::from(from == party);
+            if (from, of_party) == (party, number) {
+                change(&mut message);
+            }
+            message
+        })
+    };
+    let other = changed(Party::Receiver, 2, &|opening| opening[31] ^= 1);
+    assert_eq!(other, Err((Party::Sender, Misbehaved::CommitmentMismatch.into())));
 
     // Each half matters.
-    let (committed, commitment) = commit(&session, &seed(7));
-    let (_, coin) = Challenged::new(&session, &commitment, &seed(6)).unwrap();
-    assert_ne!(committed.open(&coin).unwrap().0, joint);
-    let (committed, _) = commit(&session, &seed(5));
-    assert_ne!(committed.open(&[0; 32]).unwrap().0, joint);
+    let [joint, _] = toss(&session(), seeds(5), |_, message| message).unwrap();
+    let [another, _] = toss(&session(), seeds(7), |_, message| message).unwrap();
+    assert_ne!(another, joint);
+    let [zero, _] = changed(Party::Sender, 1, &|half| half.fill(0)).unwrap();
+    assert_ne!(zero, joint);
     for wrong in [0, 31, 33] {
-        let (committed, _) = commit(&session, &seed(5));
-        assert!(committed.open(&vec_of(wrong, 0)).is_err());
-        assert!(Challenged::new(&session, &vec_of(wrong, 0), &seed(6)).is_err());
+        for (party, number) in [(Party::Receiver, 1), (Party::Sender, 1), (Party::Receiver, 2)] {
+            let (by, error) = changed(party, number, &|it| it.resize(wrong, 0)).unwrap_err();
+            let decode = matches!(error, Error::Protocol(foxtrot_ot::Error::Decode(_)));
+            assert!(decode && by != party, "{error:?}");
+        }
     }
 }
 

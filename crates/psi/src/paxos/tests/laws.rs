@@ -74,7 +74,7 @@ fn stores_of_four_slots_serve_large_sets() {
     let (ours, theirs) = (digests(0..1 << 17), digests(131_000..132_000));
     for adversary in BOTH {
         let parameters = parameters(adversary, &ours, &theirs);
-        assert_eq!(parameters.store().sparse(), 4);
+        assert_eq!(parameters.store.sparse(), 4);
         assert_eq!(run(&parameters, &ours, &theirs), naive(&ours, &theirs));
     }
 }
@@ -110,14 +110,15 @@ fn the_joint_coin_matches_the_wire_document() {
     };
     let r = answer("foxtrot v1 paxos receiver coin", &[&[5; 32]]);
     let s = answer("foxtrot v1 paxos sender coin", &[&[6; 32]]);
-    let (committed, commitment) = commit(&session, &seed(5));
-    assert_eq!(commitment, answer("foxtrot v1 paxos commitment", &[&r]));
-    let (challenged, coin) = Challenged::new(&session, &commitment, &seed(6)).unwrap();
-    assert_eq!(coin, s);
-    let (joint, opening) = committed.open(&coin).unwrap();
-    assert_eq!(opening, r);
-    assert_eq!(joint.0, answer("foxtrot v1 paxos joint coin", &[&r, &s]));
-    assert_eq!(challenged.check(&opening).unwrap(), joint);
+    let mut messages = Vec::new();
+    let [receivers, senders] = toss(&session, [seed(5), seed(6)], |_, message| {
+        messages.push(message.clone());
+        message
+    })
+    .unwrap();
+    assert_eq!(messages, [answer("foxtrot v1 paxos commitment", &[&r]), s, r]);
+    assert_eq!(receivers.0, answer("foxtrot v1 paxos joint coin", &[&r, &s]));
+    assert_eq!(senders, receivers);
 }
 
 #[test]
@@ -197,10 +198,8 @@ fn several_threads_give_the_same_tags() {
         let (sent, received) = base(&parameters);
         let joint = coin(&parameters);
         let session = || if threads { session().with_executor(Arc::new(Many)) } else { session() };
-        let receiver =
-            Receiver::new(session(), parameters, sent, ours.clone(), joint, seed(1)).unwrap();
-        let sender =
-            Sender::new(session(), parameters, received, theirs.clone(), joint, seed(2)).unwrap();
+        let receiver = Receiving::new(&session, &parameters, sent, &ours, joint).unwrap();
+        let sender = Sending::new(&session, &parameters, received, &theirs, joint).unwrap();
         let mut tags = Vec::new();
         let keep = &mut |frames: &mut Vec<Vec<u8>>| tags = frames.clone();
         let messages = Messages { tags: keep, ..Messages::honest() };

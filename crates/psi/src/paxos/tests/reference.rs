@@ -86,36 +86,45 @@ fn rows_of_receiver(
 #[test]
 fn the_sender_serves_the_schoolbook_receiver() {
     for case in Case::all() {
-        let (session, parameters) = (session(), case.parameters);
+        let parameters = case.parameters;
         let (mut joint, mut coin) = (None, [0; 32]);
         if case.has_coin() {
             let r = [0xc1; 32];
             let commitment = case.protocol.commitment(&r);
-            let (challenged, s) = Challenged::new(&session, &commitment, &seed(6)).unwrap();
-            joint = Some(challenged.check(&r).unwrap());
-            coin = case.protocol.joint_coin(&r, &s);
+            let peer = Engine::new(|io| async move {
+                io.send(commitment.to_vec()).await;
+                let s = io.recv(32).await;
+                io.send(r.to_vec()).await;
+                Ok::<_, Error>(s)
+            });
+            let session = &session();
+            let ours = Engine::new(|io| async move { senders_coin(&io, session, &seed(6)).await });
+            let (toss, s) = Pair::new(ours, peer).run().unwrap();
+            joint = Some(toss);
+            coin = case.protocol.joint_coin(&r, &s.try_into().unwrap());
         }
         let (received, pairs) = (base(&parameters).1, case.pairs.clone());
         let mut receiver =
             schoolbook::Receiver::new(&case.protocol, pairs, &case.ours, coin, SEEDS[0]);
         let (theirs, seed) = (case.theirs.clone(), Seed::from_bytes(SEEDS[1]));
-        let mut sender =
-            Sender::new(super::session(), parameters, received, theirs, joint, seed).unwrap();
+        let mut ots = parameters.ots_sender(&session(), received, &seed).unwrap();
+        let mut sender = Sender::new(session(), parameters, theirs, joint, seed).unwrap();
         let mut bucket = 0;
         let sent = loop {
             let (row_seed, batches) = receiver.bucket(bucket);
-            let mut absorbing = sender.open(&row_seed).unwrap();
-            let mut challenges = Vec::new();
+            let opened = sender.open(&row_seed).unwrap();
+            let (mut challenges, mut rows) = (Vec::new(), Secret::default());
             for ((batch, corrections), n) in batches.iter().zip(parameters.batches()) {
-                let (unverified, challenge) = absorbing.absorb(n, corrections).unwrap();
+                let (unverified, challenge) = ots.absorb(n, corrections).unwrap();
                 let challenge = challenge.map_or_else(Vec::new, |u| u.to_vec());
                 let proof = if challenge.is_empty() { Vec::new() } else { batch.proof(&challenge) };
-                absorbing.verify(unverified, &proof).unwrap();
+                let places = Places::Rows(room(&parameters, &mut rows, n));
+                ots.finish(unverified, &proof, places).unwrap();
                 challenges.push(challenge);
             }
             receiver.finish(bucket, &row_seed, &rows_of_receiver(&batches, &challenges));
             bucket += 1;
-            match absorbing.finish().unwrap() {
+            match opened.finish(&ots, rows).unwrap() {
                 Next::Bucket(next) => sender = next,
                 Next::Done(sent) => break sent,
             }
@@ -130,36 +139,48 @@ fn the_sender_serves_the_schoolbook_receiver() {
 #[test]
 fn the_receiver_is_served_by_the_schoolbook_sender() {
     for case in Case::all() {
-        let (session, parameters) = (session(), case.parameters);
+        let parameters = case.parameters;
         let (mut joint, mut coin) = (None, [0; 32]);
         if case.has_coin() {
             let s = [0xc2; 32];
-            let (committed, commitment) = commit(&session, &seed(5));
-            let (toss, r) = committed.open(&s).unwrap();
-            assert_eq!(case.protocol.commitment(&r), commitment);
+            let peer = Engine::new(|io| async move {
+                let commitment = io.recv(32).await;
+                io.send(s.to_vec()).await;
+                Ok::<_, Error>([commitment, io.recv(32).await])
+            });
+            let session = &session();
+            let ours =
+                Engine::new(|io| async move { receivers_coin(&io, session, &seed(5)).await });
+            let ([commitment, r], toss) = Pair::new(peer, ours).run().unwrap();
+            let r = r.try_into().unwrap();
+            assert_eq!(case.protocol.commitment(&r).as_slice(), commitment);
             (joint, coin) = (Some(toss), case.protocol.joint_coin(&r, &s));
         }
         let (sent, keys) = (base(&parameters).0, (case.delta.clone(), case.chosen.clone()));
         let mut sender =
             schoolbook::Sender::new(&case.protocol, keys, &case.theirs, coin, SEEDS[1]);
         let (ours, seed) = (case.ours.clone(), Seed::from_bytes(SEEDS[0]));
-        let mut receiver =
-            Receiver::new(super::session(), parameters, sent, ours, joint, seed).unwrap();
+        let mut ots = parameters.ots_receiver(&session(), sent, &seed).unwrap();
+        let mut receiver = Receiver::new(session(), parameters, ours, joint, seed).unwrap();
         let mut bucket = 0;
         let mut received = loop {
-            let (mut encoded, row_seed) = receiver.encode().unwrap();
-            let mut rows = Vec::new();
+            let (encoded, row_seed) = receiver.encode().unwrap();
+            let (mut of_sender, mut rows) = (Vec::new(), Secret::default());
+            let mut words = encoded.words();
             for n in parameters.batches() {
+                let (of_batch, rest) = words.split_at(n * parameters.lengths().word_len());
+                words = rest;
                 let mut corrections = Vec::new();
-                let unanswered = encoded.extend(n, &mut corrections).unwrap();
+                let unanswered = ots.extend(n, of_batch, &mut corrections).unwrap();
                 let (batch, challenge): (SenderBatch, _) = sender.batch(n, &corrections);
-                let proof = encoded.answer(unanswered, &challenge).unwrap();
+                let places = room(&parameters, &mut rows, n);
+                let proof = ots.finish_rows(unanswered, &challenge, places).unwrap();
                 batch.check(&proof).unwrap();
-                rows.extend(batch.rows());
+                of_sender.extend(batch.rows());
             }
-            sender.finish(bucket, row_seed.as_bytes(), &rows);
+            sender.finish(bucket, row_seed.as_bytes(), &of_sender);
             bucket += 1;
-            match encoded.finish().unwrap() {
+            match encoded.finish(rows).unwrap() {
                 Next::Bucket(next) => receiver = next,
                 Next::Done(received) => break received,
             }

@@ -49,17 +49,17 @@ fn session() -> Session {
 
 /// Tosses the coin, message by message.
 fn joint(vector: &Value) -> Joint {
-    let session = session();
-    let (committed, commitment) = commit(&session, &seed_of(&vector["receiver_seed"]));
-    assert_eq!(commitment.as_slice(), bytes(&vector["commitment"]));
-    let seed = seed_of(&vector["sender_seed"]);
-    let (challenged, coin) = Challenged::new(&session, &commitment, &seed).unwrap();
-    assert_eq!(coin.as_slice(), bytes(&vector["coin"]));
-    let (joint, opening) = committed.open(&coin).unwrap();
-    assert_eq!(opening.as_slice(), bytes(&vector["opening"]));
-    assert_eq!(joint.0.as_slice(), bytes(&vector["joint_coin"]));
-    assert_eq!(challenged.check(&opening).unwrap(), joint);
-    joint
+    let seeds = ["receiver_seed", "sender_seed"].map(|name| seed_of(&vector[name]));
+    let mut messages = Vec::new();
+    let [receivers, senders] = toss(&session(), seeds, |_, message| {
+        messages.push(message.clone());
+        message
+    })
+    .unwrap();
+    assert_eq!(messages, ["commitment", "coin", "opening"].map(|name| bytes(&vector[name])));
+    assert_eq!(receivers.0.as_slice(), bytes(&vector["joint_coin"]));
+    assert_eq!(senders, receivers);
+    receivers
 }
 
 #[test]
@@ -120,7 +120,8 @@ fn the_sender_answers_messages_with_the_hashes_of_the_vectors_as_they_say() {
         let seed = strings(&vector[seeds[0]])[0];
         let mut receiver = schoolbook::Receiver::new(&protocol, pairs, &ours, joint.0, seed);
         let seed = seed_of(&vector[seeds[1]]);
-        let sender = Sender::new(session(), parameters, base.1, theirs, Some(joint), seed);
+        let mut ots = parameters.ots_sender(&session(), base.1, &seed).unwrap();
+        let sender = Sender::new(session(), parameters, theirs, Some(joint), seed);
         let mut next = Next::Bucket(sender.unwrap());
         for (bucket, vector) in vector["steps"].as_array().unwrap().iter().enumerate() {
             let Next::Bucket(sender) = next else { panic!("another bucket") };
@@ -128,15 +129,15 @@ fn the_sender_answers_messages_with_the_hashes_of_the_vectors_as_they_say() {
             assert_eq!(row_seed.as_slice(), bytes(&vector["row_seed"]));
             let [(batch, corrections)] = &batches[..] else { panic!("one batch") };
             assert_hash(corrections, &vector["corrections_blake3"]);
-            let mut absorbing = sender.open(&row_seed).unwrap();
-            let (unverified, challenge) =
-                absorbing.absorb(parameters.slots(), corrections).unwrap();
+            let opened = sender.open(&row_seed).unwrap();
+            let (unverified, challenge) = ots.absorb(parameters.slots(), corrections).unwrap();
             let challenge = challenge.map_or_else(Vec::new, |u| u.to_vec());
             assert_eq!(challenge, bytes(&vector["challenge"]));
             let proof = if challenge.is_empty() { Vec::new() } else { batch.proof(&challenge) };
             assert_hash(&proof, &vector["proof_blake3"]);
-            absorbing.verify(unverified, &proof).unwrap();
-            next = absorbing.finish().unwrap();
+            let mut rows = Secret::zeroed(parameters.rows_len());
+            ots.finish(unverified, &proof, Places::Rows(&mut rows)).unwrap();
+            next = opened.finish(&ots, rows).unwrap();
         }
         let Next::Done(sent) = next else { panic!("no further bucket") };
         assert_eq!(sent.frames().flatten().collect::<Vec<_>>(), bytes(&vector["tags"]));
@@ -150,16 +151,19 @@ fn the_receiver_draws_the_row_seeds_and_finds_the_tags_of_the_vectors() {
     for vector in vectors["several"].as_array().unwrap() {
         let Run { parameters, sets: [ours, _], base } = Run::of(vector);
         let (joint, seed) = (joint(&vectors["coin"]), seed_of(&vector["receiver_seed"]));
-        let receiver = Receiver::new(session(), parameters, base.0, ours, Some(joint), seed);
+        let mut ots = parameters.ots_receiver(&session(), base.0, &seed).unwrap();
+        let receiver = Receiver::new(session(), parameters, ours, Some(joint), seed);
         let mut next = Next::Bucket(receiver.unwrap());
         for vector in vector["steps"].as_array().unwrap() {
             let Next::Bucket(receiver) = next else { panic!("another bucket") };
-            let (mut encoded, row_seed) = receiver.encode().unwrap();
+            let (encoded, row_seed) = receiver.encode().unwrap();
             assert_eq!(row_seed.as_bytes().as_slice(), bytes(&vector["row_seed"]));
             let mut corrections = Vec::new();
-            let unanswered = encoded.extend(parameters.slots(), &mut corrections).unwrap();
-            encoded.answer(unanswered, &bytes(&vector["challenge"])).unwrap();
-            next = encoded.finish().unwrap();
+            let batch = ots.extend(parameters.slots(), encoded.words(), &mut corrections);
+            let mut rows = Secret::zeroed(parameters.rows_len());
+            let challenge = bytes(&vector["challenge"]);
+            ots.finish_rows(batch.unwrap(), &challenge, &mut rows).unwrap();
+            next = encoded.finish(rows).unwrap();
         }
         let Next::Done(mut received) = next else { panic!("no further bucket") };
         received.take(&bytes(&vector["tags"])).unwrap();

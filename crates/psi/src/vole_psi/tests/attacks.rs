@@ -189,7 +189,7 @@ fn a_sender_with_delta_zero_learns_nothing_and_gives_the_intersection() {
         .collect();
     let receiver =
         Receiver::new(super::session(), parameters, ours.clone(), None, seed(1)).unwrap();
-    let encoded = receiver.encode().unwrap();
+    let encoded = receiver.plan().unwrap().encode().unwrap();
     let (plan, words) = okvs.plan_words::<16>(&session, &encoded.row_seed, &ours).unwrap();
     let (mut with_u, mut without) = (vec![[0; 16]; 100], vec![[0; 16]; 100]);
     plan.decode(&okvs.decoder(&unmasked).unwrap(), &mut without).unwrap();

@@ -26,7 +26,7 @@ fn stores_of_four_slots_serve_large_sets() {
     for vole in [Vole::Silent, Vole::Small] {
         let [ours, theirs] = sets(1 << 17, 1000);
         let parameters = Parameters::of(vole, ours.len(), theirs.len()).unwrap();
-        assert_eq!(parameters.store().sparse(), 4);
+        assert_eq!(parameters.store.sparse(), 4);
         assert_eq!(run(&parameters, &ours, &theirs), naive(&ours, &theirs));
     }
 }
@@ -73,7 +73,7 @@ fn threads_change_nothing() {
             None,
             seed(1),
         );
-        let encoded = receiver.unwrap().encode().unwrap();
+        let encoded = receiver.unwrap().plan().unwrap().encode().unwrap();
         let (masked, row_seed, sums) = encoded.mask(ideal.mask(), Secret(ideal.v())).unwrap();
         let sender = Sender::new(
             session.sub("x", 0, Default::default()),
@@ -104,13 +104,13 @@ fn steps_take_what_the_parameters_say_and_nothing_else() {
     assert_eq!(items.err(), Some(wrong.into()));
     let encoded = || {
         let receiver = Receiver::new(session(), parameters, digests(0..3), None, seed(1));
-        receiver.unwrap().encode().unwrap()
+        receiver.unwrap().plan().unwrap().encode().unwrap()
     };
     let small = Mask::Small(Secret(vec![0; m]));
     assert!(encoded().mask(small, Secret(vec![0; m])).is_err());
-    assert!(encoded().mask(Secret(vec![0_u128; m - 1]), Secret(vec![0; m])).is_err());
-    assert!(encoded().mask(Secret(vec![0_u128; m]), Secret(vec![0; m + 1])).is_err());
-    assert!(encoded().mask(Secret(vec![0_u128; m]), Secret(vec![0; m])).is_ok());
+    assert!(encoded().mask(Mask::Large(Secret(vec![0; m - 1])), Secret(vec![0; m])).is_err());
+    assert!(encoded().mask(Mask::Large(Secret(vec![0; m])), Secret(vec![0; m + 1])).is_err());
+    assert!(encoded().mask(Mask::Large(Secret(vec![0; m])), Secret(vec![0; m])).is_ok());
     let opened =
         || Sender::new(session(), parameters, digests(0..4), None, seed(2)).unwrap().open(&[0; 32]);
     assert!(opened().unwrap().finish(&1, Secret(vec![0; m])).is_err(), "A is not there");
@@ -126,7 +126,7 @@ fn items_that_repeat_are_refused() {
     let parameters = Parameters::of(Vole::Silent, 3, 3).unwrap();
     let twice: Vec<Digest> = digests([1, 2, 1]);
     let receiver = Receiver::new(session(), parameters, twice.clone(), None, seed(1)).unwrap();
-    assert_eq!(receiver.encode().err(), Some(Error::Unlucky));
+    assert_eq!(receiver.plan().unwrap().encode().err(), Some(Error::Unlucky));
     let (mut none, mut neither, mut nothing) = (|_: &mut _| (), |_: &mut _| (), |_: &mut _| ());
     let messages = Messages { row_seed: &mut none, sums: &mut neither, tags: &mut nothing };
     let result = run_through(&parameters, [&digests(0..3), &twice], |_| (), messages);

@@ -55,11 +55,9 @@ fn runs_match_the_test_vectors_and_the_schoolbook_in_both_roles() {
         let session = || Session::new(Sid::from_bytes(sid)).sub("vole-psi", 0, Default::default());
         let seeds = strings(&vector["coin_seeds"]);
         let joint = (buckets > 1).then(|| {
-            let session = session();
-            let (committed, commitment) = commit(&session, &Seed::from_bytes(seeds[0]));
-            let seed = Seed::from_bytes(seeds[1]);
-            let (_, coin) = Challenged::new(&session, &commitment, &seed).unwrap();
-            committed.open(&coin).unwrap().0
+            let seeds = [seeds[0], seeds[1]].map(Seed::from_bytes);
+            let [joint, _] = toss(&session(), seeds, |_, message| message).unwrap();
+            joint
         });
         let m = parameters.slots();
         let delta = elements(&vector["delta"])[0];
@@ -103,7 +101,7 @@ fn runs_match_the_test_vectors_and_the_schoolbook_in_both_roles() {
                 false => Mask::Large(Secret(u.to_vec())),
             };
             let (masked, row_seed, sums) =
-                receiver.encode().unwrap().mask(mask, Secret(v)).unwrap();
+                receiver.plan().unwrap().encode().unwrap().mask(mask, Secret(v)).unwrap();
             assert_eq!(row_seed.as_bytes(), &row_seeds[bucket]);
             let message = (row_seed.as_bytes(), &*sums);
             senders_tags.extend(protocol.sender_tags(

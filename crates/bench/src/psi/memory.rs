@@ -1,4 +1,4 @@
-//! Set intersection over VOLE: both parties in one thread.
+//! Set intersection: both parties in one thread.
 
 use std::time::Instant;
 
@@ -7,9 +7,9 @@ use foxtrot_ot::{
     Context, Direction, Session, Sid,
     engine::{Engine, Progress},
 };
-use foxtrot_psi::{
-    method::protocol::{Error, Plan, Receiver, Sender},
-    vole_psi::Parameters,
+use foxtrot_psi::method::{
+    Parameters,
+    protocol::{Error, Plan, Receiver, Sender},
 };
 
 use super::{RECEIVER, SENDER, Sample, Setting, sets};
@@ -19,9 +19,9 @@ fn session(workers: &Workers) -> Session {
     workers.in_session(Session::new(Sid::from_bytes([0; 32])))
 }
 
-pub(super) fn in_memory(parameters: Parameters, setting: &Setting<'_>) -> Result<Sample, Failure> {
+pub(super) fn sample(parameters: Parameters, setting: &Setting<'_>) -> Result<Sample, Failure> {
     let ([ours, theirs], common) = sets(setting.n);
-    let (started, parameters) = (Instant::now(), parameters.into());
+    let started = Instant::now();
     let (base, direction) = (setting.base, Direction::InitiatorSends);
     let plan = Plan { parameters, base, direction, counter: 0 };
     let workers = [setting.workers.for_another(), setting.workers.for_another()];
