@@ -33,8 +33,8 @@ impl Sender {
 }
 
 impl Opened {
-    /// Step 5: the tags of this bucket, from the extension's sender and the rows of all slots, which come of batches whose check
-    /// has passed.
+    /// Step 5: the tags of this bucket, from the extension's sender and the rows of all slots of this bucket in their order, which
+    /// come of batches whose check has passed.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`](foxtrot_ot::Usage::CountMismatch) if there are not all rows;
@@ -46,6 +46,7 @@ impl Opened {
         ots: &one_of_n::Sender,
         rows: Secret<u8>,
     ) -> Result<Next<Sender, Sent>, Error> {
+        ots.delta()?;
         let Self { mut party, row_seed } = self;
         let (parameters, hash) = (party.parameters, party.tag_hash(&row_seed)?);
         expect_count("bytes of rows", parameters.rows_len(), rows.len())?;

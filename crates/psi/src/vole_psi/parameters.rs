@@ -67,9 +67,9 @@ impl Vole {
 /// Something of a VOLE in either field.
 #[derive(Debug)]
 pub enum Field<L, S> {
-    /// Of GF(2^128).
+    /// Elements of GF(2^128).
     Large(L),
-    /// Of GF(2^64).
+    /// Elements of GF(2^64).
     Small(S),
 }
 
