@@ -5,7 +5,7 @@
 use chacha20poly1305::{AeadInOut, ChaCha20Poly1305, KeyInit, Nonce};
 use foxtrot_ot::{
     Bits, Seed, Session, Sid,
-    convert::{Receiver, frame_len},
+    convert::{Format, Receiver, frame_len},
     ideal,
 };
 use libfuzzer_sys::fuzz_target;
@@ -22,12 +22,14 @@ fuzz_target!(|input: (bool, u32, Vec<u8>)| {
     let tag = cipher.encrypt_inout_detached(&Nonce::default(), &[], text).unwrap();
     sealed.extend(tag);
 
-    let mut receiver = Receiver::new(session, padded.len()).unwrap();
-    let mut frame = vec![0; frame_len(1, padded.len())];
+    let (len, chosen) = (padded.len(), vec![u64::from(choice)].into());
+    let of = keys.keys().to_vec().into();
+    let mut receiver = Receiver::new(session, Format::Pairs, len, chosen, of).unwrap();
+    let mut frame = vec![0; frame_len(2, len)];
     frame[usize::from(choice) * sealed.len()..][..sealed.len()].copy_from_slice(&sealed);
-    receiver.take(keys.choices(), keys.keys(), &frame).unwrap();
+    receiver.take(&frame).unwrap();
     let parts = padded.split_at_checked(claimed.try_into().unwrap());
     let message = parts.filter(|(_, zeros)| zeros.iter().all(|&x| x == 0)).map(|(m, _)| m);
-    let opened = receiver.open().ok();
-    assert_eq!(opened.as_ref().map(|messages| messages[0].as_slice()), message);
+    let opened = receiver.finish().unwrap().open().next().unwrap();
+    assert_eq!(opened.as_ref().map(|opened| opened.as_slice()), message);
 });

@@ -11,7 +11,7 @@ use foxtrot_net::{Lane, drive, hello::Agreement};
 use foxtrot_ot::{
     Bits, Session,
     base::{Adversary, Choice},
-    convert,
+    convert::{self, Format, frame_len},
     extension::{
         Extension, Kind, Shape,
         protocol::{Plan, Receiver, Sender},
@@ -32,7 +32,7 @@ fuzz_target!(|input: (u8, u8, bool, bool, bool, [Changes; 2])| {
     };
     let shape = Shape::of(&choice);
     let messages: Vec<_> =
-        (0..n).map(|i| [0, 1].map(|j| vec![i; usize::from(j + i % 20)])).collect();
+        (0..n).flat_map(|i| [0, 1].map(|j| vec![i; usize::from(j + i % 20)])).collect();
     let behind = |session: &Session, agreement: &Agreement| {
         session.sub("chosen-messages", 0, agreement.direction())
     };
@@ -51,8 +51,10 @@ fuzz_target!(|input: (u8, u8, bool, bool, bool, [Changes; 2])| {
                 Sender::set_up(&io, &mut cx, plan).await?.random(&io, shape, sink).await
             })?;
             if sealed {
-                let mut sender = convert::Sender::new(behind(&session, agreement), LEN).unwrap();
-                channel.send(Lane::PROTOCOL, sender.seal(&pairs, &messages).unwrap())?;
+                let session = behind(&session, agreement);
+                let mut sender = convert::Sender::new(session, Format::Pairs, LEN).unwrap();
+                let frame = sender.seal(pairs.as_flattened(), &messages).unwrap();
+                channel.send(Lane::PROTOCOL, frame)?;
             }
             Ok(pairs)
         },
@@ -70,24 +72,29 @@ fuzz_target!(|input: (u8, u8, bool, bool, bool, [Changes; 2])| {
                 let mut receiver = Receiver::set_up(&io, &mut cx, plan).await?;
                 receiver.run(&io, choice, Kind::Random, sink).await
             })?;
-            let mut receiver = convert::Receiver::new(behind(&session, agreement), LEN).unwrap();
+            let (chosen, of) =
+                if sealed { (choices.clone(), keys.clone()) } else { Default::default() };
+            let chosen = chosen.into_iter().map(u64::from).collect::<Vec<_>>().into();
+            let session = behind(&session, agreement);
+            let mut receiver =
+                convert::Receiver::new(session, Format::Pairs, LEN, chosen, of.into()).unwrap();
             if sealed {
-                let frame = channel.recv(Lane::PROTOCOL, convert::frame_len(keys.len(), LEN))?;
-                receiver.take(&Bits::from_bools(choices.iter().copied()), &keys, &frame)?;
+                receiver.take(&channel.recv(Lane::PROTOCOL, frame_len(2 * keys.len(), LEN))?)?;
             }
-            Ok((choices, keys, receiver))
+            Ok((choices, keys, receiver.finish()?))
         },
     );
     let checked = extension.info().adversary == Adversary::Malicious || !ended.tampered;
     let tampered = ended.tampered;
-    if let Some((pairs, (choices, keys, receiver))) = ended.both() {
+    if let Some((pairs, (choices, keys, received))) = ended.both() {
         assert_eq!((pairs.len(), keys.len()), (usize::from(n), usize::from(n)));
-        match receiver.open() {
-            Ok(opened) => {
-                let chosen = messages.iter().zip(&choices).map(|(pair, c)| &pair[usize::from(*c)]);
+        match received.open().collect::<Option<Vec<_>>>() {
+            Some(opened) => {
+                let pairs = messages.as_chunks::<2>().0.iter();
+                let chosen = pairs.zip(&choices).map(|(pair, c)| &pair[usize::from(*c)]);
                 assert!(!sealed || chosen.eq(opened.iter().map(|message| &**message)));
             }
-            Err(_) => assert!(tampered, "nobody changed anything"),
+            None => assert!(tampered, "nobody changed anything"),
         }
         let chosen = pairs.iter().zip(choices).map(|(pair, choice)| pair[usize::from(choice)]);
         assert!(!checked || chosen.eq(keys));

@@ -11,7 +11,7 @@ use foxtrot_net::{Lane, drive, hello::Agreement};
 use foxtrot_ot::{
     Session,
     base::Adversary,
-    convert::one_of_n as convert,
+    convert::{self, Format},
     extension::one_of_n::{
         Extension,
         protocol::{Plan, Receiver, Sender, Shape},
@@ -28,6 +28,7 @@ fuzz_target!(|input: (u8, u8, bool, bool, [Changes; 2])| {
     let extension = registry().nth(usize::from(which) % registry().count()).unwrap();
     // One has words of a single bit.
     let one_of = if extension.parameters().word(4).is_some() { 5 } else { 2 };
+    let format = Format::OneOf(one_of);
     let shape = Shape { n: n.into(), choices: one_of };
     let choices: Vec<u64> = (0..n.into()).map(|i: u64| 3 * i % one_of as u64).collect();
     let messages: Vec<_> = (0..one_of * usize::from(n)).map(|i| vec![i as u8; i % LEN]).collect();
@@ -50,7 +51,7 @@ fuzz_target!(|input: (u8, u8, bool, bool, [Changes; 2])| {
             })?;
             if sealed && n > 0 {
                 let session = behind(&session, agreement);
-                let mut sender = convert::Sender::new(session, LEN, one_of).unwrap();
+                let mut sender = convert::Sender::new(session, format, LEN).unwrap();
                 channel.send(Lane::PROTOCOL, sender.seal(&keys, &messages).unwrap())?;
             }
             Ok(keys)
@@ -69,26 +70,27 @@ fuzz_target!(|input: (u8, u8, bool, bool, [Changes; 2])| {
                 };
                 Receiver::set_up(&io, &mut cx, plan).await?.run(&io, shape, words, sink).await
             })?;
-            let chosen = if sealed { choices.clone() } else { Vec::new() }.into();
-            let session = behind(&session, agreement);
-            let mut receiver = convert::Receiver::new(session, LEN, one_of, chosen).unwrap();
+            let (chosen, of) =
+                if sealed { (choices.clone(), keys.clone()) } else { Default::default() };
+            let (session, chosen, of) = (behind(&session, agreement), chosen.into(), of.into());
+            let mut receiver = convert::Receiver::new(session, format, LEN, chosen, of).unwrap();
             while let Some(len) = receiver.next_frame_len() {
                 receiver.take(&channel.recv(Lane::PROTOCOL, len)?)?;
             }
-            Ok((keys, receiver))
+            Ok((keys, receiver.finish()?))
         },
     );
     let checked = extension.info().adversary == Adversary::Malicious || !ended.tampered;
     let tampered = ended.tampered;
-    if let Some((all, (keys, receiver))) = ended.both() {
+    if let Some((all, (keys, received))) = ended.both() {
         assert_eq!((all.len(), keys.len()), (one_of * usize::from(n), usize::from(n)));
-        match receiver.open(if sealed { &keys } else { &[] }) {
-            Ok(opened) => {
+        match received.open().collect::<Option<Vec<_>>>() {
+            Some(opened) => {
                 let chosen = messages.chunks(one_of).zip(&choices);
                 let chosen = chosen.map(|(all, choice)| &all[*choice as usize]);
                 assert!(!sealed || chosen.eq(opened.iter().map(|message| &**message)));
             }
-            Err(_) => assert!(tampered, "nobody changed anything"),
+            None => assert!(tampered, "nobody changed anything"),
         }
         let chosen = all.chunks(one_of).zip(&choices).map(|(keys, choice)| keys[*choice as usize]);
         assert!(!checked || chosen.eq(keys));

@@ -5,8 +5,8 @@ use foxtrot_net::jobs;
 use foxtrot_ot::{
     Bits,
     base::{Block, Choice},
+    convert::Sealed,
     extension::{ROWS, Shape, one_of_n},
-    transfers::Sealed,
 };
 use zeroize::Zeroizing;
 

@@ -29,6 +29,7 @@
 
 use alloc::vec::Vec;
 
+pub use foxtrot_ot::convert::{MAX_MESSAGE, Message, Sealed};
 use foxtrot_ot::{
     Context, Direction, Error as ProtocolError,
     base::BaseOt,
@@ -36,10 +37,6 @@ use foxtrot_ot::{
     extension::{Extension, one_of_n::protocol::Shape},
     protocol::Purpose,
     transfers::{Extension as Above, Method},
-};
-pub use foxtrot_ot::{
-    convert::MAX_MESSAGE,
-    transfers::{Message, Sealed},
 };
 use zeroize::Zeroizing;
 

@@ -23,7 +23,7 @@ use foxtrot_ot::{
         self, Adversary, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run,
         SenderKeys,
     },
-    convert,
+    convert::{self, Format},
     engine::Abandoned,
     extension::{self, Incompatible, Shape, code::Linear, kkrt, oos, softspoken, two_round},
     transfers::{Extension, Method},
@@ -268,8 +268,9 @@ fn a_sender_cannot_see_whether_a_message_opens() {
             })
             .unwrap();
             let of_messages = session.sub("chosen-messages", 0, direction);
-            let mut sender = convert::Sender::new(of_messages, 5).unwrap();
-            let mut frame = sender.seal(&keys, &[["one", "two"], ["three", "four"]]).unwrap();
+            let mut sender = convert::Sender::new(of_messages, Format::Pairs, 5).unwrap();
+            let messages = ["one", "two", "three", "four"];
+            let mut frame = sender.seal(keys.as_flattened(), &messages).unwrap();
             let (quarter, all) = (frame.len() / 4, frame.len());
             assert_eq!(quarter * 4, all);
             frame[2 * quarter] ^= 1;

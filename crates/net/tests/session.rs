@@ -16,7 +16,7 @@ use foxtrot_net::{
 use foxtrot_ot::{
     Bits, Seed, Session,
     base::{BaseOt, Choice, roted::Endemic},
-    convert::{self, frame_len},
+    convert::{self, Format, frame_len},
 };
 use serde_json::Value;
 
@@ -82,9 +82,12 @@ fn send(vector: &Value, channel: &Channel, agreement: &Agreement) {
     let keys = drive::run(channel, role).unwrap();
     let messages = vector["messages"].as_array().unwrap();
     let message = |k: usize| messages[k].as_str().unwrap();
-    let mut sender = convert::Sender::new(sub(agreement, "chosen-messages"), 4).unwrap();
-    let pairs = [[message(0), message(1)], [message(2), message(3)]];
-    channel.send(Lane::PROTOCOL, sender.seal(keys.pairs(), &pairs).unwrap()).unwrap();
+    let mut sender =
+        convert::Sender::new(sub(agreement, "chosen-messages"), Format::Pairs, 4).unwrap();
+    let messages = [message(0), message(1), message(2), message(3)];
+    channel
+        .send(Lane::PROTOCOL, sender.seal(keys.pairs().as_flattened(), &messages).unwrap())
+        .unwrap();
 }
 
 fn receive(vector: &Value, channel: &Channel, agreement: &Agreement) {
@@ -94,12 +97,15 @@ fn receive(vector: &Value, channel: &Channel, agreement: &Agreement) {
     let choice = Choice::Given(Bits::from_bools(choices.clone()));
     let role = Endemic.receiver(sub(agreement, "roted-endemic"), choice, seed).unwrap();
     let keys = drive::run(channel, role).unwrap();
-    let mut receiver = convert::Receiver::new(sub(agreement, "chosen-messages"), 4).unwrap();
-    let frame = channel.recv(Lane::PROTOCOL, frame_len(2, 4)).unwrap();
-    receiver.take(keys.choices(), keys.keys(), &frame).unwrap();
-    for (i, message) in receiver.open().unwrap().iter().enumerate() {
+    let session = sub(agreement, "chosen-messages");
+    let chosen = choices.iter().map(|&bit| bit.into()).collect::<Vec<_>>().into();
+    let keys = keys.keys().to_vec().into();
+    let mut receiver = convert::Receiver::new(session, Format::Pairs, 4, chosen, keys).unwrap();
+    let frame = channel.recv(Lane::PROTOCOL, frame_len(4, 4)).unwrap();
+    receiver.take(&frame).unwrap();
+    for (i, message) in receiver.finish().unwrap().open().enumerate() {
         let expected = vector["messages"][2 * i + usize::from(choices[i])].as_str().unwrap();
-        assert_eq!(message.as_slice(), expected.as_bytes());
+        assert_eq!(message.unwrap().as_slice(), expected.as_bytes());
     }
 }
 

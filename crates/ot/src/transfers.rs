@@ -5,12 +5,14 @@
 
 use alloc::{boxed::Box, vec::Vec};
 use spin::Mutex;
+use subtle::ConstantTimeLess;
 use zeroize::Zeroizing;
 
 use crate::{
     Bits, Context, Direction, Error, Usage,
     base::{Adversary, BaseOt, Block, Choice, Protocol},
-    convert::{self, Taken},
+    choices::verdict,
+    convert::{self, Format, Sealed},
     engine::{Abandoned, Io, Run},
     extension::{
         self, Kind, Shape,
@@ -52,9 +54,6 @@ pub enum Extension {
     OneOfN(one_of_n::Extension),
 }
 
-/// The chosen messages of a session that has not ended yet, still sealed.
-pub struct Sealed(Vec<Taken>);
-
 /// The sender's sink, which gets both keys of each transfer of a batch.
 pub type SendTo<'a> = &'a mut (dyn FnMut(&[[Block; 2]]) -> Result<(), Abandoned> + Send);
 
@@ -66,9 +65,6 @@ pub type SetUp<'a> = &'a mut (dyn FnMut() + Send);
 
 /// A call that counts transfers whose keys are made.
 pub type OnProgress<'a> = &'a mut (dyn FnMut(usize) + Send);
-
-/// A message, erased on drop.
-pub type Message = Zeroizing<Vec<u8>>;
 
 impl Extension {
     /// The extension's record.
@@ -245,25 +241,14 @@ impl Method {
         // Without growing, which would leave copies behind.
         let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(shape.n * shape.choices));
         self.send_all(io, cx, direction, shape, &mut keys, progress).await?;
-        if let Extension::OneOfN(_) = self.extension {
-            let mut sender =
-                convert::one_of_n::Sender::new(of_messages, message_len, shape.choices)?;
-            let per_frame = convert::one_of_n::messages_per_frame(message_len);
-            for (frame, keys) in keys.chunks(per_frame).enumerate() {
-                let numbers = frame * per_frame..;
-                let messages = keys.iter().zip(numbers).map(|(_, i)| message(i));
-                let messages = messages.collect::<Result<Vec<_>, _>>()?;
-                io.send(sender.seal(keys, &messages)?).await;
-            }
-            return Ok(());
-        }
-        let mut sender = convert::Sender::new(of_messages, message_len)?;
-        let per_frame = convert::transfers_per_frame(message_len);
-        for (frame, keys) in keys.as_chunks().0.chunks(per_frame).enumerate() {
-            let transfers = keys.iter().zip(frame * per_frame..);
-            let pairs = transfers.map(|(_, i)| Ok([message(2 * i)?, message(2 * i + 1)?]));
-            let pairs = pairs.collect::<Result<Vec<_>, Abandoned>>()?;
-            io.send(sender.seal(keys, &pairs)?).await;
+        let format = self.format(shape.choices);
+        let mut sender = convert::Sender::new(of_messages, format, message_len)?;
+        let per_frame = format.messages_per_frame(message_len);
+        for (frame, keys) in keys.chunks(per_frame).enumerate() {
+            let numbers = frame * per_frame..;
+            let messages = keys.iter().zip(numbers).map(|(_, i)| message(i));
+            let messages = messages.collect::<Result<Vec<_>, _>>()?;
+            io.send(sender.seal(keys, &messages)?).await;
         }
         Ok(())
     }
@@ -321,9 +306,24 @@ impl Method {
             check_picks(&picks, choices)?;
             let (n, of_messages) = (picks.len(), cx.session().sub("chosen-messages", 0, direction));
             let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(n));
-            let Extension::OneOfN(extension) = self.extension else {
+            if let Extension::OneOfN(extension) = self.extension {
+                let parameters = extension.parameters();
+                let mut words = Zeroizing::new(Vec::with_capacity(n * parameters.word_len()));
+                for &pick in picks.iter() {
+                    let word = parameters.word(pick).map(Zeroizing::new);
+                    words.extend_from_slice(&word.ok_or(Usage::Choices { choices })?);
+                }
+                let plan = self.plan(extension, direction);
+                let mut receiver = of_n::Receiver::set_up(io, cx, plan).await?;
+                progress(0);
+                let sink = |some: &[Block]| {
+                    keys.extend_from_slice(some);
+                    progress(some.len());
+                    Ok(())
+                };
+                receiver.run(io, of_n::Shape { n, choices }, &words, sink).await?;
+            } else {
                 let bits = Bits::from_bools(picks.iter().map(|&pick| pick == 1));
-                drop(picks);
                 let progress = Mutex::new(progress);
                 let sink = &mut |_: &Bits, some: &[Block]| {
                     keys.extend_from_slice(some);
@@ -331,39 +331,24 @@ impl Method {
                     Ok(())
                 };
                 let set_up = &mut || (progress.lock())(0);
-                let given = Choice::Given(bits.slice(0..n));
-                self.receive(io, cx, direction, &given, set_up, sink).await?;
-                let mut receiver = convert::Receiver::new(of_messages, message_len)?;
-                let per_frame = convert::transfers_per_frame(message_len);
-                for (frame, keys) in keys.chunks(per_frame).enumerate() {
-                    let start = frame * per_frame;
-                    let sealed = io.recv(convert::frame_len(keys.len(), message_len)).await;
-                    receiver.take(&bits.slice(start..start + keys.len()), keys, &sealed)?;
-                }
-                return Ok(Sealed(receiver.into_taken()));
-            };
-            let parameters = extension.parameters();
-            let mut words = Zeroizing::new(Vec::with_capacity(n * parameters.word_len()));
-            for &pick in picks.iter() {
-                let word = parameters.word(pick).map(Zeroizing::new);
-                words.extend_from_slice(&word.ok_or(Usage::Choices { choices })?);
+                self.receive(io, cx, direction, &Choice::Given(bits), set_up, sink).await?;
             }
-            let mut sealed =
-                convert::one_of_n::Receiver::new(of_messages, message_len, choices, picks)?;
-            let plan = self.plan(extension, direction);
-            let mut receiver = of_n::Receiver::set_up(io, cx, plan).await?;
-            progress(0);
-            let sink = |some: &[Block]| {
-                keys.extend_from_slice(some);
-                progress(some.len());
-                Ok(())
-            };
-            receiver.run(io, of_n::Shape { n, choices }, &words, sink).await?;
-            while let Some(len) = sealed.next_frame_len() {
-                sealed.take(&io.recv(len).await)?;
+            let format = self.format(choices);
+            let mut receiver =
+                convert::Receiver::new(of_messages, format, message_len, picks, keys)?;
+            while let Some(len) = receiver.next_frame_len() {
+                receiver.take(&io.recv(len).await)?;
             }
-            Ok(Sealed(sealed.into_taken(&keys)?))
+            Ok(receiver.finish()?)
         })
+    }
+
+    /// The format of messages under the keys of the transfers.
+    fn format(&self, choices: usize) -> Format {
+        match self.extension {
+            Extension::OneOfN(_) => Format::OneOf(choices),
+            _ => Format::Pairs,
+        }
     }
 
     /// The plan of an extension.
@@ -378,19 +363,10 @@ impl Method {
 /// [`Usage::NoSuchChoice`].
 pub fn check_picks(picks: &[u64], choices: usize) -> Result<(), Usage> {
     let choices = choices as u64;
-    let outside = picks.iter().fold(0, |all, &pick| all | u8::from(pick >= choices));
-    if outside == 0 { Ok(()) } else { Err(Usage::NoSuchChoice { choices }) }
-}
-
-impl Sealed {
-    /// Opens the chosen messages, in order; `None` is one that does not open, because the sender cheats or a memory is
-    /// faulty. The sender must not learn of it, since that may depend on the choices.
-    pub fn open(self) -> impl Iterator<Item = Option<Message>> {
-        self.0.into_iter().map(Taken::open)
-    }
+    let all = picks.iter().fold(subtle::Choice::from(1), |all, pick| all & pick.ct_lt(&choices));
+    if verdict(all) { Ok(()) } else { Err(Usage::NoSuchChoice { choices }) }
 }
 
 foxtrot_kernel::redacted! {
     Method, method => "{} from {}", method.extension_name(), method.base.info().name;
-    Sealed, sealed => "{} messages", sealed.0.len();
 }

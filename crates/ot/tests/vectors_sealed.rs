@@ -1,9 +1,9 @@
 //! `Sealed`, messages under the keys of OTs, as `reference/` made it (`vectors/sealed.json`).
 
 use foxtrot_ot::{
-    Bits, Session, Sid,
+    Session, Sid,
     base::Block,
-    convert::{self, one_of_n},
+    convert::{Format, Receiver, Sender},
 };
 use serde_json::Value;
 use zeroize::Zeroizing;
@@ -87,32 +87,31 @@ fn assert_frames(frames: &[Vec<u8>], vector: &Value) {
     }
 }
 
+fn assert_sealed_and_opened(vectors: &Value, vector: &Value, format: impl Fn(&Run) -> Format) {
+    let run = Run::of(&session(vectors), vector);
+    let format = format(&run);
+    let chosen = Zeroizing::new(run.chosen().into_iter().map(|j| j as u64).collect());
+    let keys = Zeroizing::new(run.received_keys());
+    let mut sender = Sender::new(session(vectors), format, run.length).unwrap();
+    let mut receiver = Receiver::new(session(vectors), format, run.length, chosen, keys).unwrap();
+    let per_frame = format.messages_per_frame(run.length);
+    let parts = run.keys.chunks(per_frame).zip(run.messages.chunks(per_frame));
+    let frames: Vec<_> =
+        parts.map(|(keys, messages)| sender.seal(keys, messages).unwrap()).collect();
+    assert_frames(&frames, vector);
+
+    frames.iter().for_each(|frame| receiver.take(frame).unwrap());
+    let opened = receiver.finish().unwrap().open();
+    assert!(
+        opened.map(|message| message.unwrap().to_vec()).eq(run.expected().into_iter().cloned())
+    );
+}
+
 #[test]
 fn pairs_are_sealed_and_opened_as_in_the_vectors() {
     let vectors = vectors();
     for vector in vectors["pairs"].as_array().unwrap() {
-        let session = || session(&vectors);
-        let run = Run::of(&session(), vector);
-        let mut sender = convert::Sender::new(session(), run.length).unwrap();
-        let mut receiver = convert::Receiver::new(session(), run.length).unwrap();
-        let per_frame = convert::transfers_per_frame(run.length);
-        let pairs: Vec<[&Vec<u8>; 2]> =
-            run.messages.as_chunks().0.iter().map(|[zero, one]| [zero, one]).collect();
-        let keys = run.keys.as_chunks::<2>().0.chunks(per_frame);
-        let frames: Vec<_> = keys
-            .zip(pairs.chunks(per_frame))
-            .map(|(keys, pairs)| sender.seal(keys, pairs).unwrap())
-            .collect();
-        assert_frames(&frames, vector);
-
-        let (chosen, keys) = (run.chosen(), run.received_keys());
-        let parts = chosen.chunks(per_frame).zip(keys.chunks(per_frame));
-        for ((chosen, keys), frame) in parts.zip(&frames) {
-            let choices = Bits::from_bools(chosen.iter().map(|&j| j == 1));
-            receiver.take(&choices, keys, frame).unwrap();
-        }
-        let opened = receiver.open().unwrap();
-        assert!(opened.iter().map(|message| &**message).eq(run.expected()));
+        assert_sealed_and_opened(&vectors, vector, |_| Format::Pairs);
     }
 }
 
@@ -120,19 +119,6 @@ fn pairs_are_sealed_and_opened_as_in_the_vectors() {
 fn one_of_n_is_sealed_and_opened_as_in_the_vectors() {
     let vectors = vectors();
     for vector in vectors["of_n"].as_array().unwrap() {
-        let session = || session(&vectors);
-        let run = Run::of(&session(), vector);
-        let chosen = Zeroizing::new(run.chosen().into_iter().map(|j| j as u64).collect());
-        let mut sender = one_of_n::Sender::new(session(), run.length, run.of).unwrap();
-        let mut receiver = one_of_n::Receiver::new(session(), run.length, run.of, chosen).unwrap();
-        let per_frame = one_of_n::messages_per_frame(run.length);
-        let parts = run.keys.chunks(per_frame).zip(run.messages.chunks(per_frame));
-        let frames: Vec<_> =
-            parts.map(|(keys, messages)| sender.seal(keys, messages).unwrap()).collect();
-        assert_frames(&frames, vector);
-
-        frames.iter().for_each(|frame| receiver.take(frame).unwrap());
-        let opened = receiver.open(&run.received_keys()).unwrap();
-        assert!(opened.iter().map(|message| &**message).eq(run.expected()));
+        assert_sealed_and_opened(&vectors, vector, |run| Format::OneOf(run.of));
     }
 }

@@ -396,7 +396,7 @@ impl Session {
         let messages = self.done(peer, done)?;
         let message = |it: &Option<_>| match it {
             Some(message) => {
-                let message: &foxtrot_ot::transfers::Message = message;
+                let message: &foxtrot_ot::convert::Message = message;
                 JsValue::from(Uint8Array::from(message.as_slice()))
             }
             None => JsValue::NULL,

@@ -21,10 +21,10 @@ use foxtrot_net::{
 use foxtrot_ot::{
     Bits, Context, Direction, Seed, Session, Sid, Usage,
     base::Block,
+    convert::{Message, Sealed},
     engine::Engine,
     erase::Secret,
     pair::{Pair, Party},
-    transfers::{Message, Sealed},
 };
 use foxtrot_psi::method::{
     Method, Parameters,

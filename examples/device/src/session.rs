@@ -9,7 +9,7 @@ use foxtrot_ot::{
         BaseOt,
         roted::{Endemic, Rot},
     },
-    convert,
+    convert::{self, Format},
     engine::{Engine, Progress},
     line::{CONFIRMATION_LEN, Key, MAGIC, OPENING_LEN, Responder},
     oracle::{Purpose, Query},
@@ -182,7 +182,7 @@ fn talk(
         // Frames of each side on the protocol's lane.
         let sealed = match &job {
             Job::SendRandom(..) | Job::ReceiveRandom(..) => 0,
-            _ => n.div_ceil(convert::transfers_per_frame(message_len)),
+            _ => (2 * n).div_ceil(Format::Pairs.messages_per_frame(message_len)),
         };
         let of_receiver = if sealed == 0 { 2 } else { 1 };
         let (host, device) =
@@ -214,12 +214,12 @@ fn talk(
             Job::SendMessages { messages, .. } => boxed(async move {
                 let keys = talk.play(Endemic.sender(of_base, n, seed)).await?;
                 let of_messages = talk.session.sub("chosen-messages", 0, direction);
-                let mut sender =
-                    convert::Sender::new(of_messages, message_len).map_err(|_| Fault::Job)?;
-                let per_frame = convert::transfers_per_frame(message_len);
-                for (keys, pairs) in keys.pairs().chunks(per_frame).zip(messages.chunks(per_frame))
-                {
-                    let frame = sender.seal(keys, pairs).map_err(|_| Fault::Job)?;
+                let mut sender = convert::Sender::new(of_messages, Format::Pairs, message_len)
+                    .map_err(|_| Fault::Job)?;
+                let per_frame = Format::Pairs.messages_per_frame(message_len);
+                let (keys, messages) = (keys.pairs().as_flattened(), messages.as_flattened());
+                for (keys, messages) in keys.chunks(per_frame).zip(messages.chunks(per_frame)) {
+                    let frame = sender.seal(keys, messages).map_err(|_| Fault::Job)?;
                     talk.send(frame).await?;
                 }
                 talk.finish().await?;
@@ -227,23 +227,26 @@ fn talk(
             }),
             #[cfg(feature = "receive-messages")]
             Job::ReceiveMessages { choices, .. } => boxed(async move {
-                let bits = choices.slice(0..n);
+                let mut chosen = Zeroizing::new(Vec::with_capacity(n));
+                chosen.extend((0..n).map(|i| u64::from(choices.get(i).unwrap_u8())));
                 let keys = talk
                     .play(Endemic.receiver(of_base, foxtrot_ot::base::Choice::Given(choices), seed))
                     .await?;
+                let keys = Zeroizing::new(keys.keys().to_vec());
                 let of_messages = talk.session.sub("chosen-messages", 0, direction);
                 let mut receiver =
-                    convert::Receiver::new(of_messages, message_len).map_err(|_| Fault::Job)?;
-                let per_frame = convert::transfers_per_frame(message_len);
-                for (k, keys) in keys.keys().chunks(per_frame).enumerate() {
-                    let frame = talk.receive(convert::frame_len(keys.len(), message_len)).await?;
-                    let choices = bits.slice(k * per_frame..k * per_frame + keys.len());
-                    receiver.take(&choices, keys, &frame).map_err(|_| Fault::Protocol)?;
+                    convert::Receiver::new(of_messages, Format::Pairs, message_len, chosen, keys)
+                        .map_err(|_| Fault::Job)?;
+                while let Some(len) = receiver.next_frame_len() {
+                    let frame = talk.receive(len).await?;
+                    receiver.take(&frame).map_err(|_| Fault::Protocol)?;
                 }
+                let sealed = receiver.finish().map_err(|_| Fault::Protocol)?;
                 // The host learns that all has come before anything is opened.
                 talk.finish().await?;
-                let messages = receiver.open().map_err(|_| Fault::Ended)?;
-                Ok(Outcome::Messages(messages))
+                let opened: Vec<_> = sealed.open().collect();
+                let messages = opened.into_iter().collect::<Option<_>>();
+                Ok(Outcome::Messages(messages.ok_or(Fault::Ended)?))
             }),
             // The image is without this job.
             #[allow(unreachable_patterns, reason = "with all features there is none")]

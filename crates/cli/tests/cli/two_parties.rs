@@ -16,7 +16,7 @@ use foxtrot_net::{
 use foxtrot_ot::{
     Seed, Session,
     base::roted::{Blinded, Endemic, Opening, Reply, Rot, endemic, rot},
-    convert,
+    convert::{self, Format},
 };
 
 const SEND: [&str; 3] = ["ot", "send", "examples/messages.txt"];
@@ -258,8 +258,9 @@ fn a_spoiled_message_is_reported_to_the_receivers_user_only() {
         let blinded = Blinded::<Endemic>::decode(&blinded, 2).unwrap();
         let (keys, reply) = endemic::respond(sub("roted-endemic"), &blinded, seed());
         channel.send(Lane::PROTOCOL, reply.into_bytes()).unwrap();
-        let mut sender = convert::Sender::new(sub("chosen-messages"), 5).unwrap();
-        let mut frame = sender.seal(keys.pairs(), &[["left", "right"]; 2]).unwrap();
+        let mut sender = convert::Sender::new(sub("chosen-messages"), Format::Pairs, 5).unwrap();
+        let messages = ["left", "right", "left", "right"];
+        let mut frame = sender.seal(keys.pairs().as_flattened(), &messages).unwrap();
         frame.chunks_mut(2 * 25).for_each(|pair| pair[7] ^= 1);
         channel.send(Lane::PROTOCOL, frame).unwrap();
         // The receiver says that all has come, whatever it makes of it.
@@ -285,8 +286,9 @@ fn a_message_with_a_line_break_is_misbehaviour() {
     let blinded = Blinded::<Endemic>::decode(&blinded, 2).unwrap();
     let (keys, reply) = endemic::respond(sub("roted-endemic"), &blinded, seed());
     channel.send(Lane::PROTOCOL, reply.into_bytes()).unwrap();
-    let mut sender = convert::Sender::new(sub("chosen-messages"), 9).unwrap();
-    let frame = sender.seal(keys.pairs(), &[["one\ntwo", "three"]; 2]).unwrap();
+    let mut sender = convert::Sender::new(sub("chosen-messages"), Format::Pairs, 9).unwrap();
+    let messages = ["one\ntwo", "three", "one\ntwo", "three"];
+    let frame = sender.seal(keys.pairs().as_flattened(), &messages).unwrap();
     channel.send(Lane::PROTOCOL, frame).unwrap();
     channel.finish().unwrap();
     let (status, messages, said) = receiver.end();

@@ -4,41 +4,40 @@
 use foxtrot_kernel::memcheck::public;
 use foxtrot_ot::{
     Backend, Direction,
-    convert::{Receiver, Sender, one_of_n},
+    base::Block,
+    convert::{Format, Receiver, Sender},
 };
 
-use super::{Check, base::choices, secrets, session};
+use super::{Check, secrets, session};
 
 const N: usize = 5;
 
 pub(crate) fn checks() -> impl Iterator<Item = Check> {
-    let named = |name: &str, run: fn(Backend)| Check { name: name.into(), run: Box::new(run) };
+    let named = |name: &str, format: Format| Check {
+        name: name.into(),
+        run: Box::new(move |backend| run(backend, format)),
+    };
     [
-        named("chosen messages, sealed and selected", run),
-        named("chosen messages, one of four", run_one_of_four),
+        named("chosen messages, sealed and selected", Format::Pairs),
+        named("chosen messages, one of four", Format::OneOf(4)),
     ]
     .into_iter()
 }
 
-fn run(backend: Backend) {
+fn run(backend: Backend, format: Format) {
     let session = || session(backend, "chosen-messages", Direction::InitiatorSends);
-    let pairs = [[secrets([1; 16]), secrets([2; 16])]; N];
-    let messages = [[secrets(*b"forty-one"), secrets(*b"forty-two")]; N];
-    let mut sender = Sender::new(session(), 9).expect("a small message");
-    let mut frame = sender.seal(&pairs, &messages).expect("a message for each key");
-    public(&mut frame);
-    let mut receiver = Receiver::new(session(), 9).expect("a small message");
-    receiver.take(&choices(N), &[secrets([1; 16]); N], &frame).expect("a frame");
-}
-
-fn run_one_of_four(backend: Backend) {
-    let session = || session(backend, "chosen-messages", Direction::InitiatorSends);
-    let (keys, messages) = ([secrets([1; 16]); 4 * N], [secrets(*b"forty-one"); 4 * N]);
-    let mut sender = one_of_n::Sender::new(session(), 9, 4).expect("a small message");
+    let choices = match format {
+        Format::Pairs => 2,
+        Format::OneOf(choices) => choices,
+    };
+    let keys: Vec<Block> = (0..choices * N).map(|_| secrets([1; 16])).collect();
+    let messages = vec![secrets(*b"forty-one"); choices * N];
+    let mut sender = Sender::new(session(), format, 9).expect("a small message");
     let mut frame = sender.seal(&keys, &messages).expect("a message for each key");
     public(&mut frame);
-    let chosen = (0..N as u64).map(|i| u64::from_le_bytes(secrets((i % 4).to_le_bytes())));
-    let chosen = chosen.collect::<Vec<_>>().into();
-    let mut receiver = one_of_n::Receiver::new(session(), 9, 4, chosen).expect("choices below 4");
+    let chosen = (0..N).map(|i| u64::from_le_bytes(secrets(((i % choices) as u64).to_le_bytes())));
+    let (chosen, keys) = (chosen.collect::<Vec<_>>().into(), keys[..N].to_vec().into());
+    let mut receiver =
+        Receiver::new(session(), format, 9, chosen, keys).expect("choices there are");
     receiver.take(&frame).expect("a frame");
 }

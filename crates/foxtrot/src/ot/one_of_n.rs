@@ -21,9 +21,9 @@ use alloc::vec::Vec;
 
 use foxtrot_ot::{
     Context, Direction, Error as ProtocolError, Usage,
+    convert::Sealed,
     engine::{Abandoned, Io},
     extension::one_of_n::protocol::Shape,
-    transfers::Sealed,
 };
 use zeroize::Zeroizing;
 

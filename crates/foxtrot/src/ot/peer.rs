@@ -8,9 +8,9 @@ use foxtrot_net::{
 use foxtrot_ot::{
     Usage,
     base::Block,
-    convert::MAX_MESSAGE,
+    convert::{MAX_MESSAGE, Message, Sealed},
     extension::one_of_n::protocol::Shape,
-    transfers::{Message, Sealed, check_picks},
+    transfers::check_picks,
 };
 use zeroize::Zeroizing;
 

@@ -11,9 +11,9 @@ use foxtrot_net::{
     hello::{self, Agreement, Binding, Hello, Role},
 };
 use foxtrot_ot::{
-    Bits, Seed, Session,
+    Bits, Misbehaved, Seed, Session,
     base::{BaseOt, Block, Choice, Functionality, registry},
-    convert::{self, frame_len},
+    convert::{self, Format, frame_len},
 };
 
 use crate::stream::{Plan, Way, Wire};
@@ -118,11 +118,13 @@ pub(crate) fn send(job: Job, channel: Channel, binding: Option<Binding>) -> Resu
         pairs.extend(drive::run(&channel, role)?.pairs());
     }
     if job.messages {
-        let session = sub(&agreement, "chosen-messages", 0);
-        let mut sender = convert::Sender::new(session, MESSAGE_LEN).unwrap();
-        for (pairs, k) in pairs.chunks(BATCH).zip((0..).step_by(BATCH)) {
-            let messages: Vec<_> = (k..k + BATCH).map(|i| [0, 1].map(|j| message(i, j))).collect();
-            channel.send(Lane::PROTOCOL, sender.seal(pairs, &messages).unwrap())?;
+        for (batch, pairs) in pairs.chunks(BATCH).enumerate() {
+            let session = sub(&agreement, "chosen-messages", batch);
+            let mut sender = convert::Sender::new(session, Format::Pairs, MESSAGE_LEN).unwrap();
+            let transfers = batch * BATCH..(batch + 1) * BATCH;
+            let messages: Vec<_> = transfers.flat_map(|i| [0, 1].map(|j| message(i, j))).collect();
+            let frame = sender.seal(pairs.as_flattened(), &messages).unwrap();
+            channel.send(Lane::PROTOCOL, frame)?;
         }
     }
     channel.close()?;
@@ -146,24 +148,22 @@ pub(crate) fn receive(
         let role = job.base.receiver(session, choice, seed(2, batch)).unwrap();
         batches.push(drive::run(&channel, role)?);
     }
-    let mut opener = None;
-    if job.messages {
-        let session = sub(&agreement, "chosen-messages", 0);
-        let opener = opener.insert(convert::Receiver::new(session, MESSAGE_LEN).unwrap());
-        for batch in &batches {
-            let frame = channel.recv(Lane::PROTOCOL, frame_len(BATCH, MESSAGE_LEN))?;
-            opener.take(batch.choices(), batch.keys(), &frame)?;
-        }
+    let choices = |bits: &Bits| -> Vec<bool> { (0..BATCH).map(|i| bits.get(i).into()).collect() };
+    let mut sealed = Vec::new();
+    for (number, batch) in batches.iter().enumerate().filter(|_| job.messages) {
+        let session = sub(&agreement, "chosen-messages", number);
+        let chosen: Vec<_> = choices(batch.choices()).into_iter().map(u64::from).collect();
+        let (chosen, keys) = (chosen.into(), batch.keys().to_vec().into());
+        let mut receiver =
+            convert::Receiver::new(session, Format::Pairs, MESSAGE_LEN, chosen, keys).unwrap();
+        receiver.take(&channel.recv(Lane::PROTOCOL, frame_len(2 * BATCH, MESSAGE_LEN))?)?;
+        sealed.push(receiver.finish().unwrap());
     }
     channel.close()?;
-    let messages = match opener {
-        None => Vec::new(),
-        Some(opener) => {
-            let opened = opener.open().map_err(foxtrot_ot::Error::from)?;
-            opened.iter().map(|message| message.to_vec()).collect()
-        }
-    };
-    let choices = |bits: &Bits| -> Vec<_> { (0..BATCH).map(|i| bits.get(i).into()).collect() };
+    let opened = sealed.into_iter().flat_map(convert::Sealed::open);
+    let opened = opened.map(|message| message.map(|message| message.to_vec()));
+    let messages = opened.collect::<Option<_>>();
+    let messages = messages.ok_or(foxtrot_ot::Error::from(Misbehaved::MessageAuthentication))?;
     Ok(Received {
         choices: batches.iter().flat_map(|batch| choices(batch.choices())).collect(),
         keys: batches.iter().flat_map(|batch| batch.keys()).copied().collect(),

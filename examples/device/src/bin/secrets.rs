@@ -10,7 +10,7 @@ mod firmware;
 mod run {
     extern crate alloc;
 
-    use alloc::vec::Vec;
+    use alloc::{vec, vec::Vec};
     use core::{arch::asm, hint::black_box};
 
     use foxtrot_ot::{
@@ -19,7 +19,7 @@ mod run {
             Block,
             roted::{endemic, rot},
         },
-        convert,
+        convert::{Format, Receiver, Sender},
         line::{Initiator, Key, Responder},
     };
 
@@ -111,19 +111,23 @@ mod run {
     }
 
     fn messages(secrets: &Secrets) {
-        let sealer = || some(convert::Sender::new(session(3), 20));
-        let keys: [[Block; 2]; 1] = [[secrets.bytes(1000), secrets.bytes(1001)]];
-        let texts: [[[u8; 20]; 2]; 1] = [[secrets.bytes(1002), secrets.bytes(1003)]];
+        let sealer = || some(Sender::new(session(3), Format::Pairs, 20));
+        let keys: [Block; 2] = [secrets.bytes(1000), secrets.bytes(1001)];
+        let texts: [[u8; 20]; 2] = [secrets.bytes(1002), secrets.bytes(1003)];
         let mut sender = sealer();
         compare("messages: seal", || drop(some(sender.seal(&keys, &texts))));
         // Of a public frame, the one or the other is opened.
-        let keys: [[Block; 2]; 1] = [[PUBLIC.bytes(1), PUBLIC.bytes(2)]];
-        let frame = some(sealer().seal(&keys, &[[[3; 20], [4; 20]]]));
-        let choices = secrets.bits(1);
-        let key = black_box(keys[0][usize::from(choices.get(0).unwrap_u8())]);
-        let mut receiver = some(convert::Receiver::new(session(3), 20));
-        compare("messages: take", || some(receiver.take(&choices, &[key], &frame)));
-        compare("messages: open", || drop(some(receiver.open())));
+        let keys: [Block; 2] = [PUBLIC.bytes(1), PUBLIC.bytes(2)];
+        let frame = some(sealer().seal(&keys, &[[3; 20], [4; 20]]));
+        let choice = secrets.bits(1).get(0).unwrap_u8();
+        let key = black_box(keys[usize::from(choice)]);
+        let (chosen, keys) = (vec![u64::from(choice)].into(), vec![key].into());
+        let sealed = compare("messages: take", || {
+            let mut receiver = some(Receiver::new(session(3), Format::Pairs, 20, chosen, keys));
+            some(receiver.take(&frame));
+            some(receiver.finish())
+        });
+        compare("messages: open", || drop(sealed.open().collect::<Vec<_>>()));
     }
 
     fn line(secrets: &Secrets) {
