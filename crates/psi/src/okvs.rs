@@ -49,8 +49,6 @@
 //! under a fresh seed, empty but for a small probability (`docs/protocols/okvs.md`). Who shares
 //! the owner's caches sees more than that: such an attacker is not defended against here.
 
-use core::fmt;
-
 use foxtrot_ot::{Decode, Seed, Session, Usage};
 use zeroize::Zeroize;
 
@@ -133,16 +131,15 @@ impl Okvs {
     }
 
     fn check_keys(keys: usize) -> Result<u32, Usage> {
-        let too_large = Usage::BatchTooLarge { n: keys, max: MAX_KEYS };
-        if keys > MAX_KEYS {
-            return Err(too_large);
+        match u32::try_from(keys) {
+            Ok(n) if keys <= MAX_KEYS => Ok(n),
+            _ => Err(Usage::BatchTooLarge { n: keys, max: MAX_KEYS }),
         }
-        u32::try_from(keys).map_err(|_| too_large)
     }
 }
 
 /// The public seed of the rows' hash.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowSeed([u8; 32]);
 
 impl RowSeed {
@@ -162,14 +159,6 @@ impl RowSeed {
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
-    }
-}
-
-impl fmt::Debug for RowSeed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RowSeed(")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
-        f.write_str(")")
     }
 }
 

@@ -38,7 +38,7 @@ impl Outbox {
 
     /// Goes out behind what is queued.
     pub(super) fn last_word(&mut self, byte: u8) {
-        self.held[Lane::HELLO] += cost(1);
+        self.held[Lane::HELLO.place()] += cost(1);
         self.frames.push_back((Lane::HELLO, vec![byte]));
     }
 
@@ -63,14 +63,14 @@ impl Channel {
             return Err(shared.fail(&mut state, ChannelError::TooLong { len, max: MAX_FRAME }));
         }
         let mut state = shared.await_outbox(deadline, |outbox| {
-            let held = outbox.held[lane];
+            let held = outbox.held[lane.place()];
             // A long message may go alone.
             held == 0 || fits(QUEUE_BYTES, held, len)
         })?;
         if lane != Lane::HELLO || !state.inbox.phase.is_session() {
             state.meter.sent(len);
         }
-        state.outbox.held[lane] += cost(len);
+        state.outbox.held[lane.place()] += cost(len);
         state.outbox.frames.push_back((lane, message));
         // Who is woken would wait for the lock.
         drop(state);
@@ -150,7 +150,7 @@ impl Shared {
             out.write_all(&payload)?;
             let len = payload.len();
             self.spares.put(payload);
-            self.lock().outbox.held[lane] -= cost(len);
+            self.lock().outbox.held[lane.place()] -= cost(len);
             self.outbound.notify_all();
         }
     }

@@ -149,12 +149,7 @@ async fn answer(
 /// The bounds of what is on its way to a party: batches of a window. A party that waits for the proof of a batch has read the
 /// corrections of a window, and none follow before that proof.
 pub(crate) fn limits(parameters: &Parameters) -> Limits {
-    window_limits(longest(parameters))
-}
-
-/// The longest message of a batch.
-fn longest(parameters: &Parameters) -> usize {
     let extension = parameters.extension();
     let corrections = parameters.batches().map(|n| extension.corrections_len(n)).max();
-    corrections.unwrap_or(0).max(extension.proof_len())
+    window_limits(corrections.unwrap_or(0).max(extension.proof_len()))
 }
