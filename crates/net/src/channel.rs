@@ -264,7 +264,7 @@ impl Channel {
             let mut state = self.shared.lock();
             state.fail(self.shared.timed_out(ChannelError::NothingTaken(wait).into()));
             // A writer that does not end keeps none of them.
-            state.outbox.clear();
+            state.outbox.frames.clear();
         }
         (self.shared.hook)(Shutdown::Both);
         if drained {
@@ -335,7 +335,7 @@ impl Shared {
         {
             state.outbox.last_word(reason as u8);
         }
-        state.outbox.close();
+        state.outbox.closing = true;
         let first = state.fail(error);
         // Somebody may be reading for all.
         (self.hook)(Shutdown::Read);

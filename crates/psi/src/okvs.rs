@@ -50,7 +50,7 @@
 //! the owner's caches sees more than that: such an attacker is not defended against here.
 
 use foxtrot_ot::{Decode, Seed, Session, Usage};
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 mod decode;
 mod dense;
@@ -163,27 +163,21 @@ impl RowSeed {
 }
 
 /// The randomness of one encoding: row seed and free slots. Used once.
-pub struct Coins([u8; 32]);
+pub struct Coins(Zeroizing<[u8; 32]>);
 
 impl Coins {
     /// Takes bytes that the caller vouches for: uniform, secret, drawn after the keys were fixed,
     /// and never used before.
     #[must_use]
-    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes.into())
     }
 
     /// Derives coins from a party's seed.
     pub(crate) fn of(seed: &Seed, session: &Session, context: &'static str, number: u64) -> Self {
-        let mut coins = Self([0; 32]);
-        seed.fill(&session.oracle(context), number, &mut coins.0);
+        let mut coins = Self::from_bytes([0; 32]);
+        seed.fill(&session.oracle(context), number, coins.0.as_mut_slice());
         coins
-    }
-}
-
-impl Drop for Coins {
-    fn drop(&mut self) {
-        self.0.zeroize();
     }
 }
 
