@@ -4,7 +4,7 @@ use alloc::vec;
 
 use foxtrot_ot::{expect_count, extension::one_of_n};
 
-use super::{Error, Next, Parameters, RowSeed, hashes::Keyed, tags::tags};
+use super::{Digest, Error, Next, Parameters, RowSeed, hashes::Keyed, tags::tags};
 use crate::{
     erase::Secret,
     party::{self, Party},
@@ -56,7 +56,7 @@ impl Opened {
             let plan = parameters.store.plan(&hash.session, &row_seed, items)?;
             let shift = |items: &[_], rows: &mut [u8]| {
                 let mut words = Secret(vec![0; items.len() * len]);
-                of_words.words_of(items, &mut words, len);
+                of_words.hash(size_of::<Digest>(), items.as_flattened(), len, &mut words);
                 ots.shift_sums(&words, rows)
             };
             Ok((tags(&parameters, &hash, (&plan, items), &rows, shift)?, plan))
