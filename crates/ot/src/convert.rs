@@ -66,7 +66,7 @@ struct Taken {
     sealed: Message,
 }
 
-/// What both parties have to agree on.
+/// Terms that both parties have to agree on.
 struct Terms {
     oracle: Oracle,
     format: Format,

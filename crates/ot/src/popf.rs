@@ -83,7 +83,7 @@ pub trait Popf: sealed::Sealed + Sized + Send + Sync + 'static {
     fn evaluate(&self, first: u64, phis: &[u8], values: [&mut [Value<Self>]; 2]);
 }
 
-/// That a POPF is as secure as an OT by it says of itself is a claim of this crate.
+// How secure an OT by a POPF is, is a claim of this crate.
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Eke {}
