@@ -37,9 +37,6 @@ pub fn open(
 }
 
 /// Reads in a thread of its own; returns what reads of it with a deadline, and what ends both.
-///
-/// # Errors
-/// [`ChannelError::Io`] if the system does not give a thread.
 pub(crate) fn pump(
     mut reader: impl Read + Send + 'static,
     closer: impl Fn(Shutdown) + Send + Sync + 'static,

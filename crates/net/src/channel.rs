@@ -147,7 +147,7 @@ impl Channel {
                 failure: None,
                 transcript: None,
                 meter: Meter::default(),
-                inbox: Inbox::default(),
+                inbox: Inbox::new(true),
                 reader: Some(buffer::Reader::new(reader)),
                 outbox: Outbox::default(),
             }),

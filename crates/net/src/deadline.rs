@@ -25,6 +25,19 @@ pub(crate) fn remaining(deadline: Instant) -> Option<Duration> {
     deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
 }
 
+/// Waits while that is so. Returns true if it is not any more, and false at the end of time.
+pub(crate) fn wait_while<'a, T>(
+    deadline: Instant,
+    condition: &Condvar,
+    guard: MutexGuard<'a, T>,
+    so: impl FnMut(&mut T) -> bool,
+) -> (MutexGuard<'a, T>, bool) {
+    let left = deadline.saturating_duration_since(Instant::now());
+    let waited = condition.wait_timeout_while(guard, left, so);
+    let (guard, end) = waited.unwrap_or_else(PoisonError::into_inner);
+    (guard, !end.timed_out())
+}
+
 /// Waits for a notification or the end of time, which is an error of kind `TimedOut`.
 pub(crate) fn wait<'a, T>(
     deadline: Instant,

@@ -9,7 +9,7 @@ use std::{
     collections::VecDeque,
     net::{Shutdown, TcpStream},
     sync::{
-        Arc, Mutex, MutexGuard,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
@@ -197,7 +197,7 @@ impl<T> Connections<T> {
     /// Returns the number of connections so far.
     #[must_use]
     pub fn came(&self) -> usize {
-        usize::try_from(self.shared.silent().next_id).unwrap_or(usize::MAX)
+        usize::try_from(lock(&self.shared.silent).next_id).unwrap_or(usize::MAX)
     }
 
     /// Returns the number of results that were not kept.
@@ -218,7 +218,7 @@ impl Stopper {
     /// Handlers of admitted ones run on to their end.
     pub fn stop(&self) {
         self.0.stop.store(true, Ordering::SeqCst);
-        for silent in &self.0.silent().sockets {
+        for silent in &lock(&self.0.silent).sockets {
             let _ = silent.socket.shutdown(Shutdown::Both);
         }
     }
@@ -267,19 +267,15 @@ impl Shared {
         if self.running() >= silent + admitted {
             return true;
         }
-        let waiting = self.silent();
+        let waiting = lock(&self.silent);
         let oldest = waiting.sockets.front();
         waiting.sockets.len() >= silent && oldest.is_some_and(|o| o.since.elapsed() < GRACE)
-    }
-
-    fn silent(&self) -> MutexGuard<'_, Waiting> {
-        lock(&self.silent)
     }
 }
 
 impl Silent {
     fn begin(shared: &Arc<Shared>, socket: TcpStream) -> Self {
-        let mut waiting = shared.silent();
+        let mut waiting = lock(&shared.silent);
         if waiting.sockets.len() >= shared.limits.silent
             && let Some(oldest) = waiting.sockets.pop_front()
         {
@@ -299,7 +295,7 @@ impl Silent {
 
 impl Drop for Silent {
     fn drop(&mut self) {
-        self.shared.silent().sockets.retain(|socket| socket.id != self.id);
+        lock(&self.shared.silent).sockets.retain(|socket| socket.id != self.id);
     }
 }
 
@@ -316,7 +312,7 @@ mod tests {
     /// Tests with hundreds of connections have the files that a process may open for themselves.
     static MANY: Mutex<()> = Mutex::new(());
 
-    fn with_many() -> MutexGuard<'static, ()> {
+    fn with_many() -> std::sync::MutexGuard<'static, ()> {
         lock(&MANY)
     }
 

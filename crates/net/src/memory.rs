@@ -99,13 +99,11 @@ impl Pipe {
         deadline: Instant,
         is_ready: impl Fn(&State) -> bool,
     ) -> io::Result<MutexGuard<'_, State>> {
-        let mut state = lock(&self.state);
-        while !is_ready(&state) {
-            let (guard, woken) = deadline::wait(deadline, &self.changed, state);
-            state = guard;
-            woken?;
+        let waits = |state: &mut State| !is_ready(state);
+        match deadline::wait_while(deadline, &self.changed, lock(&self.state), waits) {
+            (state, true) => Ok(state),
+            (_, false) => Err(ErrorKind::TimedOut.into()),
         }
-        Ok(state)
     }
 }
 

@@ -57,7 +57,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     pub fn new(stream: S) -> Self {
         Self {
             stream,
-            inbox: Inbox::without_hellos(),
+            inbox: Inbox::new(false),
             bytes: Vec::new(),
             parsed: 0,
             outbox: Vec::new(),

@@ -3,7 +3,7 @@
 //!
 //! The receiver learns which of its items the sender has too, the sender learns nothing; both learn
 //! the sizes of the sets. A cheating receiver can fit more items than it declared: two less than the store has slots
-//! for certain, and [`Parameters::largest_set`] at most as long as it asks the hash of items no more than
+//! for certain, and [`Parameters::largest_set`](crate::Sets::largest_set) at most as long as it asks the hash of items no more than
 //! 2⁸⁰ times, but with probability 2⁻⁴⁰. Either can make the other end without output.
 //!
 //! ```text

@@ -2,7 +2,7 @@
 //! [RR22](https://eprint.iacr.org/2022/320)]: 33 bytes per key, malicious or semi-honest.
 //!
 //! The receiver learns which of its items the sender also has. The sender learns nothing. Both learn the sizes of the sets.
-//! A cheating receiver can fit more items than it declared, [`Parameters::largest_set`] at most. Either party can make the
+//! A cheating receiver can fit more items than it declared, [`Parameters::largest_set`](crate::Sets::largest_set) at most. Either party can make the
 //! other end without output.
 //!
 //! ```text

@@ -90,28 +90,20 @@ impl Want {
     }
 }
 
-impl Default for Inbox {
-    fn default() -> Self {
+impl Inbox {
+    /// The value of `most` before a protocol has said how much it has on its way.
+    pub(crate) const UNBOUNDED: usize = usize::MAX;
+
+    pub(crate) fn new(holds_hellos: bool) -> Self {
         Self {
             header: None,
             lanes: PerLane::default(),
             closing: 0,
             phase: Phase::Hello,
-            holds_hellos: true,
+            holds_hellos,
             in_use: Lane::COUNT,
             most: Self::UNBOUNDED,
         }
-    }
-}
-
-impl Inbox {
-    /// The value of `most` before a protocol has said how much it has on its way.
-    pub(crate) const UNBOUNDED: usize = usize::MAX;
-
-    /// An inbox that refuses frames on the hello's lane that nobody awaits, as long as there is no session.
-    #[cfg(feature = "tokio")]
-    pub(crate) fn without_hellos() -> Self {
-        Self { holds_hellos: false, ..Self::default() }
     }
 
     /// Expects the frames of another session.

@@ -76,18 +76,12 @@ impl Shared {
         deadline: Instant,
         is_enough: impl Fn(&Outbox) -> bool,
     ) -> Result<MutexGuard<'_, State>, Error> {
-        let mut state = self.lock();
-        loop {
-            state.check()?;
-            if is_enough(&state.outbox) {
-                return Ok(state);
-            }
-            let (guard, woken) = deadline::wait(deadline, &self.outbound, state);
-            state = guard;
-            if woken.is_err() {
-                return Err(self.fail(&mut state, ChannelError::NothingTaken(self.timeout)));
-            }
+        let waits = |state: &mut State| state.failure.is_none() && !is_enough(&state.outbox);
+        let (mut state, done) = deadline::wait_while(deadline, &self.outbound, self.lock(), waits);
+        if !done {
+            return Err(self.fail(&mut state, ChannelError::NothingTaken(self.timeout)));
         }
+        state.check().map(|()| state)
     }
 
     /// Lets the writer finish; says whether it has.
@@ -95,14 +89,8 @@ impl Shared {
         let mut state = self.lock();
         state.outbox.closing = true;
         self.outbound.notify_all();
-        while !state.outbox.done {
-            let (guard, woken) = deadline::wait(deadline, &self.outbound, state);
-            state = guard;
-            if woken.is_err() {
-                return false;
-            }
-        }
-        true
+        let waits = |state: &mut State| !state.outbox.done;
+        deadline::wait_while(deadline, &self.outbound, state, waits).1
     }
 
     /// The writer: ends when the channel closes or the connection fails.

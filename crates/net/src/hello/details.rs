@@ -59,10 +59,7 @@ pub(super) fn sid(greeting: &Session, [initiators, responders]: [&[u8]; 2]) -> S
 }
 
 /// The puzzle that the responder sets us if we are the initiator. An initiator sets none: a stranger would choose how
-/// long a server computes.
-///
-/// # Errors
-/// Our set is too large or too small for the peer to learn our details, or an offer cannot be.
+/// long a server computes. Fails if our set is too large or too small for the peer to learn our details.
 pub(super) fn read_offers(ours: &Hello, initiator: bool, offers: &Table) -> Result<u8, HelloError> {
     ours.check_offers(offers)?;
     if !offers.contains_key(PUZZLE) {

@@ -17,7 +17,7 @@ pub(crate) struct Opening<'a> {
     pub(crate) message: Vec<u8>,
 }
 
-/// Two hellos that agree.
+/// Two hellos that agree. Of errors from now on the peer is to be told.
 #[derive(Debug)]
 pub(crate) struct Compared {
     /// True if we opened the connection.
@@ -31,9 +31,6 @@ pub(crate) struct Compared {
 
 impl<'a> Opening<'a> {
     /// Makes the first message of one side.
-    ///
-    /// # Errors
-    /// [`HelloError::TooLong`], [`HelloError::Randomness`].
     pub(crate) fn new(initiator: bool, hello: &'a Hello) -> Result<Self, HelloError> {
         let nonce = match hello.nonce {
             Some(nonce) => nonce,
@@ -44,10 +41,7 @@ impl<'a> Opening<'a> {
         Ok(Self { hello, initiator, nonce, message })
     }
 
-    /// Compares the peer's first message with ours.
-    ///
-    /// # Errors
-    /// [`HelloError`] if the two sides do not agree; the peer finds out by itself.
+    /// Compares the peer's first message with ours. If the two sides do not agree, the peer finds out by itself.
     pub(crate) fn hear(self, theirs: &[u8]) -> Result<Compared, HelloError> {
         let Self { hello, initiator, nonce, message: ours } = self;
         let peer = Heard::read(theirs)?;
@@ -65,19 +59,14 @@ impl<'a> Opening<'a> {
 }
 
 impl Compared {
-    /// Makes our second message, with the details of this hello. An initiator solves the peer's puzzle.
-    ///
-    /// # Errors
-    /// [`HelloError`], of which the peer is to be told: our set does not suit the peer, or an offer cannot be.
+    /// Makes our second message, with the details of this hello, if our set suits the peer. An initiator solves the peer's
+    /// puzzle.
     pub(crate) fn tell(&self, ours: &Hello) -> Result<Vec<u8>, HelloError> {
         let puzzle = details::read_offers(ours, self.initiator, &self.offers)?;
         details::make(&self.greeting, self.initiator, puzzle, &ours.details)
     }
 
-    /// Reads the peer's second message: its details.
-    ///
-    /// # Errors
-    /// [`HelloError`], of which the peer is to be told: also if our set does not suit it.
+    /// Reads the peer's second message: its details, if our set suits it.
     pub(crate) fn hear(&self, ours: &Hello, theirs: &[u8]) -> Result<Table, HelloError> {
         let details = details::check(&self.greeting, !self.initiator, ours.puzzle, theirs)?;
         details::read_offers(ours, self.initiator, &self.offers)?;

@@ -47,9 +47,6 @@ impl Okvs {
 
     /// Plans keys as [`Okvs::plan`] does, and returns their words, in the order of the plan: the first W ≤ 16 of the last 16
     /// bytes of each key's hash, of which the row takes others.
-    ///
-    /// # Errors
-    /// The errors of [`Okvs::plan`].
     pub(crate) fn plan_words<const W: usize>(
         &self,
         session: &Session,

@@ -52,6 +52,7 @@ impl Parameters {
     ///
     /// # Errors
     /// As of [`Parameters::new`].
+    #[doc(hidden)]
     pub fn with_buckets(
         adversary: Adversary,
         receiver_items: usize,

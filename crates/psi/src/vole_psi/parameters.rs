@@ -139,6 +139,7 @@ impl Parameters {
     ///
     /// # Errors
     /// The errors of [`Parameters::of`].
+    #[doc(hidden)]
     pub fn with_buckets(
         vole: Vole,
         receiver_items: usize,
