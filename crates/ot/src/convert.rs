@@ -61,12 +61,13 @@ pub struct Receiver {
 /// The chosen messages of a session that has not ended yet, still sealed.
 pub struct Sealed(Vec<Taken>);
 
+/// A chosen message, still sealed.
 struct Taken {
     cipher: ChaCha20Poly1305,
     sealed: Message,
 }
 
-/// What both parties have to agree on.
+/// The session, format and length that both parties have agreed on.
 struct Terms {
     oracle: Oracle,
     format: Format,
@@ -178,8 +179,8 @@ impl Sender {
 }
 
 impl Receiver {
-    /// Prepares for messages of up to `message_len` bytes, the same for both parties; with what is
-    /// chosen of each transfer, and the key of that.
+    /// Prepares for messages of up to `message_len` bytes, the same for both parties; with the
+    /// index of the chosen message in each transfer, and its key.
     ///
     /// # Errors
     /// As of [`Sender::new`]; [`Usage::NoSuchChoice`] as [`check_picks`] says, and
