@@ -1,6 +1,7 @@
 //! Bytes as a list of sorted tags, in frames of any lengths: what is accepted ascends, and is the encoding of what it is read as.
 #![no_main]
 
+use foxtrot_ot::tasks::InPlace;
 use foxtrot_psi::elias_fano::{Coding, Tags};
 use libfuzzer_sys::fuzz_target;
 
@@ -11,11 +12,11 @@ fuzz_target!(|input: (u8, u8, bool, Vec<u8>, Vec<u8>)| {
     for len in lens {
         let (frame, others) = rest.split_at(rest.len().min(len.into()));
         rest = others;
-        if list.take(frame).is_err() {
+        if list.take(&InPlace, frame).is_err() {
             return;
         }
     }
-    if list.take(rest).is_err() {
+    if list.take(&InPlace, rest).is_err() {
         return;
     }
     if let Some(tags) = list.all() {

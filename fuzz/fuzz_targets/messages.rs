@@ -4,7 +4,7 @@
 
 use foxtrot_fuzz::{Change, changed};
 use foxtrot_ot::{
-    agreement,
+    Seed, Session, Sid, agreement,
     base::{
         bdgm, chou_orlandi, csw, masny_rindal, mcquoid_rosulek_roy as mrr, naor_pinkas, pvw,
         rot_from_ot,
@@ -95,6 +95,13 @@ fuzz_target!(|input: (u8, Vec<Change>)| {
     any!(csw::Response, peers, n, 32);
     points!(chou_orlandi::Share, peers, n, 32);
     points!(chou_orlandi::Points, peers, n, 32 * n);
+    let session = || Session::new(Sid::from_bytes([0; 32]));
+    let seed = || Seed::from_bytes([0; 32]);
+    let (_, share) = chou_orlandi::Sender::start(session(), n, 2, seed()).unwrap();
+    let choices = vec![1; n];
+    let (chosen, _) = chou_orlandi::choose(session(), 2, &choices, &share, seed()).unwrap();
+    // What nobody encrypted opens only where there is nothing.
+    assert_eq!(chosen.decrypt(&peers(64 * n)).is_ok_and(|messages| messages.is_empty()), n == 0);
     points!(naor_pinkas::Setup, peers, n, 64);
     points!(naor_pinkas::PublicKeys, peers, n, 32 * n);
 });

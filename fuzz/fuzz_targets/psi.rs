@@ -37,8 +37,8 @@ fuzz_target!(|input: (u8, u8, u8, u8, [Changes; 5], [Changes; 3])| {
     };
     let (ours, theirs) = (digests(0, ours), digests(first, theirs));
     let shared: Vec<usize> = (0..ours.len()).filter(|&k| theirs.contains(&ours[k])).collect();
-    let parameters = Parameters::new(adversary, ours.len(), theirs.len()).unwrap();
-    let parameters = parameters.in_buckets(buckets).unwrap();
+    let parameters =
+        Parameters::with_buckets(adversary, ours.len(), theirs.len(), buckets).unwrap();
     let found = run(&parameters, ours, theirs, &changes);
     if changes.iter().all(Vec::is_empty) {
         assert_eq!(found, Ok(shared));

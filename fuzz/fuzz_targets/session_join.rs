@@ -27,8 +27,8 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
     let (ours, theirs) = (digests(0, ours), digests(first, theirs));
     let shared: Vec<usize> = (0..ours.len()).filter(|&k| theirs.contains(&ours[k])).collect();
     let of_sender: Vec<usize> = (0..theirs.len()).filter(|&k| ours.contains(&theirs[k])).collect();
-    let parameters = Parameters::of(Vole::Packed, ours.len(), theirs.len()).unwrap();
-    let parameters = parameters.in_buckets(buckets).unwrap();
+    let parameters =
+        Parameters::with_buckets(Vole::Packed, ours.len(), theirs.len(), buckets).unwrap();
     let terms = Terms::NONE.payload(len.into()).unwrap();
     let terms = if both { terms.both() } else { terms };
     // A payload repeats the first byte of its item.

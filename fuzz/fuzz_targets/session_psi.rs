@@ -26,8 +26,8 @@ fuzz_target!(|input: (u8, u8, u8, u8, bool, [Changes; 2])| {
     };
     let (ours, theirs) = (digests(0, ours), digests(first, theirs));
     let shared: Vec<usize> = (0..ours.len()).filter(|&k| theirs.contains(&ours[k])).collect();
-    let parameters = Parameters::new(adversary, ours.len(), theirs.len()).unwrap();
-    let parameters = parameters.in_buckets(buckets).unwrap();
+    let parameters =
+        Parameters::with_buckets(adversary, ours.len(), theirs.len(), buckets).unwrap();
     let ended = session(
         changes,
         |channel, agreement| {

@@ -7,6 +7,7 @@ use foxtrot_kernel::{Backend, gf::gf128};
 use foxtrot_ot::{
     Seed, Session, Sid,
     base::Choice,
+    erase::Secret,
     extension::{self, Kind, Places, Shape},
     ideal,
     silent::{self, Field, Receiver, Sender, Silent},
@@ -75,8 +76,8 @@ fn run<F: Field>(silent: Silent<F>, messages: &Messages) -> Option<Outputs<F>> {
     let (choices, proof) = only(ots.finish(Kind::Correlated, vec![batch]).unwrap());
     of_sender.finish(vec![(unverified, &proof, Places::Correlated(&mut q))]).unwrap();
 
-    let (planted, message) = sender.plant(M, &q).unwrap();
-    let (grown, message) = receiver.grow(M, &choices, &t, &changed(&message, trees)).ok()?;
+    let (planted, message) = sender.plant(M, Secret(q)).unwrap();
+    let (grown, message) = receiver.grow(M, choices, Secret(t), &changed(&message, trees)).ok()?;
     let encoded = sender.encode(planted, &changed(&message, challenges)).ok()?;
     let (unverified, message) = receiver.encode(grown).ok()?;
     let (sent, message) = sender.answer(encoded, &changed(&message, check)).ok()?;

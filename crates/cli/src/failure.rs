@@ -380,7 +380,7 @@ mod tests {
         }
         let usage = foxtrot_ot::Usage::BatchTooLarge { n: 2, max: 1 };
         let status = |error: Error| Failure::from(error).status();
-        assert_eq!(Failure::from(usage.clone()).status(), 2);
+        assert_eq!(Failure::from(usage).status(), 2);
         assert_eq!(status(Error::Protocol(usage.into())), 2);
         assert_eq!(status(Error::Protocol(foxtrot_ot::Misbehaved::Challenge.into())), 3);
         assert_eq!(status(FrameError::Lane { got: 9 }.into()), 3);

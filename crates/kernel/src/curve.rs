@@ -12,8 +12,8 @@
 //!
 //! Slices are of any length, which is that of the output. Where a slice may be shorter, as said, its one element
 //! is for all. Bits are packed least significant first, and there may be more than needed. Functions panic if lengths
-//! do not fit. Field elements and scalars are little endian; scalars are 256 bits, but where it is said, and are
-//! reduced modulo nothing. Time and addresses depend on lengths alone, except in functions that can return an error:
+//! do not fit. Field elements and scalars are little endian. Scalars have 256 bits unless a function says otherwise,
+//! and are reduced modulo nothing. Time and addresses depend on lengths alone, except in functions that can return an error:
 //! their inputs must be public.
 //!
 //! ```

@@ -186,7 +186,7 @@ impl Channel {
     /// Counts of what has been sent and received so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.shared.lock().meter.counters()
+        self.shared.lock().meter.counters
     }
 
     /// Restricts the peer to lanes below this number from now on; after a hello these are
@@ -233,7 +233,7 @@ impl Channel {
         let deadline = deadline::after(self.shared.timeout.min(LINGER));
         {
             let mut state = self.shared.lock();
-            state.outbox.last_word(why.byte());
+            state.outbox.last_word(why as u8);
         }
         // The writer ends with it, and the peer reads an end.
         if self.shared.drain(deadline) {
@@ -264,7 +264,7 @@ impl Channel {
             let mut state = self.shared.lock();
             state.fail(self.shared.timed_out(ChannelError::NothingTaken(wait).into()));
             // A writer that does not end keeps none of them.
-            state.outbox.clear();
+            state.outbox.frames.clear();
         }
         (self.shared.hook)(Shutdown::Both);
         if drained {
@@ -288,7 +288,7 @@ impl fmt::Debug for Channel {
         let state = self.shared.lock();
         f.debug_struct("Channel")
             .field("timeout", &self.shared.timeout)
-            .field("counters", &state.meter.counters())
+            .field("counters", &state.meter.counters)
             .field("failure", &state.failure)
             .finish_non_exhaustive()
     }
@@ -333,9 +333,9 @@ impl Shared {
             && state.failure.is_none()
             && let Some(reason) = Reason::of(&error)
         {
-            state.outbox.last_word(reason.byte());
+            state.outbox.last_word(reason as u8);
         }
-        state.outbox.close();
+        state.outbox.closing = true;
         let first = state.fail(error);
         // Somebody may be reading for all.
         (self.hook)(Shutdown::Read);

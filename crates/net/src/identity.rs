@@ -30,8 +30,9 @@ pub struct Fingerprint([u8; 32]);
 /// A key pair of ours.
 pub struct Identity {
     /// PKCS#8, DER.
-    private: Zeroizing<Vec<u8>>,
-    public: Vec<u8>,
+    pub(crate) private: Zeroizing<Vec<u8>>,
+    /// SubjectPublicKeyInfo, DER.
+    pub(crate) public: Vec<u8>,
 }
 
 /// The reason why a string or a file is no key.
@@ -83,15 +84,6 @@ impl Identity {
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.public)
-    }
-
-    pub(crate) fn private(&self) -> &[u8] {
-        &self.private
-    }
-
-    /// SubjectPublicKeyInfo, DER.
-    pub(crate) fn public(&self) -> &[u8] {
-        &self.public
     }
 
     /// Reads PKCS#8 with or without the public key; one that is there has to be the right one.
@@ -193,7 +185,7 @@ mod tests {
             0x70, 0x31, 0x66, 0xe1,
         ];
         for file in [bare, both] {
-            assert_eq!(read(file).unwrap().public()[12..], public);
+            assert_eq!(read(file).unwrap().public[12..], public);
         }
         let wrong = both.replace("gSEAGb9E", "gSEAGb9F");
         assert_eq!(read(&wrong).unwrap_err(), KeyError::NotEd25519);

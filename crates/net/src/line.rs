@@ -16,7 +16,7 @@ use foxtrot_ot::line::{
 
 use crate::{
     Channel, ChannelError, Error, bridge,
-    channel::{Hook, ReadHalf, buffer},
+    channel::{ReadHalf, buffer},
     deadline::{self, lock},
     hello::fresh_nonce,
 };
@@ -44,22 +44,20 @@ pub struct Secured {
 /// something fails.
 pub fn connect(
     reader: impl Read + Send + 'static,
-    mut writer: impl Write + Send + 'static,
+    writer: impl Write + Send + 'static,
     closer: impl Fn(Shutdown) + Send + Sync + 'static,
     key: Key,
     wait: Duration,
     timeout: Duration,
 ) -> Result<Secured, Error> {
-    let (reader, hook) = bridge::pump(reader, closer, timeout)?;
-    let mut reader = buffer::Reader::new(Box::new(reader));
     let (initiator, opening) = Initiator::open(key, fresh_nonce()?);
     let end = deadline::after(wait);
-    let shaken = (|| {
+    open(reader, writer, closer, [wait, timeout], |reader, writer| {
         let answer = loop {
             writer.write_all(&opening)?;
             writer.flush()?;
             let again = deadline::after(AGAIN).min(end);
-            match after_magic::<ANSWER_LEN>(&mut reader, again, timeout) {
+            match after_magic::<ANSWER_LEN>(reader, again, timeout) {
                 Err(e) if e.kind() == ErrorKind::TimedOut && deadline::remaining(end).is_some() => {
                 }
                 answer => break answer?,
@@ -69,8 +67,7 @@ pub fn connect(
         writer.write_all(&confirmation)?;
         writer.flush()?;
         Ok(line)
-    })();
-    open(shaken.map_err(|e| failed(&e, wait))?, reader, writer, hook, timeout)
+    })
 }
 
 /// Opens a channel as the device's end does, for a device that has an operating system, and for tests.
@@ -79,18 +76,16 @@ pub fn connect(
 /// As of [`connect`].
 pub fn accept(
     reader: impl Read + Send + 'static,
-    mut writer: impl Write + Send + 'static,
+    writer: impl Write + Send + 'static,
     closer: impl Fn(Shutdown) + Send + Sync + 'static,
     key: Key,
     wait: Duration,
     timeout: Duration,
 ) -> Result<Secured, Error> {
-    let (reader, hook) = bridge::pump(reader, closer, timeout)?;
-    let mut reader = buffer::Reader::new(Box::new(reader));
     let nonce = fresh_nonce()?;
     let end = deadline::after(wait);
-    let shaken = (|| {
-        let opening = after_magic::<OPENING_LEN>(&mut reader, end, timeout)?;
+    open(reader, writer, closer, [wait, timeout], |reader, writer| {
+        let opening = after_magic::<OPENING_LEN>(reader, end, timeout)?;
         let (responder, answer) = Responder::answer(key, &opening, nonce).map_err(broken)?;
         writer.write_all(&answer)?;
         writer.flush()?;
@@ -98,27 +93,27 @@ pub fn accept(
         reader.deadline = deadline::after(timeout);
         reader.read_exact(&mut confirmation)?;
         responder.finish(&confirmation).map_err(broken)
-    })();
-    open(shaken.map_err(|e| failed(&e, wait))?, reader, writer, hook, timeout)
+    })
 }
 
-fn open(
-    line: line::Line,
-    reader: buffer::Reader,
-    writer: impl Write + Send + 'static,
-    hook: Hook,
-    timeout: Duration,
+/// Opens a channel when both ends have shaken hands.
+fn open<W: Write + Send + 'static>(
+    reader: impl Read + Send + 'static,
+    mut writer: W,
+    closer: impl Fn(Shutdown) + Send + Sync + 'static,
+    [wait, timeout]: [Duration; 2],
+    shake_hands: impl FnOnce(&mut buffer::Reader, &mut W) -> io::Result<line::Line>,
 ) -> Result<Secured, Error> {
+    let (inner, hook) = bridge::pump(reader, closer, timeout)?;
+    let mut inner = buffer::Reader::new(Box::new(inner));
+    let line = shake_hands(&mut inner, &mut writer).map_err(|e| {
+        let late = ChannelError::NothingReceived(wait);
+        ChannelError::of(&e, late, ChannelError::ClosedReceiving, "secure the line")
+    })?;
     let exporter = line.exporter;
     let (sealer, opener) = line.into_halves();
-    let reader = Reader {
-        inner: reader,
-        opener,
-        record: Vec::new(),
-        next: 0,
-        ended: false,
-        is_broken: false,
-    };
+    let reader =
+        Reader { inner, opener, record: Vec::new(), next: 0, ended: false, is_broken: false };
     let reader = Arc::new(Mutex::new(reader));
     let at_end = Arc::clone(&reader);
     let hook = Box::new(move |how| {
@@ -170,11 +165,6 @@ fn after_magic<const L: usize>(
 
 fn broken(why: Broken) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)
-}
-
-fn failed(error: &io::Error, wait: Duration) -> Error {
-    let late = ChannelError::NothingReceived(wait);
-    ChannelError::of(error, late, ChannelError::ClosedReceiving, "secure the line").into()
 }
 
 /// Opens records, whose texts are the bytes that it reads.

@@ -89,12 +89,8 @@ impl Reader {
 
 impl Pipe {
     fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.lock());
+        change(&mut lock(&self.state));
         self.changed.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
     }
 
     /// The state once it is the caller's turn.
@@ -103,7 +99,7 @@ impl Pipe {
         deadline: Instant,
         is_ready: impl Fn(&State) -> bool,
     ) -> io::Result<MutexGuard<'_, State>> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         while !is_ready(&state) {
             let (guard, woken) = deadline::wait(deadline, &self.changed, state);
             state = guard;

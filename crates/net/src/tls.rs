@@ -58,9 +58,9 @@ impl Tls {
             ..ring::default_provider()
         });
         let pins = Arc::new(Pins::new(peers, &provider));
-        let private = PrivatePkcs8KeyDer::from(identity.private().to_vec()).into();
+        let private = PrivatePkcs8KeyDer::from(identity.private.to_vec()).into();
         let private = provider.key_provider.load_private_key(private).map_err(setup)?;
-        let public = CertificateDer::from(identity.public().to_vec());
+        let public = CertificateDer::from(identity.public.to_vec());
         let key = Arc::new(CertifiedKey::new(vec![public], private));
 
         let mut client = ClientConfig::builder_with_provider(Arc::clone(&provider))

@@ -38,7 +38,7 @@ use crate::{Session, erase::SecretBytes, oracle::Keyed};
 
 /// A POPF with values in a domain, for many consecutive instances at once. All its oracles are
 /// bound to the session, and to the instance but for the permutation of [`EvenMansour`].
-pub trait Popf: Sized + Send + Sync + 'static {
+pub trait Popf: sealed::Sealed + Sized + Send + Sync + 'static {
     /// The group of its values.
     type Domain: Domain;
 
@@ -75,12 +75,22 @@ pub trait Popf: Sized + Send + Sync + 'static {
     fn check(backend: Backend, phis: &[u8]) -> Result<(), Invalid>;
 
     /// Writes the φ of the instances from `first` on, each with its value at its x, 0 or 1, from
-    /// uniform coins. Neither time nor addresses depend on `x`, `values` and `coins`, of which there
-    /// are as many.
+    /// uniform coins. Neither time nor addresses depend on `x`, `values` and `coins`: one of each for each
+    /// φ.
     fn program(&self, first: u64, x: &[u8], values: &[Value<Self>], coins: &[u8], phis: &mut [u8]);
 
     /// The values at 0 and at 1 of as many φ of the instances from `first` on, which were checked.
     fn evaluate(&self, first: u64, phis: &[u8], values: [&mut [Value<Self>]; 2]);
+}
+
+// How secure an OT by a POPF is, is a claim of this crate.
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Eke {}
+    impl Sealed for super::EvenMansour {}
+    impl<D: super::Domain> Sealed for super::MasnyRindal<D> {}
+    impl<D: super::Domain> Sealed for super::Feistel<D> {}
+    impl<D: super::Domain> Sealed for super::Feistel2<D> {}
 }
 
 /// A value of that POPF.

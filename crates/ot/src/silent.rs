@@ -224,8 +224,11 @@ impl<'a> Outputs<'a> {
         bits: &mut [u8],
         work: impl Fn(&Aes128, usize, &mut [Block], &mut [T], &mut [u8]) + Sync,
     ) -> Result<(), Usage> {
-        let left = if first.is_multiple_of(TILE) { rows.n().saturating_sub(first) } else { 0 };
-        expect_count("places for keys", left.min(out.len()), out.len())?;
+        let (whole, rest) = (first / TILE * TILE, rows.n().checked_sub(first));
+        expect_count("OTs before the first", whole, first)?;
+        let rest =
+            rest.ok_or(Usage::CountMismatch { what: "OTs", expected: rows.n(), got: first })?;
+        expect_count("places for keys", rest.min(out.len()), out.len())?;
         let executor = self.session.executor();
         let at_once = out.len().div_ceil(TILE).div_ceil(executor.threads().max(1)).max(1) * TILE;
         let bits = bits.chunks_mut(at_once / 8).chain(iter::repeat_with(Default::default));

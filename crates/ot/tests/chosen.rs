@@ -407,7 +407,7 @@ mod figure2_attacks {
         let (sent, received) = ideal::given(choices, &seed(3));
         let sent = ideal::sent(sent);
         let (sender, honest) =
-            rot_from_ot::Sender::swap(batch(0), &commitment, sent, &seed(2)).unwrap();
+            rot_from_ot::Sender::start(batch(0), &commitment, &seed(2))(sent).unwrap();
         let swap = swap.map_or(honest, |bytes| Swap::decode(bytes, n).unwrap());
         let (keys, opening) = receiver.finish(received, &swap).unwrap();
         (sender.finish(&opening).unwrap(), keys)
@@ -441,7 +441,7 @@ mod figure2_attacks {
         let zeros = || SenderKeys::new(vec![[[0; 16]; 2]; n]);
         let (ciphertexts, sent) = pvw::send(batch(1), &keys, zeros(), seed(2)).unwrap();
         let (sender, swap) =
-            rot_from_ot::Sender::swap(batch(0), &commitment, sent, &seed(2)).unwrap();
+            rot_from_ot::Sender::start(batch(0), &commitment, &seed(2))(sent).unwrap();
         let (received, opening) =
             receiver.finish(ot_receiver.finish(&ciphertexts).unwrap(), &swap).unwrap();
         assert_rot(&sender.finish(&opening).unwrap(), &received);
@@ -455,7 +455,7 @@ mod figure2_attacks {
             let (sent, received) = ideal::given(choices, &seed(3));
             let sent = ideal::sent(sent);
             let (sender, swap) =
-                rot_from_ot::Sender::swap(batch(counter), &commitment, sent, &seed(2)).unwrap();
+                rot_from_ot::Sender::start(batch(counter), &commitment, &seed(2))(sent).unwrap();
             let mut bytes = receiver.finish(received, &swap).unwrap().1.into_bytes();
             if let Some(position) = wrong {
                 bytes[position] ^= 1;
@@ -500,7 +500,8 @@ mod figure2_attacks {
         let two = Swap::decode(&[0], 2).unwrap();
         let finished = start().0.finish(received, &two);
         assert!(matches!(finished, Err(Usage::CountMismatch { .. })));
-        let swapped = rot_from_ot::Sender::swap(batch(0), &commitment, ideal::sent(sent), &seed(2));
+        let swapped =
+            rot_from_ot::Sender::start(batch(0), &commitment, &seed(2))(ideal::sent(sent));
         assert!(matches!(swapped, Err(Usage::CountMismatch { .. })));
         for name in ["rot-from-ot:bdgm", "rot-from-ot:pvw"] {
             let base = find(name, Random).unwrap();

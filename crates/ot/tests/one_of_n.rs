@@ -138,14 +138,14 @@ fn rows_differ_by_the_codeword_under_delta() {
 }
 
 #[test]
-fn checked_batches_also_give_rows_and_single_keys() {
+fn checked_batches_also_give_rows_and_keys_of_words() {
     let extension = oos::malicious(Linear::Bch802);
     let (pairs, chosen) = base(802);
     let mut receiver = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
     let mut sender = Sender::new(session(), extension, chosen, seed(6)).unwrap();
     let words = bytes(1, 20 * 29);
     let delta = sender.delta().unwrap();
-    for as_rows in [true, false, true] {
+    for (as_rows, with_words) in [(true, true), (false, true), (false, false), (true, true)] {
         let mut corrections = Vec::new();
         let unanswered = receiver.extend(20, &words, &mut corrections).unwrap();
         let (unverified, challenge) = sender.absorb(20, &corrections).unwrap();
@@ -162,7 +162,18 @@ fn checked_batches_also_give_rows_and_single_keys() {
         } else {
             let mut keys = [[[0; 16]; 20]; 2];
             let proof = receiver.finish(unanswered, challenge, &mut keys[0]).unwrap();
-            sender.finish(unverified, &proof, Places::Words(&words, &mut keys[1])).unwrap();
+            if with_words {
+                sender.finish(unverified, &proof, Places::Words(&words, &mut keys[1])).unwrap();
+            } else {
+                let opened = sender.open(unverified, &proof).unwrap();
+                let word = |i: usize| &words[i % 20 * 29..][..29];
+                keys[1] = core::array::from_fn(|i| opened.key(i, word(i)));
+                // A word has another key in another OT, and an OT has another key for another word.
+                for i in 0..20 {
+                    assert_ne!(opened.key(i, word(i + 1)), keys[1][i]);
+                    assert_ne!(opened.key(i, word(i + 1)), keys[1][(i + 1) % 20]);
+                }
+            }
             assert_eq!(keys[0], keys[1]);
         }
     }

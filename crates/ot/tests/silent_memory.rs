@@ -4,6 +4,7 @@
 use foxtrot_ot::{
     Bits, Seed, Session, Sid,
     base::Choice,
+    erase::Secret,
     extension::{self, Kind, Places, Shape},
     ideal,
     silent::{self, Field, Received, Receiver, Sender, Sent, Silent},
@@ -79,13 +80,11 @@ fn batch<F: Field>(silent: Silent<F>, m: usize, memory: &mut Memory) -> Outputs<
     }
     let choices = memory.step(RECEIVER, || Bits::from_bools(choices));
     let (planted, trees) = memory.step(SENDER, || {
-        let planted = sender.plant(m, &q).unwrap();
-        drop(q);
+        let planted = sender.plant(m, Secret(q)).unwrap();
         planted
     });
     let (grown, challenge) = memory.step(RECEIVER, || {
-        let grown = receiver.grow(m, &choices, &t, &trees).unwrap();
-        drop((choices, t));
+        let grown = receiver.grow(m, choices, Secret(t), &trees).unwrap();
         grown
     });
     let encoded = memory.step(SENDER, || sender.encode(planted, &challenge).unwrap());

@@ -129,8 +129,8 @@ fn batch<F: Field>(
     let m = number(&vector["m"]);
     let (sent, (choices, received)) = ots(parties, number(&vector["ots"]));
     let (sender, receiver) = parties;
-    let (planted, trees) = sender.plant(m, &sent).unwrap();
-    let (grown, challenge) = receiver.grow(m, &choices, &received, &trees).unwrap();
+    let (planted, trees) = sender.plant(m, Secret(sent)).unwrap();
+    let (grown, challenge) = receiver.grow(m, choices, Secret(received), &trees).unwrap();
     let encoded = sender.encode(planted, &challenge).unwrap();
     let (unverified, check) = receiver.encode(grown).unwrap();
     let (sent, answer) = sender.answer(encoded, &check).unwrap();

@@ -153,7 +153,7 @@ fn check_ring<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     let square = square.into_poly(backend);
     assert_is(&packed_coefficients::<BITS>(square.coefficients()), vector, "square_of_first");
 
-    // Tables over all of Z_q, N values at a time. The factor 1 is noise too.
+    // Tables over all of Z_q, N values at a time. The factor 1 is also noise.
     let (mut one, mut noise) = ([Factor::<N, Q>::ZERO], vec![0; N / 2]);
     noise[0] = 1;
     vectors::set_noise(backend, &noise, &mut one);

@@ -9,6 +9,7 @@
 //! of every tag, the lowest bit first, one tag after another; zeros fill the last byte.
 //!
 //! ```
+//! use foxtrot_ot::tasks::InPlace;
 //! use foxtrot_psi::elias_fano::{Coding, Tags};
 //!
 //! let coding = Coding::new(4, 10, false).expect("of at most 128 bits");
@@ -17,7 +18,7 @@
 //! assert_eq!(coding.len(), 1 + 4); // 7 bits of 4 marks and 3 steps; 4 times 8 bits
 //!
 //! let mut tags = Tags::new(coding);
-//! frames.iter().try_for_each(|frame| tags.take(frame))?;
+//! frames.iter().try_for_each(|frame| tags.take(&InPlace, frame))?;
 //! assert_eq!(tags.all(), Some([3, 300, 301, 1023].as_slice()));
 //! # Ok::<(), foxtrot_ot::Error>(())
 //! ```
@@ -28,7 +29,7 @@ use core::iter;
 use foxtrot_kernel::memory::prefer_huge_pages;
 use foxtrot_ot::{
     Error, Misbehaved, Usage,
-    tasks::{Executor, InPlace, for_each},
+    tasks::{Executor, for_each},
 };
 
 use crate::packed::{WINDOW, below, expect_no_more, get, put};
@@ -178,18 +179,13 @@ impl Tags {
         }
     }
 
-    /// Takes the next frame. What it does depends on nothing but the bytes.
+    /// Takes the next frame, with the threads of an executor. What it does depends on nothing but the bytes.
     ///
     /// # Errors
     /// [`Usage::SessionEnded`] if there is more than the list has; [`Decode::SpareBits`](foxtrot_ot::Decode::SpareBits) if bits after the last are not
     /// zero; [`Misbehaved::Tags`] if marks are too few or too many, or tags do not ascend. After an error the list is not to
     /// be used.
-    pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
-        self.take_with(&InPlace, frame)
-    }
-
-    /// Does what [`take`](Self::take) does, with the threads of an executor.
-    pub(crate) fn take_with(&mut self, executor: &dyn Executor, frame: &[u8]) -> Result<(), Error> {
+    pub fn take(&mut self, executor: &dyn Executor, frame: &[u8]) -> Result<(), Error> {
         let left = self.coding.marks() - self.marks.len();
         let (marks, rests) = frame.split_at(left.min(frame.len()));
         self.marks.extend_from_slice(marks);

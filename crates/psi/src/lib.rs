@@ -19,7 +19,7 @@ pub mod vole_psi;
 
 mod error;
 mod packed;
-mod party;
+pub mod party;
 mod ranges;
 mod sets;
 mod sizes;

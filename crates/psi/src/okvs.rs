@@ -49,10 +49,8 @@
 //! under a fresh seed, empty but for a small probability (`docs/protocols/okvs.md`). Who shares
 //! the owner's caches sees more than that: such an attacker is not defended against here.
 
-use core::fmt;
-
 use foxtrot_ot::{Decode, Seed, Session, Usage};
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 mod decode;
 mod dense;
@@ -133,16 +131,15 @@ impl Okvs {
     }
 
     fn check_keys(keys: usize) -> Result<u32, Usage> {
-        let too_large = Usage::BatchTooLarge { n: keys, max: MAX_KEYS };
-        if keys > MAX_KEYS {
-            return Err(too_large);
+        match u32::try_from(keys) {
+            Ok(n) if keys <= MAX_KEYS => Ok(n),
+            _ => Err(Usage::BatchTooLarge { n: keys, max: MAX_KEYS }),
         }
-        u32::try_from(keys).map_err(|_| too_large)
     }
 }
 
 /// The public seed of the rows' hash.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowSeed([u8; 32]);
 
 impl RowSeed {
@@ -165,36 +162,22 @@ impl RowSeed {
     }
 }
 
-impl fmt::Debug for RowSeed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RowSeed(")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
-        f.write_str(")")
-    }
-}
-
 /// The randomness of one encoding: row seed and free slots. Used once.
-pub struct Coins([u8; 32]);
+pub struct Coins(Zeroizing<[u8; 32]>);
 
 impl Coins {
     /// Takes bytes that the caller vouches for: uniform, secret, drawn after the keys were fixed,
     /// and never used before.
     #[must_use]
-    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes.into())
     }
 
     /// Derives coins from a party's seed.
     pub(crate) fn of(seed: &Seed, session: &Session, context: &'static str, number: u64) -> Self {
-        let mut coins = Self([0; 32]);
-        seed.fill(&session.oracle(context), number, &mut coins.0);
+        let mut coins = Self::from_bytes([0; 32]);
+        seed.fill(&session.oracle(context), number, coins.0.as_mut_slice());
         coins
-    }
-}
-
-impl Drop for Coins {
-    fn drop(&mut self) {
-        self.0.zeroize();
     }
 }
 

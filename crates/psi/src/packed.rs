@@ -39,7 +39,7 @@ pub(crate) fn unpack(
     Ok((0..n).map(move |k| get(&bytes, k * bits as usize) & below(bits)))
 }
 
-/// Refuses bits behind the first ones, of which there are so many, in the last byte.
+/// Refuses ones behind the first `bits` bits in the last byte.
 pub(crate) fn expect_no_more(
     message: &'static str,
     bytes: &[u8],

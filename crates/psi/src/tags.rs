@@ -189,7 +189,7 @@ impl Received {
         let expected = self.coding.frame_lens(FRAME).nth(self.bytes.div_ceil(FRAME));
         expect_len("Tags", frame, expected.ok_or(Usage::SessionEnded)?)?;
         self.bytes += frame.len();
-        Ok(self.theirs.take_with(self.session.executor(), frame)?)
+        Ok(self.theirs.take(self.session.executor(), frame)?)
     }
 
     /// Takes all tags from the peer; counts them.

@@ -59,4 +59,4 @@ pub mod protocol;
 mod tests;
 
 pub use params::{DEFAULT_K, PROTOCOLS, Set, find, of_bits, registry};
-pub use party::{Extended, Multiplied, Party};
+pub use party::{Extended, Multiplied, Party, base_session};

@@ -36,8 +36,7 @@ fn run(adversary: Adversary, buckets: usize, backend: Backend) {
     let digests = |first: usize, n: usize| -> Vec<Digest> {
         (first..first + n).map(|k| [u8::try_from(k).expect("few"); 32]).collect()
     };
-    let parameters = Parameters::new(adversary, N[0], N[1]).expect("small sets");
-    let parameters = parameters.in_buckets(buckets).expect("few");
+    let parameters = Parameters::with_buckets(adversary, N[0], N[1], buckets).expect("small sets");
     let base = base::find("roted", Functionality::Endemic).expect("it is there");
     let (sent, chosen) = super::base::run(base, backend, parameters.base_ots());
     let session = || session(backend, "paxos", Direction::InitiatorSends);

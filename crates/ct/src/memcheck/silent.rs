@@ -7,6 +7,7 @@ use foxtrot_kernel::{
 use foxtrot_ot::{
     Backend, Bits, Direction,
     base::{self, Choice},
+    erase::Secret,
     extension::{self, Kind, Places, ROWS, Shape},
     silent::{self, Field, Gf2, Gf16, Received, Receiver, Sender, Sent, Silent},
     tasks::only,
@@ -149,9 +150,9 @@ fn batch<F: Field>(
         choices.extend((0..bits.len()).map(|i| bits.get(i).unwrap_u8()));
     }
     let choices = Bits::from_bools(choices.iter().map(|bit| *bit == 1));
-    let (planted, mut trees) = sender.plant(m, &q).expect("enough OTs");
+    let (planted, mut trees) = sender.plant(m, Secret(q)).expect("enough OTs");
     public(&mut trees);
-    let (grown, mut challenge) = receiver.grow(m, &choices, &t, &trees).expect("trees");
+    let (grown, mut challenge) = receiver.grow(m, choices, Secret(t), &trees).expect("trees");
     public(&mut challenge);
     let encoded = sender.encode(planted, &challenge).expect("a challenge");
     let (unverified, mut check) = receiver.encode(grown).expect("its own batch");

@@ -6,6 +6,7 @@ use std::{hint::black_box, time::Instant};
 use foxtrot_ot::{
     Bits,
     base::Choice,
+    erase::Secret,
     extension::{self, Kind, Places, ROWS, Shape},
     ideal,
     pair::Party,
@@ -79,10 +80,10 @@ fn step<F: Field>(silent: Silent<F>, timed: Party, finish: Finish<F>) -> Step {
         let mut times = [0.0; 2];
 
         let start = Instant::now();
-        let (planted, trees) = sender.plant(M, &q).expect("enough OTs");
+        let (planted, trees) = sender.plant(M, Secret(q)).expect("enough OTs");
         times[0] += nanoseconds(start);
         let start = Instant::now();
-        let (grown, challenge) = receiver.grow(M, &choices, &t, &trees).expect("trees");
+        let (grown, challenge) = receiver.grow(M, choices, Secret(t), &trees).expect("trees");
         let (unverified, check) = receiver.encode(grown).expect("its own batch");
         times[1] += nanoseconds(start);
         let start = Instant::now();

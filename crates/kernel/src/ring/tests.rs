@@ -403,7 +403,9 @@ fn coefficients_of_either_sign_are_canonical<const N: usize, const Q: u16>(backe
     }
     values.set_signed(backend, signed);
     assert_eq!(values, poly.clone().into_ntt(backend));
-    let small = |i: usize| i16::try_from(i % 5).unwrap() - 2;
+    // The largest that a factor takes: 2¹⁶ is −3593 mod 7681, and −1029 mod 13313.
+    let most = if Q == 7681 { 2 } else { 12 };
+    let small = |i: usize| i16::try_from(i).unwrap() % (2 * most + 1) - most;
     factor.set_signed(backend, small);
     values.set_signed(backend, small);
     let one = NttPoly([1; N]);

@@ -72,15 +72,6 @@ pub(crate) enum Next {
 }
 
 impl Phase {
-    /// Returns true if a frame of this length on the hello's lane is the peer's last word.
-    fn is_last_word(self, len: usize) -> bool {
-        match self {
-            Self::Hello => false,
-            Self::Renewed | Self::Details => len == Reason::LEN,
-            Self::Session | Self::Closing => len != Step::LEN,
-        }
-    }
-
     /// Returns true if the hellos are over.
     pub(crate) fn is_session(self) -> bool {
         matches!(self, Self::Session | Self::Closing)
@@ -133,9 +124,9 @@ impl Inbox {
     pub(crate) fn receive_no_more(&mut self) -> Result<(), FrameError> {
         self.phase = Phase::Closing;
         let next = self.header.map(|header| header.lane).filter(|lane| *lane != Lane::HELLO);
-        match next
-            .or_else(|| Lane::of_protocols().find(|lane| !self.lanes[*lane].frames.is_empty()))
-        {
+        match next.or_else(|| {
+            Lane::of_protocols().find(|lane| !self.lanes[lane.place()].frames.is_empty())
+        }) {
             Some(lane) => Err(FrameError::Surplus { lane: lane.index() }),
             None => Ok(()),
         }
@@ -145,7 +136,7 @@ impl Inbox {
     /// the protocol as soon as its header is here.
     pub(crate) fn next(&mut self, wanted: &[(Lane, Want)]) -> Result<Next, FrameError> {
         for (lane, want) in wanted {
-            let queue = &mut self.lanes[*lane];
+            let queue = &mut self.lanes[lane.place()];
             if let Some(frame) = queue.frames.pop_front() {
                 queue.held -= cost(frame.len());
                 want.check(frame.len())?;
@@ -176,7 +167,7 @@ impl Inbox {
             want.check(len)?;
         } else if matches!(wanted, [(_, Want::AtMost(_))]) && lane != Lane::HELLO {
             return Err(FrameError::Lane { got: lane.index() });
-        } else if !fits(self.most.min(QUEUE_BYTES), self.lanes[lane].held, len) {
+        } else if !fits(self.most.min(QUEUE_BYTES), self.lanes[lane.place()].held, len) {
             return Ok(Next::Wait);
         }
         Ok(Next::Payload(header))
@@ -202,14 +193,19 @@ impl Inbox {
             return Err(ChannelError::GivenUp(Reason::from_byte(reason)).into());
         }
         self.closing += usize::from(self.phase.is_session() && header.lane == Lane::HELLO);
-        let queue = &mut self.lanes[header.lane];
+        let queue = &mut self.lanes[header.lane.place()];
         queue.held += cost(frame.len());
         queue.frames.push_back(frame);
         Ok(())
     }
 
-    fn is_last_word(&self, header: Header) -> bool {
-        header.lane == Lane::HELLO && self.phase.is_last_word(header.len)
+    fn is_last_word(&self, Header { lane, len }: Header) -> bool {
+        lane == Lane::HELLO
+            && match self.phase {
+                Phase::Hello => false,
+                Phase::Renewed | Phase::Details => len == Reason::LEN,
+                Phase::Session | Phase::Closing => len != Step::LEN,
+            }
     }
 
     /// Refuses what the peer may not send after its closing, or ours.

@@ -1,7 +1,5 @@
 //! Lanes: independent sequences of messages over one connection.
 
-use core::ops::{Index, IndexMut};
-
 /// One of the channel's sequences of messages. Threads that each keep to a lane of their own do
 /// not disturb each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,29 +43,11 @@ impl Lane {
     pub const fn index(self) -> u8 {
         self.0
     }
-}
 
-/// Something that every lane has.
-#[derive(Debug, Default)]
-pub(super) struct PerLane<T>([T; Lane::COUNT as usize]);
-
-impl<T> PerLane<T> {
-    /// Lane after lane.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.0.iter()
+    pub(super) fn place(self) -> usize {
+        self.0.into()
     }
 }
 
-impl<T> Index<Lane> for PerLane<T> {
-    type Output = T;
-
-    fn index(&self, lane: Lane) -> &T {
-        &self.0[usize::from(lane.0)]
-    }
-}
-
-impl<T> IndexMut<Lane> for PerLane<T> {
-    fn index_mut(&mut self, lane: Lane) -> &mut T {
-        &mut self.0[usize::from(lane.0)]
-    }
-}
+/// Something that every lane has, at its [`place`](Lane::place).
+pub(super) type PerLane<T> = [T; Lane::COUNT as usize];

@@ -14,7 +14,7 @@ pub struct Counters {
 
 #[derive(Default)]
 pub(super) struct Meter {
-    counters: Counters,
+    pub(super) counters: Counters,
     last: Option<Way>,
 }
 
@@ -25,10 +25,6 @@ enum Way {
 }
 
 impl Meter {
-    pub(super) fn counters(&self) -> Counters {
-        self.counters
-    }
-
     pub(super) fn sent(&mut self, len: usize) {
         self.counters.sent += len as u64;
         self.turn(Way::Out);

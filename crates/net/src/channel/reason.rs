@@ -79,10 +79,6 @@ impl Reason {
         matches!(self, Busy | TooLarge | UsedUp | Forbidden | NoSuchSet)
     }
 
-    pub(crate) fn byte(self) -> u8 {
-        self as u8
-    }
-
     /// A later version may have more of them.
     pub(crate) fn from_byte(byte: u8) -> Self {
         match byte {

@@ -87,20 +87,15 @@ impl Channel {
                 }
                 (Next::Header, Some(mut reader)) => {
                     drop(state);
-                    let comes = patience.map_or(Ok(true), |until| reader.is_ready(until));
-                    let header = match comes {
-                        Ok(true) => Some(read_header(&mut reader, deadline)),
-                        Ok(false) => None,
-                        Err(e) => Some(Err(e)),
-                    };
+                    let header = read_header(&mut reader, deadline, patience);
                     state = shared.lock();
                     state.reader = Some(reader);
-                    let Some(header) = header else {
-                        shared.inbound.notify_all();
-                        return Ok(None);
-                    };
                     match header {
-                        Ok(header) => state.inbox.begin(header).map_err(Error::from),
+                        Ok(Some(header)) => state.inbox.begin(header).map_err(Error::from),
+                        Ok(None) => {
+                            shared.inbound.notify_all();
+                            return Ok(None);
+                        }
                         Err(e) => Err(shared.read_error(&e)),
                     }
                 }
@@ -110,21 +105,20 @@ impl Channel {
                     let awaited = wanted.iter().any(|(lane, want)| {
                         *lane == header.lane && matches!(want, Want::Exactly(_))
                     });
-                    let (frame, read) = match awaited && header.len <= Spares::LONGEST {
+                    let frame = match awaited && header.len <= Spares::LONGEST {
                         true => shared.read_awaited(&mut reader, header.len),
                         false => {
                             let mut frame = Vec::new();
-                            let read = read_payload(&mut reader, header.len, &mut frame);
-                            (frame, read)
+                            read_payload(&mut reader, header.len, &mut frame).map(|()| frame)
                         }
                     };
-                    if let (Ok(()), Some(heard)) = (&read, &mut *lock(&shared.heard)) {
-                        heard.frame(header.lane, &frame);
+                    if let (Ok(frame), Some(heard)) = (&frame, &mut *lock(&shared.heard)) {
+                        heard.frame(header.lane, frame);
                     }
                     state = shared.lock();
                     state.reader = Some(reader);
-                    match read {
-                        Ok(()) => state.inbox.put(header, frame),
+                    match frame {
+                        Ok(frame) => state.inbox.put(header, frame),
                         Err(e) => Err(shared.read_error(&e)),
                     }
                 }
@@ -148,11 +142,11 @@ impl Shared {
     }
 
     /// A payload of a length that a receiver has named: it goes into a buffer at once.
-    fn read_awaited(&self, reader: &mut Reader, len: usize) -> (Vec<u8>, io::Result<()>) {
+    fn read_awaited(&self, reader: &mut Reader, len: usize) -> io::Result<Vec<u8>> {
         let mut frame = if len < 1 << 12 { Vec::new() } else { self.spares.take() };
         frame.resize(len, 0);
-        let read = reader.read_exact(&mut frame);
-        (frame, read)
+        reader.read_exact(&mut frame)?;
+        Ok(frame)
     }
 
     fn read_error(&self, error: &io::Error) -> Error {
@@ -169,11 +163,21 @@ impl Shared {
     }
 }
 
-fn read_header(reader: &mut Reader, deadline: Instant) -> io::Result<[u8; HEADER_BYTES]> {
+/// Reads a header; `None` if not a byte comes until patience ends.
+fn read_header(
+    reader: &mut Reader,
+    deadline: Instant,
+    patience: Option<Instant>,
+) -> io::Result<Option<[u8; HEADER_BYTES]>> {
+    if let Some(until) = patience
+        && !reader.is_ready(until)?
+    {
+        return Ok(None);
+    }
     let mut bytes = [0; HEADER_BYTES];
     reader.deadline = deadline;
     reader.read_exact(&mut bytes)?;
-    Ok(bytes)
+    Ok(Some(bytes))
 }
 
 /// Memory grows with what has arrived, not with what was announced.

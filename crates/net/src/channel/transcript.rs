@@ -34,10 +34,10 @@ impl Tally {
     /// The next frame of the lane.
     pub(crate) fn frame(&mut self, lane: Lane, payload: &[u8]) {
         if lane != Lane::HELLO {
-            let before = self.lanes[lane].take();
+            let before = self.lanes[lane.place()].take();
             let mut all = before.unwrap_or_else(|| Box::new(self.fresh(lane)));
             *all = all.field(payload);
-            self.lanes[lane] = Some(all);
+            self.lanes[lane.place()] = Some(all);
         }
     }
 
@@ -51,7 +51,7 @@ impl Tally {
     }
 
     fn hash(&self, lane: Lane) -> [u8; 32] {
-        let all = self.lanes[lane].as_deref().cloned();
+        let all = self.lanes[lane.place()].as_deref().cloned();
         all.unwrap_or_else(|| self.fresh(lane)).finish()
     }
 

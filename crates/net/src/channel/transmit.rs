@@ -17,10 +17,10 @@ use crate::{ChannelError, Error, TlsError, deadline};
 /// Frames that are to be written.
 #[derive(Default)]
 pub(super) struct Outbox {
-    frames: VecDeque<(Lane, Vec<u8>)>,
+    pub(super) frames: VecDeque<(Lane, Vec<u8>)>,
     held: PerLane<usize>,
-    /// No more will come.
-    closing: bool,
+    /// Nothing follows what is queued: the peer reads an end behind it.
+    pub(super) closing: bool,
     /// The writer has ended.
     done: bool,
 }
@@ -31,20 +31,10 @@ impl Outbox {
         self.held.iter().all(|held| *held == 0)
     }
 
-    /// Forgets what is queued.
-    pub(super) fn clear(&mut self) {
-        self.frames.clear();
-    }
-
     /// Goes out behind what is queued.
     pub(super) fn last_word(&mut self, byte: u8) {
-        self.held[Lane::HELLO] += cost(1);
+        self.held[Lane::HELLO.place()] += cost(1);
         self.frames.push_back((Lane::HELLO, vec![byte]));
-    }
-
-    /// Nothing follows what is queued: the peer reads an end behind it.
-    pub(super) fn close(&mut self) {
-        self.closing = true;
     }
 }
 
@@ -63,14 +53,14 @@ impl Channel {
             return Err(shared.fail(&mut state, ChannelError::TooLong { len, max: MAX_FRAME }));
         }
         let mut state = shared.await_outbox(deadline, |outbox| {
-            let held = outbox.held[lane];
+            let held = outbox.held[lane.place()];
             // A long message may go alone.
             held == 0 || fits(QUEUE_BYTES, held, len)
         })?;
         if lane != Lane::HELLO || !state.inbox.phase.is_session() {
             state.meter.sent(len);
         }
-        state.outbox.held[lane] += cost(len);
+        state.outbox.held[lane.place()] += cost(len);
         state.outbox.frames.push_back((lane, message));
         // Who is woken would wait for the lock.
         drop(state);
@@ -103,7 +93,7 @@ impl Shared {
     /// Lets the writer finish; says whether it has.
     pub(super) fn drain(&self, deadline: Instant) -> bool {
         let mut state = self.lock();
-        state.outbox.close();
+        state.outbox.closing = true;
         self.outbound.notify_all();
         while !state.outbox.done {
             let (guard, woken) = deadline::wait(deadline, &self.outbound, state);
@@ -150,7 +140,7 @@ impl Shared {
             out.write_all(&payload)?;
             let len = payload.len();
             self.spares.put(payload);
-            self.lock().outbox.held[lane] -= cost(len);
+            self.lock().outbox.held[lane.place()] -= cost(len);
             self.outbound.notify_all();
         }
     }

@@ -13,8 +13,9 @@ pub(super) fn make(
     puzzle: u8,
     details: &Table,
 ) -> Result<Vec<u8>, HelloError> {
-    let solution = solve(greeting, by_initiator, puzzle);
-    encode(&confirmation(greeting, by_initiator), solution, details)
+    let oracle = oracle_of_puzzle(greeting);
+    let solution = (0..=u64::MAX).find(|&x| solves(&oracle, by_initiator, puzzle, x));
+    encode(&confirmation(greeting, by_initiator), solution.unwrap_or_default(), details)
 }
 
 pub(super) fn encode(
@@ -41,10 +42,7 @@ pub(super) fn check(
     if sent != confirmation(greeting, by_initiator) {
         return Err(HelloError::Confirmation);
     }
-    let solved = match puzzle {
-        0 => solution == 0,
-        _ => solves(&oracle_of_puzzle(greeting), by_initiator, puzzle, solution),
-    };
+    let solved = solves(&oracle_of_puzzle(greeting), by_initiator, puzzle, solution);
     if solved { Ok(details) } else { Err(HelloError::Unsolved) }
 }
 
@@ -109,22 +107,15 @@ fn confirmation(greeting: &Session, by_initiator: bool) -> [u8; 32] {
     greeting.oracle("foxtrot v1 confirmation").query(0, side(by_initiator)).finish()
 }
 
-fn solve(greeting: &Session, by_initiator: bool, puzzle: u8) -> u64 {
-    match puzzle {
-        0 => 0,
-        _ => {
-            let (oracle, mut all) = (oracle_of_puzzle(greeting), 0..=u64::MAX);
-            all.find(|&x| solves(&oracle, by_initiator, puzzle, x)).unwrap_or_default()
-        }
-    }
-}
-
 fn oracle_of_puzzle(greeting: &Session) -> Oracle {
     greeting.oracle("foxtrot v1 puzzle")
 }
 
-/// Tells whether the first bits of the answer to x are zero.
+/// Tells whether the first bits of the answer to x are zero; without a puzzle, whether x is.
 fn solves(oracle: &Oracle, by_initiator: bool, puzzle: u8, x: u64) -> bool {
+    if puzzle == 0 {
+        return x == 0;
+    }
     let answer: [u8; 4] = oracle.query(x, side(by_initiator)).finish();
     u32::from_le_bytes(answer).trailing_zeros() >= u32::from(puzzle)
 }

@@ -206,9 +206,9 @@ fn foreign_client(
     let server = Tls::new(&identity, &[other.fingerprint()]).unwrap();
     let provider = Arc::new(CryptoProvider { kx_groups: vec![group], ..ring::default_provider() });
     let pins = Arc::new(Pins::new(&[identity.fingerprint()], &provider));
-    let private = PrivatePkcs8KeyDer::from(other.private().to_vec()).into();
+    let private = PrivatePkcs8KeyDer::from(other.private.to_vec()).into();
     let private = provider.key_provider.load_private_key(private).unwrap();
-    let key = CertifiedKey::new(vec![CertificateDer::from(other.public().to_vec())], private);
+    let key = CertifiedKey::new(vec![CertificateDer::from(other.public.to_vec())], private);
     let builder = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])
         .unwrap()

@@ -118,7 +118,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     pub fn give_up(&mut self, error: impl Into<Error>) -> Error {
         let error = error.into();
         if let Some(reason) = Reason::of(&error)
-            && self.push(Lane::HELLO, &[reason.byte()]).is_ok()
+            && self.push(Lane::HELLO, &[reason as u8]).is_ok()
         {
             let waking = &mut Waking::from_waker(Waker::noop());
             if self.write_some(waking).is_ok() {

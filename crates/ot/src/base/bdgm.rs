@@ -126,7 +126,7 @@ impl Blinded {
 /// # Ok::<(), foxtrot_ot::Error>(())
 /// ```
 ///
-/// It answers one only; with more of them, as with more batches of ciphertexts, a sender learns s_R.
+/// It answers one challenge. With answers to more challenges, or to more batches of ciphertexts, a sender learns s_R.
 ///
 /// ```compile_fail,E0382
 /// # use foxtrot_ot::base::bdgm::{Challenge, Receiver};

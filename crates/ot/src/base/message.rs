@@ -11,7 +11,6 @@ macro_rules! message {
         len: |$n:ident| $len:expr, check: |$bytes:ident, $count:ident| $check:expr
     ) => {
         $(#[$meta])*
-        #[derive(Clone, PartialEq, Eq)]
         #[must_use]
         pub struct $name $(<$parameter>)? {
             pub(super) bytes: Vec<u8>,
@@ -81,6 +80,21 @@ macro_rules! message {
                 self.n
             }
         }
+
+        impl $(<$parameter>)? Clone for $name $(<$parameter>)? {
+            fn clone(&self) -> Self {
+                let (bytes, n) = (self.bytes.clone(), self.n);
+                Self { bytes, n, $(of: core::marker::PhantomData::<$parameter>)? }
+            }
+        }
+
+        impl $(<$parameter>)? PartialEq for $name $(<$parameter>)? {
+            fn eq(&self, other: &Self) -> bool {
+                (&self.bytes, self.n) == (&other.bytes, other.n)
+            }
+        }
+
+        impl $(<$parameter>)? Eq for $name $(<$parameter>)? {}
 
         $crate::erase::redacted! {
             $([$parameter: $bound])? $name $(<$parameter>)?, message => "{} instances", message.n;

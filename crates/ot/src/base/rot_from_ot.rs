@@ -104,8 +104,9 @@ pub struct Receiver {
 /// let messages = drawn_messages(&ot_session(), 1, &seed());
 /// let (receiver, commitment, choices) = Receiver::start(session(), 1, &seed())?;
 /// let (ot_receiver, keys) = pvw::Receiver::start(ot_session(), choices, seed())?;
+/// let swap = Sender::start(session(), &commitment, &seed());
 /// let (ciphertexts, sent) = pvw::send(ot_session(), &keys, messages, seed())?;
-/// let (sender, swap) = Sender::swap(session(), &commitment, sent, &seed())?;
+/// let (sender, swap) = swap(sent)?;
 /// let (_, opening) = receiver.finish(ot_receiver.finish(&ciphertexts)?, &swap)?;
 /// sender.finish(&opening)?.pairs();
 /// # Ok::<(), foxtrot_ot::Error>(())
@@ -114,7 +115,7 @@ pub struct Receiver {
 /// ```compile_fail,E0308
 /// # use foxtrot_ot::{Seed, Session, base::{SenderKeys, rot_from_ot::{Commitment, Sender}}};
 /// # fn early(session: Session, commitment: &Commitment, messages: SenderKeys, seed: &Seed) {
-/// let _ = Sender::swap(session, commitment, messages, seed);
+/// let _ = Sender::start(session, commitment, seed)(messages);
 /// # }
 /// ```
 ///
@@ -181,26 +182,26 @@ impl Receiver {
 }
 
 impl Sender {
-    /// Step 4: the bits that swap the messages that it has sent in the OT, which must not have begun
-    /// before the commitment was there.
-    ///
-    /// # Errors
-    /// [`Usage::CountMismatch`] if the OT had another number of instances.
-    pub fn swap(
+    /// Step 3: takes the commitment, without which the OT must not begin. Returns step 4, which takes the messages that were
+    /// sent in the OT, or a [`Usage::CountMismatch`] if it had another number of instances, and returns the bits that swap
+    /// them.
+    pub fn start(
         session: Session,
         commitment: &Commitment,
-        sent: Sent,
         seed: &Seed,
-    ) -> Result<(Self, Swap), Usage> {
-        let (n, sent) = (commitment.instances(), sent.into_messages());
-        expect_count("sent messages", n, sent.pairs().len())?;
+    ) -> impl FnOnce(Sent) -> Result<(Self, Swap), Usage> + use<> {
+        let (n, commitment) = (commitment.instances(), commitment.clone());
         let mut coins = vec![0; n.div_ceil(8)];
         let oracle = session.oracle("foxtrot v1 rot-from-ot sender coins");
         oracle.query(0, 0).field(seed.as_bytes()).fill(&mut coins);
         let mut bits = Bits::from_random(coins, n);
         bits.make_public();
-        let swap = Swap { bytes: bits.as_bytes().to_vec(), n };
-        Ok((Self { session, commitment: commitment.clone(), swap: bits, sent }, swap))
+        move |sent| {
+            let sent = sent.into_messages();
+            expect_count("sent messages", n, sent.pairs().len())?;
+            let swap = Swap { bytes: bits.as_bytes().to_vec(), n };
+            Ok((Self { session, commitment, swap: bits, sent }, swap))
+        }
     }
 
     /// Steps 7 and 8: checks the opening and gives the keys.
@@ -260,8 +261,8 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
             let commitment = Commitment::receive(&io, n).await?;
             let ot_session = ot_session::<O>(&session);
             let messages = drawn_messages(&ot_session, n, &seed);
-            let sent = O::send(&io, ot_session, messages, seed.again()).await?;
-            let (sender, swap) = Sender::swap(session, &commitment, sent, &seed)?;
+            let swap = Sender::start(session, &commitment, &seed);
+            let (sender, swap) = swap(O::send(&io, ot_session, messages, seed.again()).await?)?;
             io.send(swap.into_bytes()).await;
             Ok(sender.finish(&Opening::receive(&io, n).await?)?)
         }))

@@ -39,7 +39,7 @@ use zeroize::Zeroizing;
 
 pub use info::{PROTOCOLS, find, registry};
 pub use receiver::{Receiver, Unanswered};
-pub use sender::{Places, Sender, Unverified};
+pub use sender::{Opened, Places, Sender, Unverified};
 
 use super::{
     Challenge, MASK_COLUMNS, check, check_number,

@@ -47,6 +47,13 @@ struct Begun<'m> {
 /// A batch that waits for the sender's [`Challenge`], which is empty where there is no check. It answers one challenge: two
 /// answers would tell a sum of choices.
 ///
+/// ```
+/// # use foxtrot_ot::extension::{Kind, Receiver, Unanswered};
+/// # fn once(mut receiver: Receiver, batch: Unanswered) {
+/// let _ = receiver.finish(Kind::Random, vec![(batch, &[0; 32], &mut [])]);
+/// # }
+/// ```
+///
 /// ```compile_fail,E0382
 /// # use foxtrot_ot::extension::{Kind, Receiver, Unanswered};
 /// # fn twice(mut receiver: Receiver, batch: Unanswered) {

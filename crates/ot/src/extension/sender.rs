@@ -48,6 +48,13 @@ pub struct Sender {
 /// A batch that waits for the receiver's proof, which is empty where there is no check; there is no way to its output
 /// but [`Sender::finish`], which takes it.
 ///
+/// ```
+/// # use foxtrot_ot::extension::{Places, Sender, Unverified};
+/// # fn once(mut sender: Sender, batch: Unverified) {
+/// let _ = sender.finish(vec![(batch, &[], Places::Random(&mut []))]);
+/// # }
+/// ```
+///
 /// ```compile_fail,E0382
 /// # use foxtrot_ot::extension::{Places, Sender, Unverified};
 /// # fn twice(mut sender: Sender, batch: Unverified) {

@@ -220,8 +220,8 @@ pub(super) fn regrow(
         witnesses.extend(sums.next().and_then(<[u8]>::first_chunk::<WITNESS_LEN>));
         oracles.leaves(&tree, &nodes[1..], checked, &mut leaves, &mut witnesses);
         let of_tree = &mut witnesses[first..];
-        if checked {
-            of_tree[0] = sum(of_tree);
+        if checked && let Some((missing, known)) = of_tree.split_first_mut() {
+            known.iter().for_each(|witness| add_witness(missing, witness));
         }
         for (j, row) in tree.rows.clone().enumerate() {
             swap_neighbours(of_tree, j, keys.choices().get(row));
@@ -252,10 +252,12 @@ fn add(sum: &mut Block, block: &Block) {
 
 fn sum(witnesses: &[Witness]) -> Witness {
     let mut sum = [0; WITNESS_LEN];
-    for witness in witnesses {
-        sum.iter_mut().zip(witness).for_each(|(byte, other)| *byte ^= other);
-    }
+    witnesses.iter().for_each(|witness| add_witness(&mut sum, witness));
     sum
+}
+
+fn add_witness(sum: &mut Witness, witness: &Witness) {
+    sum.iter_mut().zip(witness).for_each(|(byte, other)| *byte ^= other);
 }
 
 fn conditional_swap<const L: usize>(a: &mut [u8; L], b: &mut [u8; L], choice: Choice) {

@@ -101,8 +101,7 @@ impl<F: Field> Sender<F> {
         };
         self.ots()?.correlated(io, Shape::random(size.ots), sink).await?;
         io.limit(limits(&self.silent));
-        let (planted, trees) = self.plant(m, &rows)?;
-        drop(rows);
+        let (planted, trees) = self.plant(m, rows)?;
         io.send_any(trees).await;
         let challenge = io.recv_any(self.silent.check_len()).await;
         let encoded = self.encode(planted, &challenge)?;
@@ -208,8 +207,7 @@ impl<F: Field> Receiver<F> {
         io.limit(limits(&self.silent));
         let choices = Bits::from_bools(choices.iter().map(|&bit| bit == 1));
         let trees = io.recv_any(size.trees_len).await;
-        let (grown, challenge) = self.grow(m, &choices, &rows, &trees)?;
-        drop((choices, rows));
+        let (grown, challenge) = self.grow(m, choices, rows, &trees)?;
         io.send_any(challenge).await;
         // While the sender computes.
         let prepared = prepare();

@@ -76,7 +76,7 @@ struct Expected {
     commitment: [u8; 32],
 }
 
-/// A batch whose output can be had, once.
+/// A batch whose output can be read, piece by piece. Choices are given before.
 #[must_use = "it holds the output"]
 pub struct Received<F: Field> {
     session: Sid,
@@ -107,7 +107,7 @@ impl<F: Field> Receiver<F> {
 
     /// Sections 20.2 to 20.4: begins a batch of m outputs with choices and rows of as many correlated OTs of its
     /// [extension](Party::ots) as [`Silent::size`] says, and takes the sender's `Trees`. Also returns `Challenge`. Both
-    /// messages are empty where there is none.
+    /// messages are empty where there is none. The OTs are of batches whose check has passed, and serve this batch only.
     ///
     /// # Errors
     /// Errors of [`Silent::size`]; [`Usage::CountMismatch`] if there are not as many OTs; [`Usage::SessionEnded`];
@@ -115,8 +115,8 @@ impl<F: Field> Receiver<F> {
     pub fn grow(
         &mut self,
         m: usize,
-        choices: &Bits,
-        rows: &[Block],
+        choices: Bits,
+        rows: Secret<Block>,
         trees: &[u8],
     ) -> Result<(Grown<F>, Vec<u8>), Error> {
         let size = self.silent.size(m)?;
@@ -137,8 +137,8 @@ impl<F: Field> Receiver<F> {
             (Grown { session, number, size, challenge, commitment, mask, source }, message)
         };
         if !self.silent.has_noise() {
-            let u = Secret((0..m).map(|j| pack_bits(choices, j * MASK, MASK)).collect());
-            let source = Source::Packed(F::values(&u), pack_rows(backend, rows));
+            let u = Secret((0..m).map(|j| pack_bits(&choices, j * MASK, MASK)).collect());
+            let source = Source::Packed(F::values(&u), pack_rows(backend, &rows));
             return Ok(grown([0; 32], Zeroizing::default(), source));
         }
         let (head, messages) = trees.split_at(self.silent.head_len());
@@ -149,7 +149,7 @@ impl<F: Field> Receiver<F> {
         let (packed, of_trees) = rows.split_at(first_of_trees);
         let (noise_rows, mask_rows) = packed.split_at(F::NOISE_BITS * size.trees);
         let mut mask = Zeroizing::new([
-            pack_bits(choices, noise_rows.len(), mask_rows.len()),
+            pack_bits(&choices, noise_rows.len(), mask_rows.len()),
             pack_rows(backend, mask_rows).first().copied().unwrap_or(0),
         ]);
         if head.last() == Some(&0) {
@@ -186,7 +186,7 @@ impl<F: Field> Receiver<F> {
                 let sum = u128::conditional_select(&even, &odd, choice);
                 *known = (sum ^ u128::from_le_bytes(*known)).to_le_bytes();
             }
-            let value = F::noise(choices, j);
+            let value = F::noise(&choices, j);
             // The leaves of a correlated tree add up to nothing: the last one is Δ more than the sender's.
             let of_leaf = message.get(F::SUMS * height).copied().unwrap_or_default();
             let v = noise.get(j).copied().unwrap_or_default();

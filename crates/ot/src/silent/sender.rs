@@ -28,7 +28,23 @@ use crate::{
 /// The sender of a silent protocol.
 pub type Sender<F> = Party<F, extension::Sender>;
 
-/// A batch whose trees are on their way. It has no output before the receiver's `Check` has come, where there is one.
+/// A batch whose trees are on their way. It has no output before the receiver's `Check` has come, where there is one. OTs of
+/// the extension serve one batch.
+///
+/// ```
+/// # use foxtrot_ot::{base::Block, erase::Secret, silent::{Field, Sender}};
+/// # fn once<F: Field>(mut sender: Sender<F>, rows: Secret<Block>) {
+/// let _ = sender.plant(2048, rows);
+/// # }
+/// ```
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::{base::Block, erase::Secret, silent::{Field, Sender}};
+/// # fn twice<F: Field>(mut sender: Sender<F>, rows: Secret<Block>) {
+/// let _ = sender.plant(2048, rows);
+/// let _ = sender.plant(2048, rows);
+/// # }
+/// ```
 #[must_use = "the batch has no output yet"]
 pub struct Planted {
     session: Sid,
@@ -60,7 +76,7 @@ pub struct Encoded<F> {
     field: PhantomData<F>,
 }
 
-/// A batch whose output can be had, once.
+/// A batch whose output can be read, piece by piece.
 #[must_use = "it holds the output"]
 pub struct Sent<F> {
     session: Sid,
@@ -100,11 +116,12 @@ impl<F: Field> Sender<F> {
     }
 
     /// Sections 20.2 and 20.3: begins a batch of m outputs with the rows of as many correlated OTs of its
-    /// [extension](Party::ots) as [`Silent::size`] says; also returns `Trees`, which is empty where there are none.
+    /// [extension](Party::ots) as [`Silent::size`] says; also returns `Trees`, which is empty where there are none. The OTs are of
+    /// batches whose check has passed, and serve this batch only.
     ///
     /// # Errors
     /// Errors of [`Silent::size`]; [`Usage::CountMismatch`] if there are not as many OTs; [`Usage::SessionEnded`].
-    pub fn plant(&mut self, m: usize, rows: &[Block]) -> Result<(Planted, Vec<u8>), Usage> {
+    pub fn plant(&mut self, m: usize, rows: Secret<Block>) -> Result<(Planted, Vec<u8>), Usage> {
         let size = self.silent.size(m)?;
         expect_count("OTs of the extension", size.ots, rows.len())?;
         let (delta, number) = (self.delta()?, self.batch);
@@ -113,7 +130,7 @@ impl<F: Field> Sender<F> {
         let planted =
             |mask, source| Planted { session, number, size, delta: delta.clone(), mask, source };
         if !self.silent.has_noise() {
-            let w = pack_rows(self.session.backend(), rows);
+            let w = pack_rows(self.session.backend(), &rows);
             return Ok((planted(Zeroizing::default(), Source::Packed(w)), Vec::new()));
         }
         let mut roots = Secret::<Block>::zeroed(size.trees);

@@ -53,7 +53,7 @@ fn parties<F: Field>(silent: Silent<F>, delta: Option<Bits>) -> Parties<F> {
 fn ots<F: Field>(
     (sender, receiver): &mut Parties<F>,
     n: usize,
-) -> (Vec<Block>, (Bits, Vec<Block>)) {
+) -> (Secret<Block>, (Bits, Secret<Block>)) {
     let (sender, receiver) = (sender.ots().unwrap(), receiver.ots().unwrap());
     let mut corrections = Vec::new();
     let unanswered = only(receiver.extend(vec![(Choice::Random(n), &mut corrections)]).unwrap());
@@ -63,7 +63,7 @@ fn ots<F: Field>(
     let batch = (unanswered, challenge.as_slice().as_flattened(), t.as_mut_slice());
     let (choices, proof) = only(receiver.finish(Kind::Correlated, vec![batch]).unwrap());
     sender.finish(vec![(unverified, &proof, Places::Correlated(&mut q))]).unwrap();
-    (q, (choices, t))
+    (Secret(q), (choices, Secret(t)))
 }
 
 /// Messages of a batch that may change on their way.
@@ -121,9 +121,9 @@ fn run<F: Field>(
 ) -> Run<F> {
     let (sent, (choices, received)) = ots(parties, silent.size(m)?.ots);
     let (sender, receiver) = parties;
-    let (planted, mut trees) = sender.plant(m, &sent)?;
+    let (planted, mut trees) = sender.plant(m, sent)?;
     channel.trees(&mut trees);
-    let (grown, mut challenge) = receiver.grow(m, &choices, &received, &trees)?;
+    let (grown, mut challenge) = receiver.grow(m, choices, received, &trees)?;
     channel.challenge(&mut challenge);
     let encoded = sender.encode(planted, &challenge)?;
     let (unverified, mut check) = receiver.encode(grown)?;
@@ -209,7 +209,7 @@ fn a_failed_check_ends_the_session_and_that_of_the_extension() {
         assert!(receiver.ots().is_err());
         let n = silent_of_ots().size(32).unwrap().ots;
         let (bits, rows) = (Bits::from_bools(vec![false; n]), vec![[0; 16]; n]);
-        let next = receiver.grow(32, &bits, &rows, &[]).map(drop);
+        let next = receiver.grow(32, bits, Secret(rows), &[]).map(drop);
         assert_eq!(next, Err(Usage::SessionEnded.into()));
     }
 }
@@ -223,14 +223,14 @@ fn silent_of_ots() -> Silent<Gf2> {
 fn a_wrong_check_ends_the_senders_session() {
     let mut parties = parties(toy(), None);
     let (sent, _) = ots(&mut parties, toy().size(7).unwrap().ots);
-    let (planted, _) = parties.0.plant(7, &sent).unwrap();
+    let (planted, _) = parties.0.plant(7, sent).unwrap();
     assert!(matches!(parties.0.encode(planted, &[0; 15]), Err(Error::Decode(_))));
     assert_eq!(parties.0.delta().map(drop), Err(Usage::SessionEnded));
     assert!(parties.0.ots().is_err());
 
     let mut parties = self::parties(toy(), None);
     let (sent, _) = ots(&mut parties, toy().size(7).unwrap().ots);
-    let (planted, _) = parties.0.plant(7, &sent).unwrap();
+    let (planted, _) = parties.0.plant(7, sent).unwrap();
     let encoded = parties.0.encode(planted, &[3; 16]).unwrap();
     assert!(matches!(parties.0.answer(encoded, &[0; 17]), Err(Error::Decode(_))));
     assert_eq!(parties.0.delta().map(drop), Err(Usage::SessionEnded));
@@ -250,9 +250,9 @@ fn accepted<F: Field>(
     for _ in 0..runs {
         let (sent, (choices, received)) = ots(&mut parties, size.ots);
         let (sender, receiver) = &mut parties;
-        let (planted, mut trees) = sender.plant(32, &sent).unwrap();
+        let (planted, mut trees) = sender.plant(32, sent).unwrap();
         change(trees[silent.head_len()..].as_chunks_mut().0);
-        let (grown, challenge) = receiver.grow(32, &choices, &received, &trees).unwrap();
+        let (grown, challenge) = receiver.grow(32, choices, received, &trees).unwrap();
         let mut encoded = sender.encode(planted, &challenge).unwrap();
         encoded.change(answer(challenge.first_chunk().expect("a seed")));
         let (unverified, check) = receiver.encode(grown).unwrap();
@@ -366,9 +366,9 @@ fn r20_4_the_receivers_messages_say_nothing_of_its_leaves() {
         let messages = |change: fn(&mut [Block])| {
             let mut parties = parties(silent, None);
             let (sent, (choices, received)) = ots(&mut parties, size.ots);
-            let (_, mut trees) = parties.0.plant(32, &sent).unwrap();
+            let (_, mut trees) = parties.0.plant(32, sent).unwrap();
             change(trees[silent.head_len()..].as_chunks_mut().0);
-            let (grown, challenge) = parties.1.grow(32, &choices, &received, &trees).unwrap();
+            let (grown, challenge) = parties.1.grow(32, choices, received, &trees).unwrap();
             (challenge, parties.1.encode(grown).unwrap().1)
         };
         let honest = messages(|_| ());
@@ -389,7 +389,7 @@ fn corrections_of_leaves_do_not_reveal_delta() {
     let product = |a, b| gf128::mul(Backend::best(), a, b);
     for _ in 0..8 {
         let (sent, (choices, received)) = ots(&mut parties, size.ots);
-        let (_, trees) = parties.0.plant(32, &sent).unwrap();
+        let (_, trees) = parties.0.plant(32, sent).unwrap();
         let trees = trees.as_chunks::<16>().0.chunks(2 * HEIGHT + 1);
         for (j, tree) in trees.enumerate() {
             let u = field::pack_bits(&choices, 128 * j, 128);
@@ -570,7 +570,7 @@ fn messages_of_a_check_end_a_session_that_has_none() {
             let mut parties = parties(silent, None);
             let (sent, _) = ots(&mut parties, silent.size(m).unwrap().ots);
             let sender = &mut parties.0;
-            let (planted, _) = sender.plant(m, &sent).unwrap();
+            let (planted, _) = sender.plant(m, sent).unwrap();
             let error = if at_once {
                 sender.encode(planted, &[0; 16]).unwrap_err()
             } else {
@@ -594,8 +594,8 @@ fn no_batch_goes_on_after_the_end_of_the_session() {
         let mut parties = parties(toy(), None);
         let batches = [(); 2].map(|()| {
             let (sent, (choices, received)) = ots(&mut parties, n);
-            let (planted, trees) = parties.0.plant(32, &sent).unwrap();
-            (planted, parties.1.grow(32, &choices, &received, &trees).unwrap())
+            let (planted, trees) = parties.0.plant(32, sent).unwrap();
+            (planted, parties.1.grow(32, choices, received, &trees).unwrap())
         });
         let (sender, receiver) = &mut parties;
         let [(first, (grown, challenge)), (second, (later, _))] = batches;
@@ -623,8 +623,8 @@ fn batches_and_extensions_of_others_are_refused() {
     let ots_needed = toy().size(32).unwrap().ots;
     let mut first = parties(toy(), None);
     let (sent, (choices, received)) = ots(&mut first, ots_needed);
-    let (planted, trees) = first.0.plant(32, &sent).unwrap();
-    let (grown, challenge) = first.1.grow(32, &choices, &received, &trees).unwrap();
+    let (planted, trees) = first.0.plant(32, sent).unwrap();
+    let (grown, challenge) = first.1.grow(32, choices, received, &trees).unwrap();
     let (mut sender, mut receiver) = parties(toy(), None);
     let others = || Session::new(Sid::from_bytes([9; 32]));
     sender.set_session(others());
@@ -634,8 +634,8 @@ fn batches_and_extensions_of_others_are_refused() {
     assert_eq!(receiver.encode(grown).map(drop), Err(Usage::ForeignBatch));
 
     let (sent, (choices, received)) = ots(&mut first, ots_needed);
-    let (planted, trees) = first.0.plant(32, &sent).unwrap();
-    let (grown, challenge) = first.1.grow(32, &choices, &received, &trees).unwrap();
+    let (planted, trees) = first.0.plant(32, sent).unwrap();
+    let (grown, challenge) = first.1.grow(32, choices, received, &trees).unwrap();
     let encoded = first.0.encode(planted, &challenge).unwrap();
     let (unverified, check) = first.1.encode(grown).unwrap();
     assert_eq!(sender.answer(encoded, &check).map(drop), Err(foreign));
@@ -643,8 +643,8 @@ fn batches_and_extensions_of_others_are_refused() {
 
     let wrong = Usage::CountMismatch { what: "OTs of the extension", expected: ots_needed, got: 9 };
     let (sent, (choices, received)) = ots(&mut first, 9);
-    assert_eq!(first.0.plant(32, &sent).map(drop), Err(wrong));
-    assert_eq!(first.1.grow(32, &choices, &received, &trees).map(drop), Err(wrong.into()));
+    assert_eq!(first.0.plant(32, sent).map(drop), Err(wrong));
+    assert_eq!(first.1.grow(32, choices, received, &trees).map(drop), Err(wrong.into()));
 
     for (extension, why) in [
         (softspoken::semi_honest(8).unwrap(), Incompatible::Adversary),
@@ -666,8 +666,8 @@ fn states_show_no_secrets() {
     let delta = *parties.0.delta().unwrap();
     let (sent, received) = run(toy(), &mut parties, 32, &mut Honest).unwrap();
     let (more, (choices, received_more)) = ots(&mut parties, toy().size(32).unwrap().ots);
-    let (planted, trees) = parties.0.plant(32, &more).unwrap();
-    let (grown, challenge) = parties.1.grow(32, &choices, &received_more, &trees).unwrap();
+    let (planted, trees) = parties.0.plant(32, more).unwrap();
+    let (grown, challenge) = parties.1.grow(32, choices, received_more, &trees).unwrap();
     let mut shown = alloc::format!("{:?} {:?} {sent:?} {received:?}", parties.0, parties.1);
     shown += &alloc::format!("{planted:?} {grown:?}");
     let encoded = parties.0.encode(planted, &challenge).unwrap();

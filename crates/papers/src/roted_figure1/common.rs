@@ -40,6 +40,7 @@ impl Common {
         let mut bytes = [0; UNIFORM_BYTES];
         session.oracle("foxtrot v1 roted-figure1 m").query(0, 0).fill(&mut bytes);
         let mut m = [NttPoly::ZERO];
+        // Too few candidates come with a probability below 2⁻¹⁵⁰.
         let _enough = NttPoly::set_uniform_public::<BITS, 1>(backend, &bytes, &mut m);
         let [m] = m;
         Self {

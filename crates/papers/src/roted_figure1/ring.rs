@@ -6,6 +6,7 @@ use foxtrot_kernel::{
     counters::{Operation, count},
     ring,
 };
+
 const N: usize = 512;
 const Q: u16 = 13313;
 
@@ -31,7 +32,7 @@ const TABLE: [u16; 8] = [6537, 18073, 26002, 30246, 32015, 32590, 32735, 32764];
 /// Noise from a discrete Gaussian with σ = 2, by its cumulative table: 2·N bytes give N coefficients in −8..=8, by their
 /// index, each times a factor.
 ///
-/// Two bytes per coefficient, a sign and 15 bits to compare with the whole table, as in
+/// Two bytes per coefficient, a sign and 15 bits to look up in the table, as in
 /// [FrodoKEM](https://frodokem.org). Per coefficient the statistical distance to the Gaussian on all of Z is 2⁻¹⁴·¹,
 /// so hardness should be assumed for this distribution, not derived from the ideal one.
 ///
@@ -39,13 +40,14 @@ const TABLE: [u16; 8] = [6537, 18073, 26002, 30246, 32015, 32590, 32735, 32764];
 /// If there are not 2·N bytes.
 pub fn gaussian<const FACTOR: i16>(bytes: &[u8]) -> impl Fn(usize) -> i16 {
     count(Operation::Noise, 1);
-    let words: &[[u8; 2]; N] = bytes.as_chunks().0.try_into().expect("two bytes per coefficient");
+    assert_eq!(bytes.len(), 2 * N, "two bytes per coefficient");
+    let words = bytes.as_chunks::<2>().0;
     #[inline(always)]
     move |i| {
         let word = u16::from_le_bytes(words[i]);
         let uniform = word >> 1;
         // All ones for entries that are at most `uniform`. How many these are is found by bisection.
-        let counts = |entry| u16::from(entry <= uniform).wrapping_neg();
+        let counts = |entry: u16| negative(entry.wrapping_sub(uniform + 1));
         let choose = |mask, one, zero| zero ^ mask & (zero ^ one);
         let [a, b, c, d, e, f, g, h] = TABLE;
         let four = counts(d);
@@ -55,6 +57,12 @@ pub fn gaussian<const FACTOR: i16>(bytes: &[u8]) -> impl Fn(usize) -> i16 {
         // 1 where the lowest bit is set, else −1.
         minus.cast_signed() * FACTOR * (2 * (word & 1).cast_signed() - 1)
     }
+}
+
+/// All ones where the top bit is set, else 0.
+#[inline(always)]
+fn negative(x: u16) -> u16 {
+    (x.cast_signed() >> 15).cast_unsigned()
 }
 
 /// Sig of each coefficient of k: whether, centred, it is further than ⌊q/4⌋ + coin from 0. The coin, 0 or 1, may be
@@ -89,7 +97,8 @@ pub fn parities(backend: Backend, k: &Poly, signals: &[u8], key: &mut [u8]) {
         |x, signal| {
             // Below 3q/2 < 2¹⁵.
             let turned = x + ((Q / 2) & signal);
-            let x = turned.min(turned.wrapping_sub(Q));
+            let x = turned.wrapping_sub(Q);
+            let x = x.wrapping_add(Q & negative(x));
             // Centring subtracts the odd q from the upper half.
             x << 15 ^ (Q / 2).wrapping_sub(x)
         },

@@ -125,7 +125,7 @@ pub(crate) fn honest_answers(blinded: &Blinded<Endemic>, seed: [u8; 32]) -> Vec<
     answers
 }
 
-/// The factor 1, which is noise too.
+/// The factor 1, which is also noise.
 fn one() -> [Factor; 1] {
     let (mut one, mut bytes) = ([Factor::ZERO], [0; 128]);
     bytes[0] = 1;

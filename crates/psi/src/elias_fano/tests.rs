@@ -1,6 +1,9 @@
 extern crate std;
 
-use foxtrot_ot::{Decode, tasks::Task};
+use foxtrot_ot::{
+    Decode,
+    tasks::{InPlace, Task},
+};
 
 use super::*;
 
@@ -48,7 +51,7 @@ fn decode_with(
     longest: usize,
 ) -> Result<Vec<u128>, Error> {
     let mut tags = Tags::new(coding);
-    bytes.chunks(longest).try_for_each(|frame| tags.take_with(executor, frame))?;
+    bytes.chunks(longest).try_for_each(|frame| tags.take(executor, frame))?;
     Ok(tags.all().map_or_else(Vec::new, <[u128]>::to_vec))
 }
 

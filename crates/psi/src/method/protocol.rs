@@ -174,15 +174,16 @@ impl Sender {
             1 => None,
             _ => Some(senders_coin(io, &session, &of_coin).await?),
         };
-        let items = mem::take(&mut *items);
         let sent = match below {
             Below::Paxos(it, base) => {
                 let ots = it.ots_sender(&session, base, &of_run)?;
+                let items = mem::take(&mut *items);
                 let sender = paxos::Sender::new(session, it, items, joint, of_run)?;
                 let sender = if keyed { sender.keep_keys() } else { sender };
                 of_paxos::send(io, &it, ots, sender, count).await?
             }
             Below::Vole(it, vole) => {
+                let items = mem::take(&mut *items);
                 let sender = vole_psi::Sender::new(session, it, items, joint, of_run)?;
                 let sender = if keyed { sender.keep_keys() } else { sender };
                 of_vole::send(io, &it, *vole, sender, count).await?
@@ -272,15 +273,16 @@ impl Receiver {
             1 => None,
             _ => Some(receivers_coin(io, &session, &of_coin).await?),
         };
-        let items = mem::take(&mut *items);
         let mut received = match below {
             Below::Paxos(it, base) => {
                 let ots = it.ots_receiver(&session, base, &of_run)?;
+                let items = mem::take(&mut *items);
                 let receiver = paxos::Receiver::new(session, it, items, joint, of_run)?;
                 let receiver = if keyed { receiver.keep_keys() } else { receiver };
                 of_paxos::receive(io, &it, ots, receiver, count).await?
             }
             Below::Vole(it, vole) => {
+                let items = mem::take(&mut *items);
                 let receiver = vole_psi::Receiver::new(session, it, items, joint, of_run)?;
                 let receiver = if keyed { receiver.keep_keys() } else { receiver };
                 of_vole::receive(io, &it, *vole, receiver, count).await?

@@ -81,10 +81,10 @@ impl Okvs {
         self.check_slots(slots)?;
         expect_count("keys", self.keys, keys.len())?;
         let oracle = session.oracle("foxtrot v1 okvs coins");
-        let mut seed = RowSeed(oracle.query(0, 0).field(&coins.0).finish());
+        let mut seed = RowSeed(oracle.query(0, 0).field(coins.0.as_slice()).finish());
         // Every user of the store sends the seed, unless its session ends before; where keys are placed follows from it.
         memcheck::public(&mut seed.0);
-        let mut key = oracle.query(0, 1).field(&coins.0).finish();
+        let mut key = oracle.query(0, 1).field(coins.0.as_slice()).finish();
         let cipher = Aes128::new(session.backend(), &key);
         let parts = slots.as_flattened_mut().chunks_mut(FILLED).enumerate();
         for_each(session.executor(), parts, |(part, bytes)| {
@@ -174,7 +174,7 @@ impl Plan {
         slots: &mut [[u8; W]],
     ) {
         let dense = Dense::new(&slots[..self.okvs.dense()]);
-        let steps = peeled.steps();
+        let steps = &peeled.steps.0;
         for (k, &step) in steps.iter().enumerate().rev() {
             // Rows and values first, and when they are there, what rows name.
             if let Some(&step) = k.checked_sub(2 * AHEAD).and_then(|k| steps.get(k)) {

@@ -14,7 +14,7 @@ const _: () = assert!(super::MAX_KEYS <= 1 << (32 - WHICH));
 /// Rows that wait, and those that do not.
 pub(super) struct Peeled {
     /// Each with the number of its own slot; to be solved from the last to the first.
-    steps: Secret<u32>,
+    pub(super) steps: Secret<u32>,
     rows: usize,
 }
 
@@ -23,11 +23,6 @@ impl Peeled {
     #[inline]
     pub(super) fn split(step: u32) -> (usize, usize) {
         ((step >> WHICH) as usize, (step & ((1 << WHICH) - 1)) as usize)
-    }
-
-    /// The steps, of which the last is to be solved first.
-    pub(super) fn steps(&self) -> &[u32] {
-        &self.steps.0
     }
 
     /// The number of other rows.

@@ -13,7 +13,7 @@ use super::{
     decode::Decoder,
     elimination::System,
     peel::{Peeled, peel},
-    rows::{Row, RowHash},
+    rows::Row,
 };
 use crate::{erase::Secret, ranges::Ranges};
 
@@ -57,7 +57,7 @@ impl Okvs {
         keys: &[Digest],
     ) -> Result<(Plan, Secret<[u8; W]>), Usage> {
         let number = Self::check_keys(keys.len())?;
-        let (rows, words) = RowHash::new(*self, session, seed).rows(keys);
+        let (rows, words) = self.rows(session, seed, keys);
         if self.starts == 1 {
             let order = Secret((0..number).collect());
             return Ok((Plan { okvs: *self, rows, order }, words));

@@ -1,17 +1,12 @@
 //! Rows: a key's hash under the row seed, as positions and bits.
 
-use blake3::{Hasher, hazmat::HasherExt};
-use foxtrot_kernel::{
-    Backend,
-    blake3::{derive_keys, lanes},
-};
 use foxtrot_ot::{
     Session,
     tasks::{Executor, for_each},
 };
 
 use super::{Digest, Okvs, RowSeed};
-use crate::erase::Secret;
+use crate::{erase::Secret, paxos::hashes::Keyed};
 
 /// The positions of a key's ones: the sparse slots' places in their segments, of 64/H bits each; and the dense slots, of which bit k
 /// stands for slot k, with the number of the first segment above them. Numbers, because the allocator has lists of these
@@ -67,44 +62,37 @@ const WORD: usize = 16;
 /// Keys per call of the hash.
 const PART: usize = 256;
 
-/// The hash of rows in one session under one seed.
-pub(super) struct RowHash<'a> {
-    okvs: Okvs,
-    executor: &'a dyn Executor,
-    backend: Backend,
-    key: [u8; 32],
-}
-
-impl<'a> RowHash<'a> {
-    pub(super) fn new(okvs: Okvs, session: &'a Session, seed: &RowSeed) -> Self {
-        let key = session
-            .oracle("foxtrot v1 okvs row key")
-            .query(okvs.keys as u64, okvs.sparse - 2)
-            .field(&seed.0)
-            .finish();
-        Self { okvs, executor: session.executor(), backend: session.backend(), key }
-    }
-
+impl Okvs {
     /// The rows of all keys, in their order, and the first W of the last 16 bytes of their hash.
-    pub(super) fn rows<const W: usize>(&self, keys: &[Digest]) -> (Secret<Row>, Secret<[u8; W]>) {
-        match self.okvs.sparse {
-            2 => self.rows_of::<2, W>(keys),
-            3 => self.rows_of::<3, W>(keys),
-            _ => self.rows_of::<4, W>(keys),
+    pub(super) fn rows<const W: usize>(
+        &self,
+        session: &Session,
+        seed: &RowSeed,
+        keys: &[Digest],
+    ) -> (Secret<Row>, Secret<[u8; W]>) {
+        let query =
+            session.oracle("foxtrot v1 okvs row key").query(self.keys as u64, self.sparse - 2);
+        let hash = Keyed { backend: session.backend(), key: query.field(&seed.0).finish() };
+        match self.sparse {
+            2 => self.rows_of::<2, W>(session.executor(), hash, keys),
+            3 => self.rows_of::<3, W>(session.executor(), hash, keys),
+            _ => self.rows_of::<4, W>(session.executor(), hash, keys),
         }
     }
 
     fn rows_of<const H: usize, const W: usize>(
         &self,
+        executor: &dyn Executor,
+        hash: Keyed,
         keys: &[Digest],
     ) -> (Secret<Row>, Secret<[u8; W]>) {
         const { assert!(W <= WORD && 8 * (H + 2) + WORD <= ANSWER) };
         let mut rows = Secret::zeroed(keys.len());
         let mut words = Secret::zeroed(keys.len());
         let outputs = rows.chunks_mut(PART).zip(words.chunks_mut(PART));
-        for_each(self.executor, keys.chunks(PART).zip(outputs), |(keys, (rows, words))| {
+        for_each(executor, keys.chunks(PART).zip(outputs), |(keys, (rows, words))| {
             let mut answers = Secret::zeroed(ANSWER * keys.len());
-            self.ask(keys, &mut answers);
+            hash.hash(size_of::<Digest>(), keys.as_flattened(), ANSWER, &mut answers);
             let answers = answers.as_chunks::<ANSWER>().0;
             for ((answer, row), word) in answers.iter().zip(rows).zip(words) {
                 *row = self.row::<H>(answer);
@@ -114,20 +102,10 @@ impl<'a> RowHash<'a> {
         (rows, words)
     }
 
-    fn ask(&self, keys: &[Digest], answers: &mut [u8]) {
-        if lanes(self.backend) > 1 {
-            return derive_keys(self.backend, &self.key, 32, keys.as_flattened(), answers);
-        }
-        for (key, answer) in keys.iter().zip(answers.chunks_exact_mut(ANSWER)) {
-            let mut hasher = Hasher::new_from_context_key(&self.key);
-            hasher.update(key).finalize_xof().fill(answer);
-        }
-    }
-
     #[inline]
     fn row<const H: usize>(&self, answer: &[u8; ANSWER]) -> Row {
         let word = |k: usize| u64::from_le_bytes(answer.as_chunks().0[k]);
-        let Okvs { dense, starts, segment, .. } = self.okvs;
+        let Okvs { dense, starts, segment, .. } = *self;
         let place = |k: usize| below(word(1 + k), segment) << (k * const { place_bits(H) });
         let sparse = (0..H).map(place).sum();
         let start = below(word(0), starts);

@@ -14,8 +14,8 @@ use crate::erase::Secret;
 /// A hash of strings of one length.
 #[derive(Clone, Copy)]
 pub(crate) struct Keyed {
-    backend: Backend,
-    key: [u8; 32],
+    pub(crate) backend: Backend,
+    pub(crate) key: [u8; 32],
 }
 
 /// Items that are hashed together.
@@ -72,11 +72,6 @@ impl Keyed {
             self.hash(size_of::<Digest>(), items.as_flattened(), N, to);
             values.iter_mut().zip(&*answers).for_each(|(to, answer)| *to = value(answer));
         }
-    }
-
-    /// The words of items.
-    pub(super) fn words_of(&self, items: &[Digest], words: &mut [u8], word_len: usize) {
-        self.hash(size_of::<Digest>(), items.as_flattened(), word_len, words);
     }
 }
 

@@ -48,8 +48,11 @@ impl Parameters {
         Self::with_buckets(adversary, receiver_items, sender_items, buckets(receiver_items))
     }
 
-    /// Parameters with another number of buckets.
-    pub(crate) fn with_buckets(
+    /// Computes parameters with any number of buckets, which no peer would have: for tests.
+    ///
+    /// # Errors
+    /// As of [`Parameters::new`].
+    pub fn with_buckets(
         adversary: Adversary,
         receiver_items: usize,
         sender_items: usize,
@@ -59,15 +62,6 @@ impl Parameters {
         let checked = adversary != Adversary::SemiHonest;
         let word_bits = checked.then(|| Linear::Bch802.parameters().word_bits);
         Ok(Self(Sets::new(word_bits, [receiver_items, sender_items], buckets)?))
-    }
-
-    /// Parameters with another number of buckets, which no peer would have: for fuzzing.
-    ///
-    /// # Errors
-    /// The errors of [`Parameters::new`].
-    #[cfg(feature = "fuzzing")]
-    pub fn in_buckets(self, buckets: usize) -> Result<Self, Usage> {
-        Self::with_buckets(self.adversary(), self.receiver_items(), self.sender_items(), buckets)
     }
 
     /// Returns the adversary against whom the intersection is secure.

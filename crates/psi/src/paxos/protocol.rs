@@ -8,7 +8,7 @@ use foxtrot_ot::{
         Io, Limits,
         batches::{PROOFS, WINDOW, window_limits},
     },
-    extension::one_of_n::{self, Places, Unanswered, Unverified},
+    extension::one_of_n::{self, Places},
 };
 
 use super::{Error, Next, Parameters, Received, Receiver, RowSeed, Sender, Sent};
@@ -39,44 +39,32 @@ async fn absorb(
     ots: &mut one_of_n::Sender,
     count: &mut impl FnMut(usize),
 ) -> Result<Secret<u8>, Error> {
+    let (extension, row_len) = (parameters.extension(), parameters.lengths().row_len());
     // Written, and so erased, only as far as the peer has come: it may have declared much and end at once.
     let mut rows = Secret::with_capacity(parameters.rows_len());
     let mut pending = VecDeque::with_capacity(WINDOW);
-    for n in parameters.batches() {
-        let corrections = io.recv(parameters.extension().corrections_len(n)).await;
-        let (batch, challenge) = ots.absorb(n, &corrections)?;
-        if let Some(challenge) = challenge {
-            io.send(challenge.to_vec()).await;
+    let (proofs, len) = (io.on(PROOFS), extension.proof_len());
+    let mut batches = parameters.batches();
+    loop {
+        let begun = batches.next();
+        if let Some(n) = begun {
+            let corrections = io.recv(extension.corrections_len(n)).await;
+            let (batch, challenge) = ots.absorb(n, &corrections)?;
+            if let Some(challenge) = challenge {
+                io.send(challenge.to_vec()).await;
+            }
+            pending.push_back((batch, n));
         }
-        pending.push_back((batch, n));
-        let len = parameters.extension().proof_len();
-        if io.on(PROOFS).wait_until_due(pending.len(), 2, len).await
-            && let Some((batch, n)) = pending.pop_front()
-        {
-            verify(io, parameters, ots, (batch, n), &mut rows).await?;
+        if begun.is_none() || proofs.wait_until_due(pending.len(), 2, len).await {
+            let Some((batch, n)) = pending.pop_front() else { return Ok(rows) };
+            let proof = proofs.recv_any(len).await;
+            let at = rows.len();
+            // There is room: it does not grow.
+            rows.0.resize(at + n * row_len, 0);
+            ots.finish(batch, &proof, Places::Rows(&mut rows[at..]))?;
             count(n);
         }
     }
-    for (batch, n) in pending {
-        verify(io, parameters, ots, (batch, n), &mut rows).await?;
-        count(n);
-    }
-    Ok(rows)
-}
-
-/// Takes the proof of a batch, and then its rows.
-async fn verify(
-    io: &Io,
-    parameters: &Parameters,
-    ots: &mut one_of_n::Sender,
-    (batch, n): (Unverified, usize),
-    rows: &mut Secret<u8>,
-) -> Result<(), Error> {
-    let proof = io.on(PROOFS).recv_any(parameters.extension().proof_len()).await;
-    let at = rows.len();
-    // There is room: it does not grow.
-    rows.0.resize(at + n * parameters.lengths().row_len(), 0);
-    Ok(ots.finish(batch, &proof, Places::Rows(&mut rows[at..]))?)
 }
 
 /// Sends the words of all buckets; then tags are to come.
@@ -110,51 +98,33 @@ async fn extend(
     let mut rows = Secret(vec![0; parameters.rows_len()]);
     let mut left = &mut rows[..];
     let mut pending = VecDeque::with_capacity(WINDOW);
-    for n in parameters.batches() {
-        let len = parameters.extension().challenge_len();
-        if io.wait_until_due(pending.len(), 2, len).await
-            && let Some((batch, n, rows)) = pending.pop_front()
-        {
-            answer(io, parameters, ots, batch, rows).await?;
+    let len = parameters.extension().challenge_len();
+    let mut batches = parameters.batches();
+    loop {
+        let begun = batches.next();
+        if let Some(n) = begun {
+            let mut corrections = Vec::new();
+            let of_batch = words.split_off(..n * lengths.word_len()).unwrap_or_default();
+            let batch = ots.extend(n, of_batch, &mut corrections)?;
+            io.send(corrections).await;
+            let rows = left.split_off_mut(..n * lengths.row_len()).unwrap_or_default();
+            pending.push_back((batch, n, rows));
+        }
+        if begun.is_none() || io.wait_until_due(pending.len(), 2, len).await {
+            let Some((batch, n, rows)) = pending.pop_front() else { break };
+            let challenge = io.recv_any(len).await;
+            let proof = ots.finish_rows(batch, &challenge, rows)?;
+            io.on(PROOFS).send_any(proof).await;
             count(n);
         }
-        let mut corrections = Vec::new();
-        let of_batch = words.split_off(..n * lengths.word_len()).unwrap_or_default();
-        let batch = ots.extend(n, of_batch, &mut corrections)?;
-        io.send(corrections).await;
-        let rows = left.split_off_mut(..n * lengths.row_len()).unwrap_or_default();
-        pending.push_back((batch, n, rows));
-    }
-    for (batch, n, rows) in pending {
-        answer(io, parameters, ots, batch, rows).await?;
-        count(n);
     }
     Ok(rows)
-}
-
-/// Answers the challenge to a batch, and writes its rows.
-async fn answer(
-    io: &Io,
-    parameters: &Parameters,
-    ots: &mut one_of_n::Receiver,
-    batch: Unanswered,
-    rows: &mut [u8],
-) -> Result<(), Error> {
-    let challenge = io.recv_any(parameters.extension().challenge_len()).await;
-    let proof = ots.finish_rows(batch, &challenge, rows)?;
-    io.on(PROOFS).send_any(proof).await;
-    Ok(())
 }
 
 /// The bounds of what is on its way to a party: batches of a window. A party that waits for the proof of a batch has read the
 /// corrections of a window, and none follow before that proof.
 pub(crate) fn limits(parameters: &Parameters) -> Limits {
-    window_limits(longest(parameters))
-}
-
-/// The longest message of a batch.
-fn longest(parameters: &Parameters) -> usize {
     let extension = parameters.extension();
     let corrections = parameters.batches().map(|n| extension.corrections_len(n)).max();
-    corrections.unwrap_or(0).max(extension.proof_len())
+    window_limits(corrections.unwrap_or(0).max(extension.proof_len()))
 }

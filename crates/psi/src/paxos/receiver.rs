@@ -4,7 +4,7 @@ use alloc::vec;
 
 use foxtrot_ot::expect_count;
 
-use super::{Error, Next, Parameters, RowSeed, hashes::Keyed, tags::tags};
+use super::{Digest, Error, Next, Parameters, RowSeed, hashes::Keyed, tags::tags};
 use crate::{
     erase::Secret,
     okvs::Plan,
@@ -64,7 +64,8 @@ fn encode_words<const W: usize>(
         &items,
         |seed| {
             let mut words = Secret(vec![0; items.len() * W]);
-            Keyed::words(&session, seed).words_of(&items, &mut words.0, W);
+            let hash = Keyed::words(&session, seed);
+            hash.hash(size_of::<Digest>(), items.as_flattened(), W, &mut words);
             words
         },
         slots.0.as_chunks_mut::<W>().0,

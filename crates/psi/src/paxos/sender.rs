@@ -4,7 +4,7 @@ use alloc::vec;
 
 use foxtrot_ot::{expect_count, extension::one_of_n};
 
-use super::{Error, Next, Parameters, RowSeed, hashes::Keyed, tags::tags};
+use super::{Digest, Error, Next, Parameters, RowSeed, hashes::Keyed, tags::tags};
 use crate::{
     erase::Secret,
     party::{self, Party},
@@ -33,8 +33,8 @@ impl Sender {
 }
 
 impl Opened {
-    /// Step 5: the tags of this bucket, from the extension's sender and the rows of all slots, which come of batches whose check
-    /// has passed.
+    /// Step 5: the tags of this bucket, from the extension's sender and the rows of all slots of this bucket in their order, which
+    /// come of batches whose check has passed.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`](foxtrot_ot::Usage::CountMismatch) if there are not all rows;
@@ -46,6 +46,7 @@ impl Opened {
         ots: &one_of_n::Sender,
         rows: Secret<u8>,
     ) -> Result<Next<Sender, Sent>, Error> {
+        ots.delta()?;
         let Self { mut party, row_seed } = self;
         let (parameters, hash) = (party.parameters, party.tag_hash(&row_seed)?);
         expect_count("bytes of rows", parameters.rows_len(), rows.len())?;
@@ -55,7 +56,7 @@ impl Opened {
             let plan = parameters.store.plan(&hash.session, &row_seed, items)?;
             let shift = |items: &[_], rows: &mut [u8]| {
                 let mut words = Secret(vec![0; items.len() * len]);
-                of_words.words_of(items, &mut words, len);
+                of_words.hash(size_of::<Digest>(), items.as_flattened(), len, &mut words);
                 ots.shift_sums(&words, rows)
             };
             Ok((tags(&parameters, &hash, (&plan, items), &rows, shift)?, plan))

@@ -245,7 +245,7 @@ pub(super) fn recode(
 ) {
     let coding = parameters.coding();
     let mut list = crate::elias_fano::Tags::new(coding);
-    frames.iter().try_for_each(|frame| list.take(frame)).unwrap();
+    frames.iter().try_for_each(|frame| list.take(&foxtrot_ot::tasks::InPlace, frame)).unwrap();
     let mut tags = list.all().unwrap().to_vec();
     change(&mut tags);
     *frames = coding.frames(&tags, FRAME).collect();

@@ -67,9 +67,9 @@ impl Vole {
 /// Something of a VOLE in either field.
 #[derive(Debug)]
 pub enum Field<L, S> {
-    /// Of GF(2^128).
+    /// Elements of GF(2^128).
     Large(L),
-    /// Of GF(2^64).
+    /// Elements of GF(2^64).
     Small(S),
 }
 
@@ -135,8 +135,11 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Parameters with any number of buckets.
-    pub(crate) fn with_buckets(
+    /// Computes parameters with any number of buckets, which no peer would have: for tests.
+    ///
+    /// # Errors
+    /// The errors of [`Parameters::of`].
+    pub fn with_buckets(
         vole: Vole,
         receiver_items: usize,
         sender_items: usize,
@@ -150,15 +153,6 @@ impl Parameters {
         let word_bits = (vole != Vole::Small).then_some(128);
         let sets = Sets::new(word_bits, [receiver_items, sender_items], buckets)?;
         Ok(Self { vole, sets })
-    }
-
-    /// Parameters with another number of buckets, which no peer would have: for fuzzing.
-    ///
-    /// # Errors
-    /// The errors of [`Parameters::of`].
-    #[cfg(feature = "fuzzing")]
-    pub fn in_buckets(self, buckets: usize) -> Result<Self, Usage> {
-        Self::with_buckets(self.vole, self.receiver_items(), self.sender_items(), buckets)
     }
 
     /// Returns the VOLE.

@@ -64,7 +64,8 @@ pub(super) struct Batch {
 }
 
 /// The sub-session of the 128 base OTs, whose receiver is the initiator.
-pub(super) fn base_session(session: &Session, set: &Set, base: &'static str) -> Session {
+#[must_use]
+pub fn base_session(session: &Session, set: &Set, base: &'static str) -> Session {
     let [first, _] = streams(session, set);
     first.sub(base, 0, Direction::ResponderSends)
 }

@@ -13,6 +13,37 @@ use crate::params::Set;
 /// a party all batches of one parity are its own, which its P₀ [requests](P0::request) and
 /// [receives](P0::receive), and to the others its P₁ [responds](P1::respond), and [finishes](P1::finish) them.
 /// Each in ascending order; there is no order between the two.
+///
+/// ```
+/// use foxtrot_ot::{Direction, Seed, Session, Sid, tasks::only};
+/// use foxtrot_triples::rlwe::{Answering, Duplex, Receiving};
+/// use foxtrot_triples::{Shares, params, wrong_in_batch};
+///
+/// # let (seed_0, seed_1) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
+/// // Without the fix there are no OTs, and nothing corrects.
+/// let set = params::find("rlwe-lift-8").expect("there is one");
+/// let session = || Session::new(Sid::from_bytes([7; 32]));
+/// let (one, key_1) = Duplex::new(&session(), set, Direction::InitiatorSends, &seed_0, 0);
+/// let (other, key_2) = Duplex::new(&session(), set, Direction::ResponderSends, &seed_1, 0);
+/// let (mut one, mut other) = (one(&key_2)?, other(&key_1)?);
+///
+/// let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
+/// let (mut request, mut response, mut correction) = (Vec::new(), Vec::new(), Vec::new());
+/// for batch in 0..4 {
+///     let parties = if one.asks(batch) { [&mut one, &mut other] } else { [&mut other, &mut one] };
+///     let [asking, answering] = parties;
+///     let requested = only(asking.p0.request(vec![&mut request]));
+///     let (shares, answer) = (&mut theirs, &mut response);
+///     let asked = Answering { request: &request, ots: None, shares, response: answer };
+///     let responded = only(answering.p1.respond(vec![asked])?);
+///     let (shares, correction) = (&mut ours, &mut correction);
+///     let answer = Receiving { requested, response: &response, ots: None, shares, correction };
+///     asking.p0.receive(vec![answer])?;
+///     answering.p1.finish(vec![(responded, &[], &mut theirs)])?;
+///     assert_eq!(wrong_in_batch(&ours, &theirs), 0);
+/// }
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Duplex {
     /// The party in its own stream, where it requests.

@@ -10,12 +10,20 @@ use super::{
 use crate::{Bits, Session, oracle::Purpose};
 
 /// The bytes that each of the two modes puts before the instances.
-pub trait Mode {
+pub trait Mode: sealed::Sealed {
     /// Bytes before the instances of a `Blinded`.
+    #[doc(hidden)]
     const BLINDED_HEAD: usize;
 
     /// Bytes before the n instances of a `Reply`.
+    #[doc(hidden)]
     fn reply_head(n: usize) -> usize;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Rot {}
+    impl Sealed for super::Endemic {}
 }
 
 impl Mode for Rot {

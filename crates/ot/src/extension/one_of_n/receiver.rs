@@ -45,6 +45,13 @@ pub struct Receiver {
 /// A batch that waits for the sender's [`Challenge`], which is empty where there is no check. It answers one challenge: two
 /// answers would tell a sum of words.
 ///
+/// ```
+/// # use foxtrot_ot::extension::one_of_n::{Receiver, Unanswered};
+/// # fn once(mut receiver: Receiver, batch: Unanswered) {
+/// let _ = receiver.finish(batch, &[0; 32], &mut []);
+/// # }
+/// ```
+///
 /// ```compile_fail,E0382
 /// # use foxtrot_ot::extension::one_of_n::{Receiver, Unanswered};
 /// # fn twice(mut receiver: Receiver, batch: Unanswered) {

@@ -30,6 +30,7 @@ use crate::{
         sender::mask,
         streams::{Keys, Nonces},
     },
+    oracle::Oracle,
     tasks::for_each,
 };
 
@@ -56,8 +57,23 @@ pub struct Sender {
     pub(super) runs: Runs,
 }
 
+/// The keys of a batch, of any word.
+pub struct Opened<'a> {
+    sender: &'a Sender,
+    oracle: Oracle,
+    delta: Zeroizing<Vec<u8>>,
+    rows: SecretBytes,
+}
+
 /// A batch that waits for the receiver's proof, which is empty where there is no check; there is no way to its output
-/// but [`Sender::finish`], which takes it.
+/// but [`Sender::finish`] and [`Sender::open`], which take it.
+///
+/// ```
+/// # use foxtrot_ot::extension::one_of_n::{Places, Sender, Unverified};
+/// # fn once(mut sender: Sender, batch: Unverified) {
+/// let _ = sender.finish(batch, &[], Places::All(1, &mut []));
+/// # }
+/// ```
 ///
 /// ```compile_fail,E0382
 /// # use foxtrot_ot::extension::one_of_n::{Places, Sender, Unverified};
@@ -83,6 +99,24 @@ pub enum Places<'a> {
     /// They are not hashed: one row, with that of the receiver and its word, gives Δ ∧ C(w) to a party
     /// that has both. Whatever leaves must first be hashed under session, position and the whole row.
     Rows(&'a mut [u8]),
+}
+
+impl Opened<'_> {
+    /// The key of that word in OT i.
+    ///
+    /// # Panics
+    /// If the batch has no OT i, or the word has another length than words have.
+    #[must_use]
+    pub fn key(&self, i: usize, word: &[u8]) -> Block {
+        let parameters = self.sender.extension.parameters();
+        assert!(word.len() == parameters.word_len(), "a word");
+        let row_len = parameters.row_len();
+        let mut row = SecretBytes::zeroed(row_len);
+        self.sender.code.encode(self.sender.session.backend(), word, &mut row);
+        mask_rows(&mut row, &self.delta);
+        row.iter_mut().zip(&self.rows[i * row_len..][..row_len]).for_each(|(a, b)| *a ^= b);
+        self.oracle.query(i as u64, 0).field(&row).finish()
+    }
 }
 
 impl Sender {
@@ -246,19 +280,9 @@ impl Sender {
         proof: &[u8],
         places: Places<'_>,
     ) -> Result<(), Error> {
-        if self.ended {
-            return Err(Usage::SessionEnded.into());
-        }
-        let Unverified { batch, challenge } = batch;
-        let ours = (&self.session, self.extension.checked());
-        check_owner(ours, (&batch.session, challenge.is_some()))?;
-        self.check_places(batch.n, &places)?;
-        if let Err(error) = self.check(&batch, challenge.as_ref(), proof) {
-            self.end();
-            return Err(error);
-        }
-        let oracle = oracle(&self.session, batch.number, challenge.as_ref());
-        let Batch { n, mut rows, .. } = batch;
+        self.check_owner(&batch)?;
+        self.check_places(batch.batch.n, &places)?;
+        let (Batch { n, mut rows, .. }, oracle) = self.verify(batch, proof)?;
         match places {
             Places::Words(words, keys) => {
                 self.shift(&mut rows, words, n);
@@ -275,6 +299,38 @@ impl Sender {
         }
         self.rows.put(rows);
         Ok(())
+    }
+
+    /// Steps 6 and 7 as by [`finish`](Self::finish): the batch, to ask for the key of any word of any OT.
+    ///
+    /// # Errors
+    /// Errors of [`finish`](Self::finish) but for those of words and places.
+    pub fn open(&mut self, batch: Unverified, proof: &[u8]) -> Result<Opened<'_>, Error> {
+        self.check_owner(&batch)?;
+        let (batch, oracle) = self.verify(batch, proof)?;
+        let mut rows = SecretBytes::zeroed(batch.n * self.extension.parameters().row_len());
+        self.extension.output(&self.session, &batch.rows).rows(&mut rows);
+        self.rows.put(batch.rows);
+        Ok(Opened { sender: self, oracle, delta: self.packed_delta(), rows })
+    }
+
+    fn check_owner(&self, batch: &Unverified) -> Result<(), Usage> {
+        if self.ended {
+            return Err(Usage::SessionEnded);
+        }
+        let ours = (&self.session, self.extension.checked());
+        check_owner(ours, (&batch.batch.session, batch.challenge.is_some()))
+    }
+
+    /// Step 6; whatever goes wrong ends the session. Returns the batch and the hash of its keys.
+    fn verify(&mut self, batch: Unverified, proof: &[u8]) -> Result<(Batch, Oracle), Error> {
+        let Unverified { batch, challenge } = batch;
+        if let Err(error) = self.check(&batch, challenge.as_ref(), proof) {
+            self.end();
+            return Err(error);
+        }
+        let oracle = oracle(&self.session, batch.number, challenge.as_ref());
+        Ok((batch, oracle))
     }
 
     /// Checks that there is a place for all output of n OTs.
@@ -374,6 +430,7 @@ fn mask_rows(rows: &mut [u8], delta: &[u8]) {
 foxtrot_kernel::redacted! {
     Sender, sender => "{}, {} batches", sender.extension.name, sender.batch;
     Unverified, unverified => "batch {}, <redacted>", unverified.batch.number;
+    Opened<'_>, opened => "{}, <redacted>", opened.sender.extension.name;
 }
 
 impl fmt::Debug for Places<'_> {

@@ -288,7 +288,7 @@ fn hashes_of_different_buckets_and_seeds_differ() {
             let (words, tags) =
                 (hashes::Keyed::words(&session, seed), hashes::Keyed::tags(&session, seed));
             let mut word = [0; 16];
-            words.words_of(&[digest(1)], &mut word, 16);
+            words.hash(32, &digest(1), 16, &mut word);
             let mut tag = [0; 16];
             tags.hash(133, &[&digest(1)[..], &[7; 101]].concat(), 16, &mut tag);
             assert!(seen.insert(word) && seen.insert(tag));

@@ -1,6 +1,6 @@
 //! Peers that cheat.
 
-use foxtrot_ot::{Decode, Misbehaved};
+use foxtrot_ot::{Decode, Misbehaved, tasks::InPlace};
 
 use super::*;
 use crate::okvs::{Coins, Okvs};
@@ -135,7 +135,7 @@ fn tags_that_repeat_or_descend_or_are_too_few_are_refused() {
     let refused = |change: &dyn Fn(&mut Vec<u128>)| {
         let mut forge = |bytes: &mut Vec<u8>| {
             let mut list = crate::elias_fano::Tags::new(coding);
-            list.take(bytes).unwrap();
+            list.take(&InPlace, bytes).unwrap();
             let mut tags = list.all().unwrap().to_vec();
             change(&mut tags);
             *bytes = coding.frames(&tags, 1 << 30).collect::<Vec<_>>().concat();
