@@ -16,7 +16,10 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::{
-    Error, Session, Usage, base::Block, expect_at_most, expect_count, expect_len, oracle::Oracle,
+    Error, Session, Usage,
+    base::Block,
+    expect_at_most, expect_count, expect_len,
+    oracle::{Oracle, Purpose},
     transfers::check_picks,
 };
 
@@ -26,6 +29,9 @@ pub const MAX_MESSAGE: usize = 1 << 24;
 /// Bytes that a sealed message is longer than the agreed length.
 const OVERHEAD: usize = 4 + TAG;
 const TAG: usize = 16;
+
+const PAIRS: Purpose = Purpose::new("foxtrot v1 chosen message");
+const OF_N: Purpose = Purpose::new("foxtrot v1 chosen message of n");
 
 /// Bytes of sealed messages in a frame, about.
 const FRAME: usize = 1 << 20;
@@ -61,12 +67,13 @@ pub struct Receiver {
 /// The chosen messages of a session that has not ended yet, still sealed.
 pub struct Sealed(Vec<Taken>);
 
+/// A chosen message, still sealed.
 struct Taken {
     cipher: ChaCha20Poly1305,
     sealed: Message,
 }
 
-/// Terms that both parties have to agree on.
+/// The session, format and length that both parties have agreed on.
 struct Terms {
     oracle: Oracle,
     format: Format,
@@ -101,9 +108,9 @@ pub fn frame_len(messages: usize, message_len: usize) -> usize {
 impl Terms {
     fn new(session: &Session, format: Format, message_len: usize) -> Result<Self, Usage> {
         let purpose = match format {
-            Format::Pairs => "foxtrot v1 chosen message",
+            Format::Pairs => PAIRS,
             Format::OneOf(0) => return Err(Usage::Choices { choices: 0 }),
-            Format::OneOf(_) => "foxtrot v1 chosen message of n",
+            Format::OneOf(_) => OF_N,
         };
         if message_len > MAX_MESSAGE {
             return Err(Usage::MessageLength { len: message_len, max: MAX_MESSAGE });
@@ -178,8 +185,8 @@ impl Sender {
 }
 
 impl Receiver {
-    /// Prepares for messages of up to `message_len` bytes, the same for both parties; with what is
-    /// chosen of each transfer, and the key of that.
+    /// Prepares for messages of up to `message_len` bytes, the same for both parties; with the
+    /// index of the chosen message in each transfer, and its key.
     ///
     /// # Errors
     /// As of [`Sender::new`]; [`Usage::NoSuchChoice`] as [`check_picks`] says, and
