@@ -79,14 +79,9 @@ fn batch<F: Field>(silent: Silent<F>, m: usize, memory: &mut Memory) -> Outputs<
         });
     }
     let choices = memory.step(RECEIVER, || Bits::from_bools(choices));
-    let (planted, trees) = memory.step(SENDER, || {
-        let planted = sender.plant(m, Secret(q)).unwrap();
-        planted
-    });
-    let (grown, challenge) = memory.step(RECEIVER, || {
-        let grown = receiver.grow(m, choices, Secret(t), &trees).unwrap();
-        grown
-    });
+    let (planted, trees) = memory.step(SENDER, || sender.plant(m, Secret(q)).unwrap());
+    let (grown, challenge) =
+        memory.step(RECEIVER, || receiver.grow(m, choices, Secret(t), &trees).unwrap());
     let encoded = memory.step(SENDER, || sender.encode(planted, &challenge).unwrap());
     let (unverified, check) = memory.step(RECEIVER, || receiver.encode(grown).unwrap());
     let (sent, answer) = memory.step(SENDER, || sender.answer(encoded, &check).unwrap());
