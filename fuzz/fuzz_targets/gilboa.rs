@@ -33,7 +33,8 @@ fn run(which: u8, n: u8, changes: &[Vec<Change>; 6]) -> Result<usize, Error> {
     let theirs = only(one.extend(vec![(set.shares(n), &mut from_one)])?);
     let [mut of_zero, mut of_one] = [Vec::new(), Vec::new()];
     let ours = only(zero.multiply(vec![(ours, &changed(&from_one, &changes[2]), &mut of_zero)])?);
-    let theirs = only(one.multiply(vec![(theirs, &changed(&from_zero, &changes[3]), &mut of_one)])?);
+    let theirs =
+        only(one.multiply(vec![(theirs, &changed(&from_zero, &changes[3]), &mut of_one)])?);
     let ours = only(zero.add(vec![(ours, &changed(&of_one, &changes[4]))])?);
     let theirs = only(one.add(vec![(theirs, &changed(&of_zero, &changes[5]))])?);
     Ok(wrong_in_batch(&ours, &theirs))

@@ -70,8 +70,7 @@ fn run(
         let unanswered = ots.extend(n, encoded.words(), &mut message)?;
         let (unverified, coin) = of_sender.absorb(n, &changed(&message, corrections))?;
         let coin = coin.map_or(Vec::new(), Vec::from);
-        let [mut receivers, mut senders] =
-            [(); 2].map(|()| Secret::zeroed(parameters.rows_len()));
+        let [mut receivers, mut senders] = [(); 2].map(|()| Secret::zeroed(parameters.rows_len()));
         let coin = changed(&coin, challenge);
         let message = ots.finish_rows(unanswered, &coin, &mut receivers)?;
         let places = Places::Rows(&mut senders);
