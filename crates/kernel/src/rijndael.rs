@@ -14,7 +14,6 @@ use aes::{
 
 use crate::erase;
 
-/// Rounds.
 const ROUNDS: usize = 14;
 
 /// States side by side: two blocks each, of eight.

@@ -124,7 +124,6 @@ pub(crate) fn products(backend: Backend, scalars: &[[u8; 32]], points: &[Point])
     products
 }
 
-/// The products of scalars and the base point.
 pub(crate) fn products_of_base(backend: Backend, scalars: &[[u8; 32]]) -> Vec<Point> {
     let mut products = vec![Point::IDENTITY; scalars.len()];
     count(Operation::PointMultiplication, scalars.len());
@@ -155,7 +154,6 @@ pub(crate) fn hash_elements<'a, const N: usize>(
     hash_encodings(session, context, &encodings, position, fields)
 }
 
-/// The encodings of elements of Ristretto255.
 pub(crate) fn encoded(backend: Backend, elements: &[Point]) -> Secrets {
     let mut encodings = Secrets::zeroed(elements.len());
     kernel_ristretto::encode(backend, elements, &mut encodings);

@@ -351,7 +351,6 @@ impl Method {
         }
     }
 
-    /// The plan of an extension.
     fn plan<E>(&self, extension: E, direction: Direction) -> Plan<'static, E> {
         Plan { extension, base: self.base, direction, counter: 0 }
     }

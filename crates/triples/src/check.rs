@@ -12,7 +12,6 @@ use crate::{Error, Shares, formats::wrong_records};
 
 /// Batches that are done here, whose opened triples the peer has not sent yet. They go to the sink when that is right.
 pub(crate) struct Check<S> {
-    /// The stream of opened triples.
     io: Io,
     /// The most batches that may wait: the peer may not have received their opened triples yet.
     most: usize,

@@ -261,7 +261,6 @@ fn rounds<C: Cipher, const N: usize>(
     x
 }
 
-/// Blocks that count from `first`.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn counter<C: Cipher>(c: C, first: u128) -> C::Vector {
     const FROM_ZERO: [Block; 4] =

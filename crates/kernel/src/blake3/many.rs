@@ -156,7 +156,6 @@ impl<S: Simd, const P: usize> Next<S, P> {
         Self { cv: [*key; P], block, len: BLOCK, flags: flags | CHUNK_START }
     }
 
-    /// Loads a block of each input.
     #[cfg_attr(not(unoptimized), inline(always))]
     fn load<'a>(&mut self, simd: S, at: impl Fn(usize) -> &'a [u8; BLOCK]) {
         for (p, block) in self.block.iter_mut().enumerate() {

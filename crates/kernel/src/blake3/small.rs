@@ -19,7 +19,6 @@ impl Block {
     }
 }
 
-/// Blocks of a chunk.
 const BLOCKS: u8 = 16;
 /// The most chaining values that wait for a neighbour: inputs have less than 2¹² chunks.
 const DEPTH: usize = 12;

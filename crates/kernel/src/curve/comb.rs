@@ -252,7 +252,6 @@ fn comb<F: Field>(
     erase(&mut sums, Running::new(f, Extended::identity(f)));
 }
 
-/// The memory of one comb.
 fn whole(memory: &mut [Sixteen]) -> &mut [Sixteen; ODD + 1] {
     memory.try_into().expect("as much memory as a table takes")
 }

@@ -89,7 +89,6 @@ pub(super) fn each<F: Field>(
     }
 }
 
-/// Returns the number of lanes.
 #[inline(always)]
 fn lanes<F: Field>(_: F) -> usize {
     F::LANES

@@ -148,7 +148,6 @@ fn wide(x: u128) -> (u64, u128) {
     (low(x), x >> 64)
 }
 
-/// The sum, and the carry.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn sum(a: &Limbs, b: &Limbs) -> (Limbs, u64) {
     let mut carry = 0;

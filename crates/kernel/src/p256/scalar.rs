@@ -18,7 +18,6 @@ const FACTOR: u64 = 0xccd1_c8aa_ee00_bc4f;
 const TWO_TO_448: Limbs =
     [0x2275_11de_4a40_048f, 0x27f6_0529_0a16_ad07, 0x7931_8f1c_e2b8_f21e, 0x012f_fd85_edaf_9e78];
 
-/// Digits of a scalar.
 pub(super) const DIGITS: usize = 65;
 
 /// A number modulo the order of the curve; erased on drop.

@@ -61,7 +61,6 @@ fn pack_eight<const BITS: usize>(values: &[u16; 8], bytes: &mut [u8; BITS]) {
     store::<BITS, 3>(&words, bytes);
 }
 
-/// [`unpack`] of eight values.
 #[inline(always)]
 fn unpack_eight<const BITS: usize>(bytes: &[u8; BITS], values: &mut [u16; 8]) {
     let words = [

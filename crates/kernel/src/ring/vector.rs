@@ -12,7 +12,6 @@ pub(super) use ntt::{forward, inverse};
 use super::field::{inverse_mod_2_16, to_montgomery};
 use crate::simd::Simd;
 
-/// The lanes of a vector.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn lanes<S: Simd>(_: S) -> usize {
     S::LANES

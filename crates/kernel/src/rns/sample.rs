@@ -153,7 +153,6 @@ pub fn binomial(streams: &Streams, stream: u64, out: &mut [i8]) {
     }
 }
 
-/// Counts the ones in the low 32 bits.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn ones(x: u64) -> i8 {
     // Counts in two bits, in four, in eight; the product has their sum in its top byte.

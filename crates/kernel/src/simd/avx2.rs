@@ -50,7 +50,6 @@ const fn twice(half: [u8; 16]) -> [u8; 32] {
     bytes
 }
 
-/// The bytes of both halves.
 const fn both(lower: [u8; 16], upper: [u8; 16]) -> [u8; 32] {
     let mut bytes = twice(lower);
     let mut i = 0;

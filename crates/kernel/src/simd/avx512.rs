@@ -137,7 +137,6 @@ impl Avx512 {
         avx512!(_mm512_maskz_loadu_epi8(mask, from.as_ptr().cast()))
     }
 
-    /// Lanes of BITS bits from the first 4·BITS bytes.
     #[inline(always)]
     fn unpack_lanes<const BITS: usize>(self, bytes: __m512i) -> __m512i {
         avx512!({

@@ -31,7 +31,6 @@ use crate::{
 /// Bytes of a piece: what waits of a group fits the nearest cache.
 const PIECE: usize = 512;
 
-/// Steps of a piece, at most.
 const STEPS: usize = PIECE / STEP;
 
 /// Bits that number the vectors of a group, at most.

@@ -31,7 +31,6 @@ impl Tally {
         })
     }
 
-    /// The next frame of the lane.
     pub(crate) fn frame(&mut self, lane: Lane, payload: &[u8]) {
         if lane != Lane::HELLO {
             let before = self.lanes[lane.place()].take();

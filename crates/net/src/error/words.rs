@@ -30,7 +30,6 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// A duration in words.
 pub(super) struct Words(pub(super) Duration);
 
 impl fmt::Display for Words {

@@ -70,7 +70,6 @@ pub struct Bdgm;
 
 /// Bytes of U, hints and x.
 const CHALLENGE_BRANCH: usize = BRANCH_LEN + 32;
-/// Bytes of a challenge for one instance.
 const CHALLENGE_LEN: usize = 2 * CHALLENGE_BRANCH;
 /// Bytes of U, hints and C.
 const CIPHERTEXT_BRANCH: usize = BRANCH_LEN + 16;

@@ -38,7 +38,6 @@ use crate::{
     popf::{self, Popf, Ristretto, check, column, decoded},
 };
 
-/// The POPF.
 type Values = popf::MasnyRindal<Ristretto>;
 
 /// Bytes of φ, and of both points of the sender.

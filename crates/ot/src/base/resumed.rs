@@ -76,7 +76,6 @@ impl State {
         hashed
     }
 
-    /// The keys of a session.
     fn keys(&self, hashes: &Session) -> Secret<Block> {
         self.hashed(hashes, "foxtrot v1 resumed base key")
     }

@@ -21,12 +21,10 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// The bytes of all rows.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes[self.start..][..self.rows * self.stride]
     }
 
-    /// The bytes of all rows.
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[self.start..][..self.rows * self.stride]
     }

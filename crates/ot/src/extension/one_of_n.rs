@@ -166,7 +166,6 @@ fn stream(session: &Session, row: usize, branch: u8, key: &Block) -> Zeroizing<B
     Zeroizing::new(oracle.query(row as u64, branch).field(key).finish())
 }
 
-/// Returns the nonces of all streams.
 fn nonces(session: &Session) -> Nonces {
     Nonces::new(session, "foxtrot v1 one-of-n stream")
 }

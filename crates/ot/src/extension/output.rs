@@ -55,7 +55,6 @@ pub(super) struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// The rows of correlated OT.
     pub(super) fn correlated(&self, rows: &mut [Block]) {
         self.tiles(rows, |_, tile, rows: &mut [Block]| rows.copy_from_slice(tile));
     }
@@ -97,7 +96,6 @@ impl Output<'_> {
         self.session.oracle("foxtrot v1 extension output")
     }
 
-    /// The permutation of a tile of the batch.
     fn permutation(&self, oracle: &Oracle, tile: usize) -> Aes128 {
         let mut query = oracle.query((self.batch << 6) + tile as u64, 0);
         if let Some(Coins { receiver, sender }) = &self.coins {

@@ -241,7 +241,6 @@ fn known_pad(oracles: &Oracles, keys: &ReceiverKeys, row: usize) -> Zeroizing<Bl
     Zeroizing::new(oracles.pad(row, !keys.choices().get(row), &keys.keys()[row]))
 }
 
-/// Returns the nonces of the leaves' streams.
 pub(super) fn nonces(session: &Session) -> Nonces {
     Nonces::new(session, "foxtrot v1 extension stream")
 }

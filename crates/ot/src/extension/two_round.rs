@@ -104,7 +104,6 @@ pub struct Sender {
     session: Session,
     n: usize,
     invitation: Vec<u8>,
-    /// The receiver of the base OTs.
     base: Engine<'static, ReceiverKeys>,
 }
 
@@ -201,12 +200,10 @@ impl TwoRound {
         (self.base.info().receiver_bytes)(ROWS)
     }
 
-    /// Bytes of the base OTs' answer.
     fn answer_len(&self) -> usize {
         (self.base.info().sender_bytes)(ROWS)
     }
 
-    /// Bytes of the `Response`.
     fn response_len(&self, n: usize) -> usize {
         own_bytes(n).saturating_add(self.answer_len())
     }
@@ -263,7 +260,6 @@ fn played<Keys>(
     }
 }
 
-/// Returns the output of the one batch that there is for each Δ.
 fn output<'a>(session: &'a Session, matrix: &'a Matrix) -> Output<'a> {
     Output { session, executor: &InPlace, batch: 0, coins: None, matrix }
 }
@@ -321,7 +317,6 @@ fn columns(n: usize) -> usize {
     super::columns(n, MASK_COLUMNS)
 }
 
-/// Bytes of corrections and proof.
 fn own_bytes(n: usize) -> usize {
     ROWS.saturating_mul(columns(n) / 8).saturating_add(Proof::ENCODED_LEN)
 }

@@ -43,7 +43,6 @@ impl<const W: usize> Drop for Dense<W> {
     }
 }
 
-/// `out` ⊕= `a`.
 #[inline]
 pub(super) fn xor<const W: usize>(out: &mut [u8; W], a: &[u8; W]) {
     out.iter_mut().zip(a).for_each(|(out, a)| *out ^= a);

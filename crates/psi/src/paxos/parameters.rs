@@ -83,7 +83,6 @@ impl Parameters {
         if self.0.checked() { oos::malicious(self.code()) } else { oos::semi_honest(self.code()) }
     }
 
-    /// Its lengths.
     pub(super) fn lengths(&self) -> code::Parameters {
         self.code().parameters()
     }

@@ -83,7 +83,6 @@ pub(super) fn add(width: usize, b: &[u8], products: &[u8], c: &mut [u8]) {
     of_width!(width, add_words(b, products, c));
 }
 
-/// The low ℓ bits of a key.
 #[inline(always)]
 fn low<W: Word<WIDTH>, const WIDTH: usize>(key: &Block) -> W {
     W::load(array::from_fn(|k| key[k]))

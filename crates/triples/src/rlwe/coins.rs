@@ -31,12 +31,10 @@ pub(super) fn of_key(session: &Session, seed: &Seed) -> Streams {
     secret(session, "foxtrot v1 rlwe key", seed, 0)
 }
 
-/// The streams of a batch of P₀.
 pub(super) fn of_request(session: &Session, seed: &Seed, batch: u64) -> Streams {
     secret(session, "foxtrot v1 rlwe request", seed, batch)
 }
 
-/// The streams of a batch of P₁.
 pub(super) fn of_response(session: &Session, seed: &Seed, batch: u64) -> Streams {
     secret(session, "foxtrot v1 rlwe response", seed, batch)
 }

@@ -64,7 +64,6 @@ fn load_halves(words: &[u32; 8]) -> __m256i {
     avx2!(_mm256_loadu_si256(words.as_ptr().cast()))
 }
 
-/// Words 0 to 3 and 4 to 7.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn load_both(words: &[u64; 8]) -> [__m256i; 2] {
     let [low, high] = words.as_chunks::<4>().0 else { unreachable!("eight words") };

@@ -3,7 +3,6 @@
 use super::{add, from_fn, map};
 use crate::simd::Simd;
 
-/// Bytes of LANES values of BITS bits.
 const fn bytes<S: Simd, const BITS: usize>() -> usize {
     S::LANES / 8 * BITS
 }

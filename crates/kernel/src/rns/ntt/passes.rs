@@ -261,7 +261,6 @@ fn outer_back<L: Lanes, const SIZE: usize, const LAYERS: u32, const LAST: bool>(
     }
 }
 
-/// SIZE parts of a block.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn parts<const SIZE: usize>(block: &mut [u64], stride: usize) -> [&mut [u64]; SIZE] {
     let mut parts = block.chunks_exact_mut(stride);

@@ -43,7 +43,6 @@ const CHOSEN: Protocol = Protocol {
     ..RANDOM
 };
 
-/// The choices as bytes.
 fn bytes_of(choices: &Bits) -> SecretBytes {
     let mut bytes = SecretBytes::zeroed(choices.len());
     bytes.iter_mut().enumerate().for_each(|(i, byte)| *byte = choices.get(i).unwrap_u8());
@@ -60,14 +59,12 @@ fn pairs(keys: &Keys) -> SenderKeys {
     SenderKeys::new((0..keys.instances()).map(pair).collect())
 }
 
-/// Sends the share and receives the points: all keys.
 async fn send(io: &Io, session: Session, n: usize, seed: Seed) -> Result<Keys, Error> {
     let (sender, share) = Sender::start(session, n, 2, seed)?;
     io.send(share.into_bytes()).await;
     Ok(sender.finish(&Points::receive(io, n).await?)?)
 }
 
-/// Receives the share and answers it: the chosen keys.
 async fn receive(io: &Io, session: Session, choices: &Bits, seed: Seed) -> Result<Chosen, Error> {
     let share = Share::receive(io, choices.len()).await?;
     let (chosen, points) = choose(session, 2, &bytes_of(choices), &share, seed)?;

@@ -24,7 +24,6 @@ use crate::{
     tasks,
 };
 
-/// Bytes of one packed polynomial.
 const POLY_LEN: usize = 256 * BITS / 8;
 /// Bytes of T.
 const T_LEN: usize = RANK * POLY_LEN;
@@ -32,7 +31,6 @@ const T_LEN: usize = RANK * POLY_LEN;
 pub(in crate::base) const PHI_LEN: usize = T_LEN + S_LEN;
 /// Bits to which coefficients of U are rounded.
 const U_BITS: usize = 11;
-/// Bytes of one rounded polynomial.
 const U_POLY_LEN: usize = 256 * U_BITS / 8;
 /// Bytes of U.
 const U_LEN: usize = RANK * U_POLY_LEN;
@@ -40,9 +38,7 @@ const U_LEN: usize = RANK * U_POLY_LEN;
 pub(in crate::base) const BRANCH_LEN: usize = U_LEN + 32;
 /// Bytes of the reply for one instance.
 pub(super) const REPLY_LEN: usize = 2 * BRANCH_LEN;
-/// Bytes of coins for one noise polynomial.
 const NOISE_LEN: usize = 128;
-/// Bytes of coins for a noise vector.
 const NOISE_VECTOR_LEN: usize = RANK * NOISE_LEN;
 /// Bytes of the receiver's coins: s_R, e_R and r.
 const RECEIVER_COINS_LEN: usize = 2 * NOISE_VECTOR_LEN + S_LEN;
