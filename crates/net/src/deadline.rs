@@ -25,17 +25,23 @@ pub(crate) fn remaining(deadline: Instant) -> Option<Duration> {
     deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
 }
 
-/// Waits while that is so. Returns true if it is not any more, and false at the end of time.
+/// Waits while `so` holds of the value. Returns true when it does not, and false at the end of time.
 pub(crate) fn wait_while<'a, T>(
     deadline: Instant,
     condition: &Condvar,
-    guard: MutexGuard<'a, T>,
-    so: impl FnMut(&mut T) -> bool,
+    mut guard: MutexGuard<'a, T>,
+    mut so: impl FnMut(&mut T) -> bool,
 ) -> (MutexGuard<'a, T>, bool) {
-    let left = deadline.saturating_duration_since(Instant::now());
-    let waited = condition.wait_timeout_while(guard, left, so);
-    let (guard, end) = waited.unwrap_or_else(PoisonError::into_inner);
-    (guard, !end.timed_out())
+    // The one of std ends with the first notification once a thread that held the lock has panicked.
+    while so(&mut guard) {
+        let woken;
+        (guard, woken) = wait(deadline, condition, guard);
+        if woken.is_err() {
+            let ended = !so(&mut guard);
+            return (guard, ended);
+        }
+    }
+    (guard, true)
 }
 
 /// Waits for a notification or the end of time, which is an error of kind `TimedOut`.

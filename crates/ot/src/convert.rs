@@ -4,9 +4,8 @@
 //! the keys of an endemic OT. The result realises chosen-message OT in which a corrupt sender
 //! may make a message ⊥, one that does not open. The receiver meets ⊥ among the messages that it
 //! chose only, so whether it met one, and how long it took to find out, depends on its choices.
-//! Therefore [`Receiver::take`] only selects, [`Sealed::open`] is called when nothing more will
-//! be sent to the sender, its outcome does not say where, and an application must not tell the
-//! sender of it.
+//! Therefore [`Receiver::take`] only selects, and [`Sealed::open`] is called when nothing more will
+//! be sent to the sender. An application must not tell the sender which messages did not open.
 
 use alloc::{vec, vec::Vec};
 
@@ -149,12 +148,12 @@ impl Sender {
         Ok(Self { terms: Terms::new(&session, format, message_len)?, next: 0 })
     }
 
-    /// One frame: the next messages, at most [`Format::messages_per_frame`], under their keys, each
-    /// padded to the agreed length.
+    /// One frame: the next messages under their keys, each padded to the agreed length. There are
+    /// [`Format::messages_per_frame`], but in the last frame: the receiver takes no other.
     ///
     /// # Errors
-    /// [`Usage`] if a message is longer than agreed, their number is not that of the keys, or more
-    /// than a frame holds.
+    /// [`Usage`] if a message is longer than agreed, their number is not that of the keys, more
+    /// than a frame holds, or not of whole pairs.
     pub fn seal<M: AsRef<[u8]>>(
         &mut self,
         keys: &[Block],
@@ -163,6 +162,9 @@ impl Sender {
         let max = self.terms.message_len;
         expect_count("messages", keys.len(), messages.len())?;
         expect_at_most(self.terms.format.messages_per_frame(max), keys.len())?;
+        if self.terms.format == Format::Pairs {
+            expect_count("messages of pairs", keys.len().next_multiple_of(2), keys.len())?;
+        }
         let mut frame = vec![0; frame_len(messages.len(), max)];
         let sealed = frame.chunks_exact_mut(max + OVERHEAD);
         for (((sealed, message), key), number) in sealed.zip(messages).zip(keys).zip(self.next..) {
@@ -253,7 +255,8 @@ impl Receiver {
 
 impl Sealed {
     /// Opens the chosen messages, in order; `None` is one that does not open, because the sender cheats or a memory is
-    /// faulty. The sender must not learn of it, since that may depend on the choices: end the session first.
+    /// faulty. The sender must not learn of it, since that may depend on the choices: end the session first, and open all
+    /// before you act on any.
     pub fn open(self) -> impl Iterator<Item = Option<Message>> {
         self.0.into_iter().map(Taken::open)
     }

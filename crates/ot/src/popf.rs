@@ -75,8 +75,8 @@ pub trait Popf: sealed::Sealed + Sized + Send + Sync + 'static {
     fn check(backend: Backend, phis: &[u8]) -> Result<(), Invalid>;
 
     /// Writes the φ of the instances from `first` on, each with its value at its x, 0 or 1, from
-    /// uniform coins. Neither time nor addresses depend on `x`, `values` and `coins`: one of each for each
-    /// φ.
+    /// uniform coins. Neither time nor addresses depend on `x`, `values` and `coins`. There is one of
+    /// each for each φ.
     fn program(&self, first: u64, x: &[u8], values: &[Value<Self>], coins: &[u8], phis: &mut [u8]);
 
     /// The values at 0 and at 1 of as many φ of the instances from `first` on, which were checked.

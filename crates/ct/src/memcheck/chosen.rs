@@ -31,7 +31,7 @@ fn run(backend: Backend, format: Format) {
         Format::OneOf(choices) => choices,
     };
     let keys: Vec<Block> = (0..choices * N).map(|_| secrets([1; 16])).collect();
-    let messages = vec![secrets(*b"forty-one"); choices * N];
+    let messages: Vec<_> = (0..choices * N).map(|_| secrets(*b"forty-one")).collect();
     let mut sender = Sender::new(session(), format, 9).expect("a small message");
     let mut frame = sender.seal(&keys, &messages).expect("a message for each key");
     public(&mut frame);

@@ -33,7 +33,7 @@ pub(super) fn map<S: Simd>(
 /// A vector of what plain Rust makes of the indices from i on.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn from_fn<S: Simd>(simd: S, i: usize, lane: impl Fn(usize) -> u16) -> S::Lanes {
-    // A register where it matters: nothing of it is left on the stack.
+    // Optimised builds keep it in a register.
     let mut lanes = [0; 32];
     for (k, x) in lanes.iter_mut().enumerate().take(S::LANES) {
         *x = lane(i + k);

@@ -182,9 +182,9 @@ impl Receiver {
 }
 
 impl Sender {
-    /// Step 3: takes the commitment, without which the OT must not begin. Returns step 4, which takes the messages that were
-    /// sent in the OT, or a [`Usage::CountMismatch`] if it had another number of instances, and returns the bits that swap
-    /// them.
+    /// Step 3: takes the commitment, without which the OT must not begin. Returns step 4, a function of the messages that
+    /// were sent in the OT: it returns the bits that swap them, or [`Usage::CountMismatch`] if the OT had another number of
+    /// instances.
     pub fn start(
         session: Session,
         commitment: &Commitment,

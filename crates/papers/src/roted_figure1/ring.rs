@@ -41,7 +41,7 @@ const TABLE: [u16; 8] = [6537, 18073, 26002, 30246, 32015, 32590, 32735, 32764];
 pub fn gaussian<const FACTOR: i16>(bytes: &[u8]) -> impl Fn(usize) -> i16 {
     count(Operation::Noise, 1);
     assert_eq!(bytes.len(), 2 * N, "two bytes per coefficient");
-    let words = bytes.as_chunks::<2>().0;
+    let words: &[[u8; 2]; N] = bytes.as_chunks().0.try_into().expect("two bytes per coefficient");
     #[inline(always)]
     move |i| {
         let word = u16::from_le_bytes(words[i]);
