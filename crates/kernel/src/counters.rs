@@ -20,7 +20,6 @@ pub enum Operation {
     HashToCurve,
 }
 
-/// The number of kinds.
 #[cfg(feature = "counters")]
 const KINDS: usize = Operation::HashToCurve as usize + 1;
 

@@ -208,7 +208,6 @@ impl Element for u128 {
     }
 }
 
-/// A block of two words.
 #[inline(always)]
 fn block<C: Clmul>(c: C, words: [u64; 2]) -> C::Vector {
     c.splat(&joined(words).to_le_bytes())

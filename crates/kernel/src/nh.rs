@@ -47,7 +47,6 @@ pub fn hash(backend: Backend, key: &[u8], texts: &[u8], hashes: &mut [[u8; HASH_
     );
 }
 
-/// All sums in one pass.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 fn set_hash<S: Simd>(simd: S, key: &[u8], text: &[u8], hash: &mut [u8; HASH_LEN]) {

@@ -60,7 +60,6 @@ pub fn expand_punctured(
     run(backend, &Tree::new(leaves, 1, nonce), len, Sums { sum: None, rows, stride });
 }
 
-/// The strings of a tree.
 struct Tree<'a> {
     /// The leaves of x = `missing` and up.
     leaves: &'a [Block],

@@ -208,7 +208,6 @@ impl Extension {
         if self.checked() { PROOF_LEN } else { 0 }
     }
 
-    /// The first tree that is corrected.
     fn first_tree(&self, shape: Shape) -> usize {
         usize::from(!shape.given && !self.all_trees)
     }

@@ -30,7 +30,6 @@ struct Side<'a, Out, E> {
     progress: Option<Progress<Out>>,
     /// Messages under way, with the flow that each belongs to.
     inbox: VecDeque<(usize, Stream, Vec<u8>)>,
-    /// The flow of the last message read or sent.
     flow: usize,
     /// The flow of the last message delivered.
     delivered: usize,

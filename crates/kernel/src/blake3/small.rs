@@ -222,7 +222,6 @@ const fn bytes_of(words: &Words) -> [u8; 32] {
     bytes
 }
 
-/// The block of a parent.
 fn children(left: &Words, right: &Words) -> Block {
     let mut block = Block([0; BLOCK]);
     for (bytes, word) in block.0.as_chunks_mut().0.iter_mut().zip(left.iter().chain(right)) {

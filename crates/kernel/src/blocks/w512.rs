@@ -122,7 +122,6 @@ impl Clmul for Avx512 {
 }
 
 impl Avx512 {
-    /// Vectors of one block.
     #[inline(always)]
     pub(crate) fn single(self) -> Avx2 {
         // SAFETY: `Vectors::Avx512` is detected by the features of `Vectors::Avx2` and others.

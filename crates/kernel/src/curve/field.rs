@@ -25,13 +25,11 @@ pub(super) use chains::{invert, invert_all, sqrt_ratio, square};
 /// The most lanes of a vector.
 pub(super) const MAX_LANES: usize = 8;
 
-/// Bits of a limb.
 const BITS: u32 = 51;
 
 /// The low bits of a word that belong to a limb.
 const LOW: u64 = (1 << BITS) - 1;
 
-/// p in limbs.
 const P: Limbs = [LOW - 18, LOW, LOW, LOW, LOW];
 
 /// One element: Σ limbs\[k\]·2^(51·k). In memory every limb is below 2⁵².

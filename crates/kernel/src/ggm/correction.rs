@@ -11,7 +11,6 @@ pub(super) struct Correction {
     pub(super) blocks: [Block; 2],
 }
 
-/// A correction in all blocks.
 pub(super) struct Spread<V> {
     /// For each place of a group: the number of the group's first parent for which it is the corrected one.
     targets: [V; NODES],

@@ -165,7 +165,6 @@ impl Inbox {
         Ok(Next::Payload(header))
     }
 
-    /// Takes the header of the next frame.
     pub(crate) fn begin(&mut self, bytes: [u8; HEADER_BYTES]) -> Result<(), FrameError> {
         let [a, b, c, d, lane] = bytes;
         let len = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX);

@@ -14,7 +14,6 @@ use crate::{
     popf::{self, decoded},
 };
 
-/// Bytes of coins for a scalar.
 const SCALAR_COINS: usize = 64;
 
 /// The key agreement.

@@ -220,7 +220,6 @@ impl<P: Popf, A: Agreement<Domain = P::Domain>> McQuoidRosulekRoy<P, A> {
     };
 }
 
-/// Joins the parts of a name.
 const fn joined(parts: [&str; 5]) -> ([u8; 64], usize) {
     let (mut room, mut len, mut part) = ([0; 64], 0, 0);
     while part < parts.len() {

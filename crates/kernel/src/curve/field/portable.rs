@@ -8,7 +8,6 @@ use core::hint::black_box;
 use super::{BITS, Columns, Field, LOW, Limbs, MAX_LANES, P, Sixteen, Words};
 use crate::backend::Scalar;
 
-/// Limbs of factors.
 const FACTOR: u64 = 1 << 55;
 
 #[cfg_attr(not(unoptimized), inline(always))]

@@ -21,7 +21,6 @@ use crate::{
     },
 };
 
-/// The low 52 bits.
 const LOW: u64 = (1 << 52) - 1;
 
 /// A multiplier, and its quotient.

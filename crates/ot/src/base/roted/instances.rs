@@ -34,7 +34,6 @@ const U_BITS: usize = 11;
 const U_POLY_LEN: usize = 256 * U_BITS / 8;
 /// Bytes of U.
 const U_LEN: usize = RANK * U_POLY_LEN;
-/// Bytes of the reply for one branch: U and 256 hints.
 pub(in crate::base) const BRANCH_LEN: usize = U_LEN + 32;
 /// Bytes of the reply for one instance.
 pub(super) const REPLY_LEN: usize = 2 * BRANCH_LEN;
