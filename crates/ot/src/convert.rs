@@ -73,7 +73,7 @@ struct Taken {
 }
 
 /// The session, format and length that both parties have agreed on.
-struct Terms {
+pub(crate) struct Terms {
     oracle: Oracle,
     format: Format,
     message_len: usize,
@@ -105,7 +105,11 @@ pub fn frame_len(messages: usize, message_len: usize) -> usize {
 }
 
 impl Terms {
-    fn new(session: &Session, format: Format, message_len: usize) -> Result<Self, Usage> {
+    pub(crate) fn new(
+        session: &Session,
+        format: Format,
+        message_len: usize,
+    ) -> Result<Self, Usage> {
         let purpose = match format {
             Format::Pairs => PAIRS,
             Format::OneOf(0) => return Err(Usage::Choices { choices: 0 }),

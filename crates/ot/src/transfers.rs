@@ -240,9 +240,9 @@ impl Method {
         let of_messages = cx.session().sub("chosen-messages", 0, direction);
         // Without growing, which would leave copies behind.
         let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(shape.n * shape.choices));
-        self.send_all(io, cx, direction, shape, &mut keys, progress).await?;
         let format = self.format(shape.choices);
         let mut sender = convert::Sender::new(of_messages, format, message_len)?;
+        self.send_all(io, cx, direction, shape, &mut keys, progress).await?;
         let per_frame = format.messages_per_frame(message_len);
         for (frame, keys) in keys.chunks(per_frame).enumerate() {
             let numbers = frame * per_frame..;
@@ -305,6 +305,8 @@ impl Method {
         Box::pin(async move {
             check_picks(&picks, choices)?;
             let (n, of_messages) = (picks.len(), cx.session().sub("chosen-messages", 0, direction));
+            let format = self.format(choices);
+            convert::Terms::new(&of_messages, format, message_len)?;
             let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(n));
             if let Extension::OneOfN(extension) = self.extension {
                 let parameters = extension.parameters();
@@ -333,7 +335,6 @@ impl Method {
                 let set_up = &mut || (progress.lock())(0);
                 self.receive(io, cx, direction, &Choice::Given(bits), set_up, sink).await?;
             }
-            let format = self.format(choices);
             let mut receiver =
                 convert::Receiver::new(of_messages, format, message_len, picks, keys)?;
             while let Some(len) = receiver.next_frame_len() {
