@@ -1,7 +1,7 @@
 //! Private set intersection.
 
 use foxtrot_downstream::{ALL_SIZES, on_small_stacks, seed, session};
-use foxtrot_ot::{base::Adversary, ideal};
+use foxtrot_ot::{base::Adversary, erase::Secret, extension::one_of_n::Places, ideal};
 use foxtrot_psi::paxos::{Digest, Next, Parameters, Receiver, Sender};
 
 /// The digests of so many multiples of a number.
@@ -22,25 +22,40 @@ fn private_set_intersection_runs_on_a_small_stack() {
                 let parameters = Parameters::new(adversary, n, n).expect("sizes");
                 let (pairs, chosen) = ideal::random(parameters.base_ots(), &seed(3));
                 let (ours, theirs) = (multiples(2, n), multiples(3, n));
-                let receiver =
-                    Receiver::new(session(backend), parameters, pairs, ours, None, seed(2))
-                        .expect("a receiver");
-                let sender =
-                    Sender::new(session(backend), parameters, chosen, theirs, None, seed(1))
-                        .expect("a sender");
-                let (mut encoded, row_seed) = receiver.encode().expect("slots");
-                let mut absorbing = sender.open(row_seed.as_bytes()).expect("a row seed");
+                let (of_sender, of_receiver) = (seed(1), seed(2));
+                let mut receivers = parameters
+                    .ots_receiver(&session(backend), pairs, &of_receiver)
+                    .expect("base OTs for all");
+                let mut senders = parameters
+                    .ots_sender(&session(backend), chosen, &of_sender)
+                    .expect("base OTs for all");
+                let receiver = Receiver::new(session(backend), parameters, ours, None, of_receiver)
+                    .expect("a receiver");
+                let sender = Sender::new(session(backend), parameters, theirs, None, of_sender)
+                    .expect("a sender");
+                let (encoded, row_seed) = receiver.encode().expect("slots");
+                let opened = sender.open(row_seed.as_bytes()).expect("a row seed");
+                let [mut t, mut q] = [(); 2].map(|()| Secret::zeroed(parameters.rows_len()));
+                let word_len = encoded.words().len() / parameters.slots();
+                let row_len = parameters.rows_len() / parameters.slots();
+                let mut first = 0;
                 for n in parameters.batches() {
                     let mut corrections = Vec::new();
-                    let unanswered = encoded.extend(n, &mut corrections).expect("a batch");
+                    let words = &encoded.words()[first * word_len..][..n * word_len];
+                    let unanswered = receivers.extend(n, words, &mut corrections).expect("a batch");
                     let (unverified, challenge) =
-                        absorbing.absorb(n, &corrections).expect("corrections");
+                        senders.absorb(n, &corrections).expect("corrections");
                     let challenge = challenge.map_or_else(Vec::new, Vec::from);
-                    let proof = encoded.answer(unanswered, &challenge).expect("a proof");
-                    absorbing.verify(unverified, &proof).expect("an honest proof");
+                    let rows = first * row_len..(first + n) * row_len;
+                    let proof = receivers
+                        .finish_rows(unanswered, &challenge, &mut t[rows.clone()])
+                        .expect("a proof");
+                    let places = Places::Rows(&mut q[rows]);
+                    senders.finish(unverified, &proof, places).expect("an honest proof");
+                    first += n;
                 }
                 let (Next::Done(mut received), Next::Done(sent)) =
-                    (encoded.finish().expect("rows"), absorbing.finish().expect("rows"))
+                    (encoded.finish(t).expect("rows"), opened.finish(&senders, q).expect("rows"))
                 else {
                     panic!("one bucket");
                 };

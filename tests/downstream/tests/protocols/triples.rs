@@ -1,12 +1,12 @@
 //! Multiplication triples, from ring-LWE and from OT.
 
 use foxtrot_downstream::{ALL_SIZES, on_small_stacks, seed, session};
-use foxtrot_ot::ideal;
+use foxtrot_ot::{ideal, tasks::only};
 use foxtrot_papers::rlwe_paper::{self, PaperSet};
 use foxtrot_triples::{
     Shares, gilboa,
     params::{self, Set},
-    rlwe::{P0, P1},
+    rlwe::{Answering, P0, P1, Receiving},
     wrong_in_batch,
 };
 
@@ -18,12 +18,16 @@ fn rlwe(set: &'static Set) {
         let (mut request, mut response, mut correction) = (Vec::new(), Vec::new(), Vec::new());
         let (pairs, chosen) = ideal::random(set.ots(), &seed(3));
         let chosen = set.fix().map(|_| (&chosen).into());
-        let requested = p0.request(&mut request);
-        let responded =
-            p1.respond(&request, chosen, &mut theirs, &mut response).expect("a request");
-        p0.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut correction)
-            .expect("a response");
-        p1.finish(responded, &correction, &mut theirs).expect("a correction");
+        let requested = only(p0.request(vec![&mut request]));
+        let (shares, answer) = (&mut theirs, &mut response);
+        let asked = Answering { request: &request, ots: chosen, shares, response: answer };
+        let responded = only(p1.respond(vec![asked]).expect("a request"));
+        let (ots, shares) = (Some(pairs.pairs()), &mut ours);
+        let correcting = &mut correction;
+        let answered =
+            Receiving { requested, response: &response, ots, shares, correction: correcting };
+        p0.receive(vec![answered]).expect("a response");
+        p1.finish(vec![(responded, &correction, &mut theirs)]).expect("a correction");
         assert_eq!(wrong_in_batch(&ours, &theirs), 0);
     });
 }
@@ -73,15 +77,16 @@ fn of_ots(set: &'static gilboa::Set, sizes: &'static [usize]) {
             gilboa::Party::responder(&whole, set, pairs, seed(2)).expect("a responder");
         let (mut zero, setup) =
             gilboa::Party::initiator(&whole, set, chosen, seed(1), &opening).expect("an initiator");
-        let mut one = one.finish(&setup).expect("a set-up");
+        let mut one = one(&setup).expect("a set-up");
         for n in sizes.iter().map(|n| set.n().min(*n)) {
             let mut messages = [const { Vec::new() }; 4];
             let [m0, m1, p0, p1] = &mut messages;
-            let (ours, theirs) = (zero.extend(set.shares(n), m0), one.extend(set.shares(n), m1));
-            let ours = zero.multiply(ours.expect("a batch"), m1, p0).expect("corrections");
-            let theirs = one.multiply(theirs.expect("a batch"), m0, p1).expect("corrections");
-            let ours = zero.add(ours, p1).expect("products");
-            let theirs = one.add(theirs, p0).expect("products");
+            let ours = only(zero.extend(vec![(set.shares(n), m0)]).expect("a batch"));
+            let theirs = only(one.extend(vec![(set.shares(n), m1)]).expect("a batch"));
+            let ours = only(zero.multiply(vec![(ours, m1, p0)]).expect("corrections"));
+            let theirs = only(one.multiply(vec![(theirs, m0, p1)]).expect("corrections"));
+            let ours = only(zero.add(vec![(ours, p1)]).expect("products"));
+            let theirs = only(one.add(vec![(theirs, p0)]).expect("products"));
             assert_eq!(wrong_in_batch(&ours, &theirs), 0);
         }
     });
