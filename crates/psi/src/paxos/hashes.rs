@@ -1,5 +1,5 @@
-//! The hashes of items, many at a time: BLAKE3 in derive-key mode with keys that the oracle gives, one
-//! per purpose and bucket.
+//! Hashes of items, many at a time, and of keys to rows of a store: BLAKE3 in derive-key mode with keys that the
+//! oracle gives, one for each purpose and bucket.
 
 use blake3::{Hasher, hazmat::HasherExt};
 use foxtrot_kernel::{

@@ -383,7 +383,7 @@ impl Sender {
     ///
     /// The sums are not hashed, as [rows](super::Places::Rows) are not: one sum shifted by two known
     /// words, or shifted by one and beside the receiver's, gives bits of Δ to a party that has both.
-    /// Whatever leaves must first be hashed under session, what the sum is of, and the whole sum.
+    /// Hash whatever leaves: the session, the position of the sum, and the whole sum.
     ///
     /// # Errors
     /// [`Usage::NotLinear`]; [`Usage::CountMismatch`] if there are not as many sums as words;
