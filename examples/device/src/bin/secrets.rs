@@ -127,7 +127,9 @@ mod run {
             some(receiver.take(&frame));
             some(receiver.finish())
         });
-        compare("messages: open", || drop(some(sealed.open().collect::<Option<Vec<_>>>().ok_or(()))));
+        compare("messages: open", || {
+            drop(some(sealed.open().collect::<Option<Vec<_>>>().ok_or(())))
+        });
     }
 
     fn line(secrets: &Secrets) {
