@@ -2,9 +2,12 @@
 #![allow(clippy::cast_possible_truncation, reason = "contents that wrap are as good as others")]
 
 use foxtrot_ot::{
-    Decode, Session, Sid, Usage,
-    base::Block,
+    Context, Decode, Direction, Seed, Session, Sid, Usage,
+    base::{Block, roted::Endemic},
     convert::{Format, MAX_MESSAGE, Receiver, Sender, frame_len},
+    engine::{Abandoned, Engine},
+    extension::{code::Linear, one_of_n::protocol::Shape, oos, softspoken},
+    transfers::{Extension, Method},
 };
 use zeroize::Zeroizing;
 
@@ -128,6 +131,41 @@ fn wrong_calls_are_usage_errors() {
         let keys = vec![[0; 16]; chosen.len()];
         let refused = receiver(3, chosen, keys).map(drop);
         assert_eq!(refused, Err(Usage::NoSuchChoice { choices: 3 }));
+    }
+}
+
+/// Nobody pays for OTs whose messages cannot be sealed.
+#[test]
+fn a_length_that_no_message_may_have_is_refused_before_anything_is_sent() {
+    let (direction, message_len) = (Direction::InitiatorSends, MAX_MESSAGE + 1);
+    let too_long = || Usage::MessageLength { len: message_len, max: MAX_MESSAGE }.into();
+    for (extension, choices) in [
+        (Extension::None, 2),
+        (Extension::OneOfTwo(softspoken::malicious(4).unwrap()), 2),
+        (Extension::OneOfN(oos::malicious(Linear::Repetition128)), 3),
+    ] {
+        let method = &Method { base: &Endemic, extension };
+        let mut sender = Engine::new(|io| async move {
+            let session = session(1);
+            let mut cx = Context::new(&session, Seed::from_bytes([2; 32]));
+            let (shape, message) = (Shape { n: 5, choices }, |_| Err::<[u8; 0], _>(Abandoned));
+            let ignore = &mut |_| ();
+            method.send_messages(&io, &mut cx, direction, shape, message_len, message, ignore).await
+        });
+        assert_eq!(sender.advance().map(drop), Err(too_long()));
+        assert_eq!(sender.outgoing(), None);
+        let mut receiver = Engine::new(|io| async move {
+            let session = session(1);
+            let mut cx = Context::new(&session, Seed::from_bytes([3; 32]));
+            let picks = Zeroizing::new(vec![0; 5]);
+            let ignore = &mut |_| ();
+            method
+                .receive_messages(&io, &mut cx, direction, choices, message_len, picks, ignore)
+                .await
+                .map(drop)
+        });
+        assert_eq!(receiver.advance().map(drop), Err(too_long()));
+        assert_eq!(receiver.outgoing(), None);
     }
 }
 

@@ -89,7 +89,7 @@ pub const MAX_PAYLOAD: usize = 1 << 16;
 const FRAME: usize = crate::tags::FRAME;
 
 /// Items whose keys are used together.
-const TOGETHER: usize = crate::paxos::hashes::TOGETHER;
+const TOGETHER: usize = crate::hashes::TOGETHER;
 
 /// Terms of what follows the tags. Both parties have the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

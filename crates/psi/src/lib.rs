@@ -18,6 +18,7 @@ pub mod shards;
 pub mod vole_psi;
 
 mod error;
+mod hashes;
 mod packed;
 pub mod party;
 mod ranges;

@@ -10,11 +10,11 @@ use foxtrot_kernel::memory::prefetch;
 use foxtrot_ot::{Seed, Session, Usage, erase::Secret};
 
 use crate::{
+    hashes::Keyed,
     okvs::{Coins, Digest, Plan, RowSeed},
     paxos::{
         Error, Joint, Next,
         buckets::{Filled, Items, bucket_session},
-        hashes::Keyed,
     },
     sets::Sets,
     tags::{Answers, Ours, Received, Sent},

@@ -64,7 +64,6 @@
 
 pub(crate) mod buckets;
 mod coin;
-pub(crate) mod hashes;
 pub(crate) mod load;
 mod parameters;
 pub(crate) mod protocol;

@@ -36,7 +36,7 @@ use foxtrot_ot::{Context, Direction, Session, Sid, Usage, engine::Io, pair::Part
 
 use crate::{
     okvs::Digest,
-    paxos::{Error, Joint, hashes::buckets_of, load, receivers_coin, senders_coin},
+    paxos::{Error, Joint, buckets::buckets_of, load, receivers_coin, senders_coin},
 };
 
 /// The most shards.

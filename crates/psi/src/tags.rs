@@ -18,8 +18,9 @@ use foxtrot_ot::{
 
 use crate::{
     elias_fano::{Coding, Tags},
+    hashes::TOGETHER,
     join::{ItemKey, Keys, Matches},
-    paxos::{Error, buckets::Items, hashes::TOGETHER},
+    paxos::{Error, buckets::Items},
     ranges::Ranges,
     sizes::SIGMA,
 };

@@ -44,9 +44,9 @@ pub use receiver::{Encoded, Masked, Planned, Receiver};
 pub use sender::{Opened, Sender};
 
 use crate::{
+    hashes::TOGETHER,
     okvs::{Decoder, Plan},
     party::TagHash,
-    paxos::hashes::TOGETHER,
     tags::Answers,
 };
 pub use crate::{

@@ -11,7 +11,7 @@ use foxtrot_kernel::{memcheck, memory::prefetch};
 use foxtrot_ot::Session;
 
 use super::{Digest, Error, parameters::HASHES};
-use crate::{erase::Secret, paxos::hashes::Keyed};
+use crate::{erase::Secret, hashes::Keyed};
 
 /// Bins that are fetched ahead.
 const AHEAD: usize = 12;

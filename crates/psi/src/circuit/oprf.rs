@@ -17,8 +17,8 @@ use zeroize::Zeroizing;
 
 use super::{Digest, Error, gates::receive, ots::Ots, parameters::HASHES};
 use crate::{
+    hashes::{Keyed, TOGETHER},
     okvs::{Coins, Okvs, Plan, RowSeed},
-    paxos::hashes::{Keyed, TOGETHER},
     tags::FRAME,
     vole_psi::{Mask, add_products},
 };

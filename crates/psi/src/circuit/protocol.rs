@@ -23,9 +23,9 @@ use super::{
     products::{accept, bytes, offer, words},
 };
 use crate::{
+    hashes::TOGETHER,
     okvs::{Coins, RowSeed},
     packed::{self, below, pack, unpack},
-    paxos::hashes::TOGETHER,
     plan::{self, counter},
     tags::FRAME,
 };

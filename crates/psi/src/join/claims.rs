@@ -7,7 +7,7 @@ use foxtrot_kernel::memcheck;
 use foxtrot_ot::{Decode, Misbehaved, Usage, erase::Secret, expect_count, expect_len};
 
 use super::{FRAME, ItemKey, Join, Keys, Matches, indices};
-use crate::paxos::{Error, hashes::Keyed};
+use crate::{hashes::Keyed, paxos::Error};
 
 /// Bytes of a value. One that is invented is right with probability 2⁻¹²⁸.
 pub(super) const VALUE: usize = 16;

@@ -6,7 +6,7 @@ use foxtrot_ot::{
 };
 
 use super::{Digest, Okvs, RowSeed};
-use crate::{erase::Secret, paxos::hashes::Keyed};
+use crate::{erase::Secret, hashes::Keyed};
 
 /// The positions of a key's ones: the sparse slots' places in their segments, of 64/H bits each; and the dense slots, of which bit k
 /// stands for slot k, with the number of the first segment above them. Numbers, because the allocator has lists of these

@@ -6,8 +6,8 @@ use core::ops::Deref;
 use foxtrot_kernel::memcheck;
 use foxtrot_ot::{Seed, Session, expect_count};
 
-use super::{Digest, Error, Joint, hashes::buckets_of};
-use crate::erase::Secret;
+use super::{Digest, Error, Joint};
+use crate::{erase::Secret, hashes::Keyed};
 
 /// A party's items, and which of them are in which bucket.
 pub(crate) struct Items {
@@ -112,4 +112,20 @@ impl Deref for Filled<'_> {
 /// The namespace of a bucket.
 pub(crate) fn bucket_session(session: &Session, bucket: usize) -> Session {
     session.sub("paxos bucket", bucket as u64, Default::default())
+}
+
+/// The bucket of every item.
+pub(crate) fn buckets_of(
+    session: &Session,
+    joint: &Joint,
+    items: &[Digest],
+    buckets: usize,
+) -> Secret<u32> {
+    let mut of = Secret::<u32>::zeroed(items.len());
+    #[expect(clippy::cast_possible_truncation, reason = "less than the number of buckets")]
+    let bucket =
+        |word: &_| ((u128::from(u64::from_le_bytes(*word)) * buckets as u128) >> 64) as u32;
+    let hash = Keyed::under(session, "foxtrot v1 paxos bucket key", &joint.0);
+    hash.map(items, &mut of, bucket);
+    of
 }

@@ -4,9 +4,10 @@ use alloc::vec;
 
 use foxtrot_ot::expect_count;
 
-use super::{Digest, Error, Next, Parameters, RowSeed, hashes::Keyed, tags::tags};
+use super::{Digest, Error, Next, Parameters, RowSeed, tags::tags};
 use crate::{
     erase::Secret,
+    hashes::Keyed,
     okvs::Plan,
     party::{self, Party},
     tags::Received,

@@ -3,6 +3,7 @@
 use foxtrot_ot::base::Adversary::{Malicious, SemiHonest};
 
 use super::*;
+use crate::hashes::Keyed;
 
 const CAUGHT: Result<Vec<usize>, (Party, Error)> = Err((
     Party::Sender,
@@ -285,8 +286,7 @@ fn hashes_of_different_buckets_and_seeds_differ() {
     for bucket in 0..3 {
         let session = buckets::bucket_session(&session(), bucket);
         for seed in &seeds {
-            let (words, tags) =
-                (hashes::Keyed::words(&session, seed), hashes::Keyed::tags(&session, seed));
+            let (words, tags) = (Keyed::words(&session, seed), Keyed::tags(&session, seed));
             let mut word = [0; 16];
             words.hash(32, &digest(1), 16, &mut word);
             let mut tag = [0; 16];
@@ -335,7 +335,7 @@ fn a_bucket_that_is_too_full_is_an_error() {
     assert!(parameters.keys() < 2000);
     let joint = coin(&parameters);
     let many = digests(0..20_000);
-    let of = hashes::buckets_of(&session(), &joint.unwrap(), &many, 4);
+    let of = buckets::buckets_of(&session(), &joint.unwrap(), &many, 4);
     let chosen: Vec<_> = many
         .iter()
         .zip(&of.0)

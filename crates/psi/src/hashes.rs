@@ -6,10 +6,9 @@ use foxtrot_kernel::{
     Backend,
     blake3::{MAX_INPUT, derive_keys, lanes},
 };
-use foxtrot_ot::Session;
+use foxtrot_ot::{Session, erase::Secret};
 
-use super::{Digest, Joint, RowSeed};
-use crate::erase::Secret;
+use crate::okvs::{Digest, RowSeed};
 
 /// A hash of strings of one length.
 #[derive(Clone, Copy)]
@@ -23,7 +22,7 @@ pub(crate) const TOGETHER: usize = 512;
 
 impl Keyed {
     /// The hash that maps items to words. From its queries a simulator reads the receiver's items.
-    pub(super) fn words(bucket: &Session, seed: &RowSeed) -> Self {
+    pub(crate) fn words(bucket: &Session, seed: &RowSeed) -> Self {
         Self::under(bucket, "foxtrot v1 paxos word key", seed.as_bytes())
     }
 
@@ -39,7 +38,7 @@ impl Keyed {
     }
 
     /// A hash of one purpose in a namespace, under a value that was drawn for it.
-    fn under(session: &Session, context: &'static str, value: &[u8; 32]) -> Self {
+    pub(crate) fn under(session: &Session, context: &'static str, value: &[u8; 32]) -> Self {
         let key = session.oracle(context).query(0, 0).field(value).finish();
         Self { backend: session.backend(), key }
     }
@@ -73,22 +72,6 @@ impl Keyed {
             values.iter_mut().zip(&*answers).for_each(|(to, answer)| *to = value(answer));
         }
     }
-}
-
-/// The bucket of every item.
-pub(crate) fn buckets_of(
-    session: &Session,
-    joint: &Joint,
-    items: &[Digest],
-    buckets: usize,
-) -> Secret<u32> {
-    let mut of = Secret::<u32>::zeroed(items.len());
-    #[expect(clippy::cast_possible_truncation, reason = "less than the number of buckets")]
-    let bucket =
-        |word: &_| ((u128::from(u64::from_le_bytes(*word)) * buckets as u128) >> 64) as u32;
-    let hash = Keyed::under(session, "foxtrot v1 paxos bucket key", &joint.0);
-    hash.map(items, &mut of, bucket);
-    of
 }
 
 #[cfg(test)]
