@@ -128,9 +128,11 @@ impl Protocol {
                 let both = (0..ours).filter(|&k| is_in_both(k, ours, theirs));
                 sender.is_empty() && both.eq(indices(receiver))
             }
-            Self::Rlwe { .. } => {
+            Self::Rlwe { lift } => {
                 let len = record_len(TOY.bits()) * TOY.usable() * usize::try_from(BATCHES).unwrap();
-                sender.len() == len && wrong_records(TOY.bits(), sender, receiver).next().is_none()
+                // The toy's modulus is so short that the lift itself fails for one triple in two million.
+                let most = usize::from(lift);
+                sender.len() == len && wrong_records(TOY.bits(), sender, receiver).count() <= most
             }
             Self::Gilboa => {
                 let len = record_len(BITS) * usize::try_from(TRIPLES).unwrap();
