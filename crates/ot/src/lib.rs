@@ -36,6 +36,10 @@
 
 extern crate alloc;
 
+// Its macros are for all that follow.
+#[macro_use]
+mod examples;
+
 pub mod agreement;
 pub mod base;
 pub mod convert;

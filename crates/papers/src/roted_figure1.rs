@@ -26,6 +26,19 @@
 //! No attack by a party that follows it is known. A proof of even that would need Ring-LWE with hints:
 //! an honest receiver sees σ_c, which depends on s_S and e′_S, and knows s_R and e_R. 1008
 //! bytes from R and 1072 from S per instance. A batch is n independent instances, as in the paper.
+//!
+//! ```
+//! use foxtrot_ot::{Seed, Session, Sid, base::{BaseOt, Choice}, pair::{Pair, assert_rot}};
+//! use foxtrot_papers::roted_figure1::Figure1;
+//!
+//! // The parties have agreed on the session; each has a secret seed, which it uses once.
+//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//! let sender = Figure1.sender(session(), 2, Seed::from_bytes([8; 32]))?;
+//! let receiver = Figure1.receiver(session(), Choice::Random(2), Seed::from_bytes([9; 32]))?;
+//! let (pairs, chosen) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
+//! assert_rot(&pairs, &chosen);
+//! # Ok::<(), foxtrot_ot::Error>(())
+//! ```
 
 mod common;
 mod messages;

@@ -7,6 +7,10 @@
 
 extern crate alloc;
 
+// Its macro is for all that follow.
+#[macro_use]
+mod examples;
+
 pub mod circuit;
 pub mod elias_fano;
 pub mod join;

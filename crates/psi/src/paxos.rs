@@ -25,6 +25,8 @@
 //! which has the steps, what is proved and what is not; bytes are in `docs/wire/paxos.md`, section 13.
 //! Items are 32-byte digests, distinct, from a collision-resistant hash of the items themselves.
 //!
+//! Step by step:
+//!
 //! ```
 //! use foxtrot_ot::{
 //!     Seed, Session, Sid, base::Adversary, erase::Secret, extension::one_of_n::Places, ideal,
@@ -61,6 +63,8 @@
 //! assert_eq!(received.intersect()?, [1]);
 //! # Ok::<(), foxtrot_psi::paxos::Error>(())
 //! ```
+//!
+#![doc = intersection_example!("Symmetric")]
 
 pub(crate) mod buckets;
 mod coin;

@@ -22,7 +22,9 @@
 //! out `docs/protocols/vole-psi.md`, which has the steps, what is proved and what is not. Bytes are in
 //! `docs/wire/vole-psi.md`, section 21. Items are 32-byte digests, distinct, from a collision-resistant hash.
 //!
-//! The states take the outputs of a VOLE whose check has passed; [`method::protocol`](crate::method::protocol) is the whole.
+//! The states take the outputs of a VOLE whose check has passed; [`method::protocol`](crate::method::protocol) runs everything.
+//!
+#![doc = intersection_example!("Lpn")]
 
 use core::ops::Range;
 

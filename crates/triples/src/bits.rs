@@ -5,6 +5,14 @@
 //! a product of the sender's bit and the receiver's. Two of these are the mixed terms of (a₀ ⊕ a₁)·(b₀ ⊕ b₁). Nothing is sent but
 //! what the OTs send, and both OTs have one direction.
 //!
+//! ```text
+//! initiator                                             responder
+//! bits x₀, x₁  ◄─ random OT ─►                          r, x_r
+//! bits y₀, y₁  ◄─ random OT ─►                          s, y_s
+//! a₀ = x₀ ⊕ x₁, b₀ = y₀ ⊕ y₁                            a₁ = s, b₁ = r
+//! c₀ = a₀·b₀ ⊕ x₀ ⊕ y₀                                  c₁ = a₁·b₁ ⊕ x_r ⊕ y_s
+//! ```
+//!
 //! A [`Set`] names the OTs of a long run, whose triples come batch after batch.
 //!
 //! ```

@@ -23,6 +23,8 @@
 //! [`Party`] is one of them. Batches do not depend on each other, any number may be on the way, and a call does several
 //! of them on the threads of an executor.
 //!
+//! Step by step:
+//!
 //! ```
 //! use foxtrot_ot::{Seed, Session, Sid, ideal, tasks::only};
 //! use foxtrot_triples::{gilboa::{self, Party}, wrong_in_batch};
@@ -49,6 +51,36 @@
 //!
 //! assert_eq!((ours.len(), wrong_in_batch(&ours, &theirs)), (1000, 0));
 //! # Ok::<(), foxtrot_ot::Error>(())
+//! ```
+//!
+//! Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
+//!
+//! ```
+//! use foxtrot_ot::{Context, Seed, Session, Sid, base::roted::Endemic, engine::Engine, pair::Pair};
+//! use foxtrot_triples::{
+//!     Shares, gilboa,
+//!     formats::{record_len, write_records, wrong_records},
+//!     gilboa::protocol::{Party, Plan},
+//! };
+//!
+//! let set = gilboa::of_bits(64, gilboa::DEFAULT_K).expect("there is one");
+//! // The parties have agreed on the session; each has a secret seed, which it uses once.
+//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//! let party = |we_are_initiator, seed| {
+//!     Engine::new(move |io| async move {
+//!         let session = session();
+//!         let mut cx = Context::new(&session, Seed::from_bytes([seed; 32]));
+//!         let plan = Plan { set, base: &Endemic, we_are_initiator, count: 100 };
+//!         let mut records = vec![0; 100 * record_len(64)];
+//!         let party = Party::set_up(&io, &mut cx, plan).await?;
+//!         // All are in one batch.
+//!         party.run(&io, |shares: &Shares| Ok(write_records(shares, &mut records))).await?;
+//!         Ok::<_, foxtrot_triples::Error>(records)
+//!     })
+//! };
+//! let (ours, theirs) = Pair::new(party(true, 1), party(false, 2)).run().map_err(|(_party, e)| e)?;
+//! assert_eq!(wrong_records(64, &ours, &theirs).next(), None);
+//! # Ok::<(), foxtrot_triples::Error>(())
 //! ```
 
 mod params;

@@ -27,6 +27,8 @@
 //! executor. A [`Duplex`] is two streams with the roles swapped, which use both directions of a link alike. Random OTs
 //! are brought by the caller, for example from [`Set::fix`](crate::params::Set::fix), each for one triple.
 //!
+//! Step by step:
+//!
 //! ```
 //! use foxtrot_ot::{Seed, Session, Sid, ideal, tasks::only};
 //! use foxtrot_triples::{Shares, params, rlwe::{Answering, P0, P1, Receiving}, wrong_in_batch};
@@ -54,6 +56,38 @@
 //!
 //! assert_eq!((ours.len(), wrong_in_batch(&ours, &theirs)), (set.n(), 0));
 //! # Ok::<(), foxtrot_ot::Error>(())
+//! ```
+//!
+//! Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
+//!
+//! ```
+//! use foxtrot_ot::{Context, Seed, Session, Sid, engine::Engine, pair::Pair};
+//! use foxtrot_triples::{
+//!     Shares, params,
+//!     rlwe::protocol::{Party, Plan},
+//! };
+//!
+//! let set = params::find("rlwe-lift-8").expect("there is one");
+//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//! let party = |we_are_initiator, seed| {
+//!     Engine::new(move |io| async move {
+//!         let session = session();
+//!         let mut cx = Context::new(&session, Seed::from_bytes([seed; 32]));
+//!         let plan = Plan { set, we_are_initiator, batches: 0..1 };
+//!         let party = Party::set_up(&io, &mut cx, plan).await?;
+//!         // A program writes the shares of each batch to where it wants them.
+//!         let mut made = 0;
+//!         let count = |shares: &Shares| {
+//!             made += shares.len();
+//!             Ok(())
+//!         };
+//!         party.run(&io, count).await?;
+//!         Ok::<_, foxtrot_triples::Error>(made)
+//!     })
+//! };
+//! let made = Pair::new(party(true, 1), party(false, 2)).run().map_err(|(_party, e)| e)?;
+//! assert_eq!(made, (set.usable(), set.usable()));
+//! # Ok::<(), foxtrot_triples::Error>(())
 //! ```
 
 mod coins;

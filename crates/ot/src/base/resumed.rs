@@ -6,6 +6,13 @@
 //! `docs/wire/resumed-base.md`, section 26, says how two parties agree on a state, and `docs/protocols/resumed-base.md` what
 //! this costs in security.
 //!
+//! ```text
+//! R: choice c, secret k_c                               S: secrets k₀, k₁
+//!    in a session, with the hashes H and H′ of its id:
+//! key = H(i, c, k_c)                                    keys = H(i, 0, k₀), H(i, 1, k₁)
+//! next secret = H′(i, c, k_c)                           next secrets = H′(i, 0, k₀), H′(i, 1, k₁)
+//! ```
+//!
 //! ```
 //! use foxtrot_ot::{
 //!     Bits, Error, Seed, Session, Sid,

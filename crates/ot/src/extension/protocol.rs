@@ -3,49 +3,7 @@
 //!
 //! Proofs have a stream of their own, for they go between corrections.
 //!
-//! Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
-//!
-//! ```
-//! use foxtrot_ot::{
-//!     Context, Direction, Seed, Session, Sid,
-//!     base::{Adversary, Choice, roted::Endemic},
-//!     engine::Engine,
-//!     extension::{
-//!         self, Kind, Shape,
-//!         protocol::{Plan, Receiver, Sender},
-//!     },
-//!     pair::Pair,
-//! };
-//!
-//! let extension = extension::find("softspoken", Adversary::Malicious).expect("the default");
-//! let plan = Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
-//! // The parties have agreed on the session; each has a secret seed, which it uses once.
-//! let session = || Session::new(Sid::from_bytes([7; 32]));
-//!
-//! let sender = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
-//!     let mut sender = Sender::set_up(&io, &mut cx, plan).await?;
-//!     let mut pairs = Vec::new();
-//!     let sink = |some: &[[_; 2]]| Ok(pairs.extend_from_slice(some));
-//!     sender.random(&io, Shape::random(1000), sink).await?;
-//!     Ok::<_, foxtrot_ot::Error>(pairs)
-//! });
-//! let receiver = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
-//!     let mut receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-//!     let mut chosen = Vec::new();
-//!     let sink = |choices: &foxtrot_ot::Bits, keys: &[_]| {
-//!         Ok(chosen.extend(keys.iter().enumerate().map(|(i, key)| (choices.get(i).unwrap_u8(), *key))))
-//!     };
-//!     receiver.run(&io, &Choice::Random(1000), Kind::Random, sink).await?;
-//!     Ok(chosen)
-//! });
-//! let (pairs, chosen) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
-//! assert!(pairs.iter().zip(&chosen).all(|(pair, (choice, key))| pair[usize::from(*choice)] == *key));
-//! # Ok::<(), foxtrot_ot::Error>(())
-//! ```
+#![doc = extension_example!("extension::softspoken::malicious(extension::softspoken::DEFAULT_K)?")]
 
 use alloc::{collections::VecDeque, vec, vec::Vec};
 use core::fmt;

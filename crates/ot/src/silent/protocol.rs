@@ -1,44 +1,6 @@
 //! The protocol: base OTs, the extension's set-up, then any number of batches (`docs/wire/silent.md`, section 20.9).
 //!
-//! Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
-//!
-//! ```
-//! use foxtrot_ot::{
-//!     Context, Direction, Seed, Session, Sid,
-//!     base::roted::Endemic,
-//!     engine::Engine,
-//!     pair::Pair,
-//!     silent::{self, protocol::{Plan, Receiver, Sender}},
-//! };
-//!
-//! let plan = Plan {
-//!     extension: silent::vole(),
-//!     base: &Endemic,
-//!     direction: Direction::InitiatorSends,
-//!     counter: 0,
-//! };
-//! // The parties have agreed on the session; each has a secret seed, which it uses once.
-//! let session = || Session::new(Sid::from_bytes([7; 32]));
-//!
-//! let sender = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
-//!     let mut sender = Sender::set_up(&io, &mut cx, plan).await?;
-//!     let w = sender.vole(&io, 1000).await?;
-//!     Ok::<_, foxtrot_ot::Error>((sender.delta()?, w))
-//! });
-//! let receiver = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
-//!     let mut receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-//!     receiver.vole(&io, 1000).await
-//! });
-//! let ((delta, w), (u, v)) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
-//!
-//! let product = |u| foxtrot_kernel::gf::gf128::mul(foxtrot_kernel::Backend::best(), u, *delta);
-//! assert!((0..1000).all(|i| v[i] == w[i] ^ product(u[i])));
-//! # Ok::<(), foxtrot_ot::Error>(())
-//! ```
+//! [`silent`](super) has an example.
 
 use alloc::vec::Vec;
 

@@ -1,43 +1,7 @@
 //! Either protocol between two parties, as their [`Parameters`] say: base OTs, bucket after bucket, then the tags, and what follows
 //! them in a [join].
 //!
-//! ```
-//! use foxtrot_ot::{
-//!     Context, Direction, Seed, Session, Sid,
-//!     base::{Adversary, roted::Endemic},
-//!     engine::Engine,
-//!     pair::Pair,
-//! };
-//! use foxtrot_psi::method::{
-//!     Assumption, Method,
-//!     protocol::{Plan, Receiver, Sender},
-//! };
-//!
-//! // Items are digests of 32 bytes; both sides know the sizes.
-//! let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[3; 32], [5; 32]]);
-//! let method =
-//!     Method { base: &Endemic, assumption: Assumption::Lpn, adversary: Adversary::Malicious };
-//! let parameters = method.parameters(ours.len(), theirs.len())?;
-//! let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
-//! // The parties have agreed on the session; each has a secret seed, which it uses once.
-//! let session = || Session::new(Sid::from_bytes([7; 32]));
-//!
-//! let sender = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
-//!     let sender = Sender::set_up(&io, &mut cx, plan).await?;
-//!     sender.run(&io, theirs, &mut |_| ()).await
-//! });
-//! let receiver = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
-//!     let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-//!     receiver.run(&io, ours, &mut |_| ()).await?.intersect()
-//! });
-//! let ((), common) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
-//! assert_eq!(common, [2]);
-//! # Ok::<(), foxtrot_psi::method::protocol::Error>(())
-//! ```
+#![doc = intersection_example!("Lpn")]
 
 use alloc::{boxed::Box, vec::Vec};
 use core::mem;

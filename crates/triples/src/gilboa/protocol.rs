@@ -1,35 +1,7 @@
 //! The protocol: base OTs, and then batch after batch, in which both parties do the same at the same time
 //! (`docs/wire/gilboa.md`, section 19).
 //!
-//! Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
-//!
-//! ```
-//! use foxtrot_ot::{Context, Seed, Session, Sid, base::roted::Endemic, engine::Engine, pair::Pair};
-//! use foxtrot_triples::{
-//!     Shares, gilboa,
-//!     formats::{record_len, write_records, wrong_records},
-//!     gilboa::protocol::{Party, Plan},
-//! };
-//!
-//! let set = gilboa::of_bits(64, gilboa::DEFAULT_K).expect("there is one");
-//! // The parties have agreed on the session; each has a secret seed, which it uses once.
-//! let session = || Session::new(Sid::from_bytes([7; 32]));
-//! let party = |we_are_initiator, seed| {
-//!     Engine::new(move |io| async move {
-//!         let session = session();
-//!         let mut cx = Context::new(&session, Seed::from_bytes([seed; 32]));
-//!         let plan = Plan { set, base: &Endemic, we_are_initiator, count: 100 };
-//!         let mut records = vec![0; 100 * record_len(64)];
-//!         let party = Party::set_up(&io, &mut cx, plan).await?;
-//!         // All are in one batch.
-//!         party.run(&io, |shares: &Shares| Ok(write_records(shares, &mut records))).await?;
-//!         Ok::<_, foxtrot_triples::Error>(records)
-//!     })
-//! };
-//! let (ours, theirs) = Pair::new(party(true, 1), party(false, 2)).run().map_err(|(_party, e)| e)?;
-//! assert_eq!(wrong_records(64, &ours, &theirs).next(), None);
-//! # Ok::<(), foxtrot_triples::Error>(())
-//! ```
+//! [`gilboa`](super) has an example.
 
 use alloc::{collections::VecDeque, vec, vec::Vec};
 use foxtrot_ot::{

@@ -1,48 +1,7 @@
 //! The protocol of a 1-of-N extension: base OTs, then batch after batch, several of them on their way at a time
 //! (`docs/wire/oos.md`, section 10).
 //!
-//! Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
-//!
-//! ```
-//! use foxtrot_ot::{
-//!     Context, Direction, Seed, Session, Sid,
-//!     base::{Adversary, roted::Endemic},
-//!     engine::Engine,
-//!     extension::one_of_n::{
-//!         self,
-//!         protocol::{Plan, Receiver, Sender, Shape},
-//!     },
-//!     pair::Pair,
-//! };
-//!
-//! let extension = one_of_n::find("oos", Adversary::Malicious).expect("there is one");
-//! let plan = Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
-//! // The parties have agreed on the session; each has a secret seed, which it uses once.
-//! let session = || Session::new(Sid::from_bytes([7; 32]));
-//! // Two OTs, each one of 10: the receiver wants numbers 3 and 9.
-//! let shape = Shape { n: 2, choices: 10 };
-//! let words = [3, 9].map(|choice| extension.parameters().word(choice).expect("a word")).concat();
-//!
-//! let sender = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
-//!     let mut sender = Sender::set_up(&io, &mut cx, plan).await?;
-//!     let mut all = Vec::new();
-//!     sender.run(&io, shape, |keys| Ok(all.extend_from_slice(keys))).await?;
-//!     Ok::<_, foxtrot_ot::Error>(all)
-//! });
-//! let receiver = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
-//!     let mut receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-//!     let mut chosen = Vec::new();
-//!     receiver.run(&io, shape, &words, |keys| Ok(chosen.extend_from_slice(keys))).await?;
-//!     Ok(chosen)
-//! });
-//! let (all, chosen) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
-//! assert_eq!(chosen, [all[3], all[10 + 9]]);
-//! # Ok::<(), foxtrot_ot::Error>(())
-//! ```
+#![doc = one_of_n_example!("extension::oos::malicious(extension::code::Linear::Bch512)")]
 
 use alloc::{collections::VecDeque, vec::Vec};
 
