@@ -3,30 +3,7 @@
 //! Each protocol's typed states are its primary API. [`BaseOt`] is a protocol chosen at run
 //! time, for drivers, the command line and tests.
 //!
-//! Each of them over a [`Pair`](crate::pair::Pair), both parties in one program:
-//!
-//! ```
-//! use foxtrot_ot::{
-//!     Bits, Seed, Session, Sid,
-//!     base::{Choice, registry},
-//!     pair::Pair,
-//! };
-//!
-//! let session = || Session::new(Sid::from_bytes([7; 32]));
-//! for base in registry() {
-//!     // Each party has a secret seed of its own, which it uses once.
-//!     let sender = base.sender(session(), 2, Seed::from_bytes([8; 32]))?;
-//!     let receiver = |choice| base.receiver(session(), choice, Seed::from_bytes([9; 32]));
-//!     // Random OT draws the choices, and takes none.
-//!     let given = Choice::Given(Bits::from_bools([false, true]));
-//!     let receiver = receiver(given).or_else(|_| receiver(Choice::Random(2)))?;
-//!     let (pairs, chosen) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
-//!     for (i, pair) in pairs.pairs().iter().enumerate() {
-//!         assert_eq!(pair[usize::from(chosen.choices().get(i).unwrap_u8())], chosen.keys()[i]);
-//!     }
-//! }
-//! # Ok::<(), foxtrot_ot::Error>(())
-//! ```
+//! Each protocol's page has its figure and an example.
 
 pub mod bdgm;
 pub mod chosen;

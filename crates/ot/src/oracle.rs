@@ -180,7 +180,7 @@ impl Keyed {
         Self { backend, key }
     }
 
-    /// Answers `number` queries, each an instance, a branch and a text of at most 55 bytes. The
+    /// Answers `number` queries, each an instance, a branch and a text of at most 55 bytes, or 64 to 119. The
     /// answers are one after another and equally long.
     pub fn ask<const L: usize>(
         &self,
@@ -188,7 +188,7 @@ impl Keyed {
         question: impl Fn(usize) -> (u64, u8, [u8; L]),
         answers: &mut [u8],
     ) {
-        const { assert!(L + POSITION_LEN <= 64, "one block") };
+        const { assert!(L % 64 + POSITION_LEN <= 64 && L < 128, "one block, or two") };
         self.ask_groups(number, answers, |group, answers| {
             if self.one_by_one(group.len()) {
                 self.ask_each(group, &question, answers);
@@ -228,32 +228,6 @@ impl Keyed {
         }
     }
 
-    /// [`Keyed::ask`] with texts of 64 to 119 bytes.
-    pub fn ask_two_blocks<const L: usize>(
-        &self,
-        number: usize,
-        question: impl Fn(usize) -> (u64, u8, [u8; L]),
-        answers: &mut [u8],
-    ) {
-        const { assert!(L >= 64 && L + POSITION_LEN <= 128, "two blocks") };
-        self.ask_groups(number, answers, |group, answers| {
-            if self.one_by_one(group.len()) {
-                return self.ask_each(group, &question, answers);
-            }
-            let (mut firsts, mut ends) = ([[0; 64]; AT_ONCE], [[0; 64]; AT_ONCE]);
-            let ends = &mut ends[..group.len()];
-            for ((first, end), k) in firsts.iter_mut().zip(&mut *ends).zip(group) {
-                let (i, branch, text) = question(k);
-                first.copy_from_slice(&text[..64]);
-                set_end(end, &text[64..], i, branch);
-            }
-            let blocks = Blocks { bytes: firsts.as_flattened(), stride: 64, number: 1 };
-            keyed(self.backend, &self.key, blocks, (ends, L - 64 + POSITION_LEN), answers);
-            erase(firsts.as_flattened_mut());
-            erase(ends.as_flattened_mut());
-        });
-    }
-
     /// Calls `ask` for as many queries as are put at once, with room for their answers.
     fn ask_groups(
         &self,
@@ -282,13 +256,19 @@ impl Keyed {
     ) {
         let mut ends = [[0; 64]; AT_ONCE];
         let ends = &mut ends[..group.len()];
-        for (end, k) in ends.iter_mut().zip(group) {
+        // Few texts have a block before their last one.
+        let before = L / 64;
+        let mut firsts = vec![[0; 64]; before * group.len()];
+        for (n, (end, k)) in ends.iter_mut().zip(group).enumerate() {
             let (i, branch, text) = question(k);
-            set_end(end, &text, i, branch);
+            let (whole, rest) = text.split_at(64 * before);
+            firsts[before * n..][..before].as_flattened_mut().copy_from_slice(whole);
+            set_end(end, rest, i, branch);
         }
-        let blocks = Blocks { bytes: &[], stride: 0, number: 0 };
-        keyed(self.backend, &self.key, blocks, (ends, L + POSITION_LEN), answers);
+        let blocks = Blocks { bytes: firsts.as_flattened(), stride: 64 * before, number: before };
+        keyed(self.backend, &self.key, blocks, (ends, L % 64 + POSITION_LEN), answers);
         erase(ends.as_flattened_mut());
+        erase(firsts.as_flattened_mut());
     }
 
     /// A group, one after another.
@@ -554,21 +534,21 @@ mod tests {
                     }
                 }
                 macro_rules! holds {
-                    ($ask:ident, $len:literal) => {
+                    ($len:literal) => {
                         let text =
                             |k: usize| -> [u8; $len] { core::array::from_fn(|b| texts[k + b]) };
                         let mut answers = vec![0; number * 70];
-                        oracle.$ask(number, |k| (k as u64, 1, text(k)), &mut answers);
+                        oracle.ask(number, |k| (k as u64, 1, text(k)), &mut answers);
                         for (k, answer) in answers.chunks(70).enumerate() {
                             assert_eq!(answer, expected(&text(k), k as u64, 1, 70));
                         }
                     };
                 }
-                holds!(ask, 1);
-                holds!(ask, 55);
-                holds!(ask_two_blocks, 64);
-                holds!(ask_two_blocks, 96);
-                holds!(ask_two_blocks, 119);
+                holds!(1);
+                holds!(55);
+                holds!(64);
+                holds!(96);
+                holds!(119);
                 let mut digests = vec![[0; 32]; number];
                 let all = Texts { bytes: &texts, stride: 1296, len: 1248 };
                 oracle.ask_long(700, all, &mut digests);

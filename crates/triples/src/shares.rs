@@ -154,20 +154,19 @@ pub fn wrong_in_batch(ours: &Shares, theirs: &Shares) -> usize {
 }
 
 #[cfg(test)]
-impl Shares {
-    /// Shares of these bytes of a, b and c.
-    pub(crate) fn of_parts(width: usize, parts: [&[u8]; 3]) -> Self {
-        let mut shares = Self::with(width, parts[0].len() / width);
-        for (to, from) in shares.parts_mut().into_iter().zip(parts) {
-            to.copy_from_slice(from);
-        }
-        shares
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Shares {
+        /// Shares of these bytes of a, b and c.
+        pub(crate) fn of_parts(width: usize, parts: [&[u8]; 3]) -> Self {
+            let mut shares = Self::with(width, parts[0].len() / width);
+            for (to, from) in shares.parts_mut().into_iter().zip(parts) {
+                to.copy_from_slice(from);
+            }
+            shares
+        }
+    }
 
     #[test]
     fn only_shares_of_zero_triples_are_empty() {

@@ -30,25 +30,22 @@ use crate::{Usage, base::Adversary};
 /// The k that a bare `softspoken` means.
 pub const DEFAULT_K: usize = 4;
 
+/// The names for k = 1 … 8, all with that end.
+macro_rules! names {
+    ($end:literal) => {
+        names!($end, "1" "2" "3" "4" "5" "6" "7" "8")
+    };
+    ($end:literal, $($k:literal)*) => {
+        &[$(concat!("softspoken-", $k, $end)),*]
+    };
+}
+
 /// Secure against malicious peers, 1 ≤ k ≤ 8.
 ///
 /// # Errors
 /// [`Usage::FieldSize`] for another k.
 pub const fn malicious(k: usize) -> Result<Extension, Usage> {
-    const NAMES: [&str; 8] = [
-        "softspoken-1",
-        "softspoken-2",
-        "softspoken-3",
-        "softspoken-4",
-        "softspoken-5",
-        "softspoken-6",
-        "softspoken-7",
-        "softspoken-8",
-    ];
-    match k {
-        1..=8 => Ok(Extension::new(NAMES[k - 1], k, false, Adversary::Malicious)),
-        _ => Err(Usage::FieldSize { k }),
-    }
+    of_size(k, names!(""), Adversary::Malicious)
 }
 
 /// Returns the extension without checks, 1 ≤ k ≤ 8.
@@ -56,18 +53,16 @@ pub const fn malicious(k: usize) -> Result<Extension, Usage> {
 /// # Errors
 /// [`Usage::FieldSize`] for another k.
 pub const fn semi_honest(k: usize) -> Result<Extension, Usage> {
-    const NAMES: [&str; 8] = [
-        "softspoken-1-semi-honest",
-        "softspoken-2-semi-honest",
-        "softspoken-3-semi-honest",
-        "softspoken-4-semi-honest",
-        "softspoken-5-semi-honest",
-        "softspoken-6-semi-honest",
-        "softspoken-7-semi-honest",
-        "softspoken-8-semi-honest",
-    ];
+    of_size(k, names!("-semi-honest"), Adversary::SemiHonest)
+}
+
+const fn of_size(
+    k: usize,
+    names: &[&'static str; 8],
+    adversary: Adversary,
+) -> Result<Extension, Usage> {
     match k {
-        1..=8 => Ok(Extension::new(NAMES[k - 1], k, false, Adversary::SemiHonest)),
+        1..=8 => Ok(Extension::new(names[k - 1], k, false, adversary)),
         _ => Err(Usage::FieldSize { k }),
     }
 }

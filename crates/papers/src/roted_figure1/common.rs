@@ -92,7 +92,7 @@ impl Common {
     /// H₂(sk), as in K, with so many sk of each instance.
     pub(super) fn confirm(&self, strings: &[Sk], of_each: usize, answers: &mut [u8]) {
         let question = |k: usize| ((k / of_each) as u64, 0, strings[k]);
-        self.confirmation.ask_two_blocks(strings.len(), question, answers);
+        self.confirmation.ask(strings.len(), question, answers);
     }
 
     /// H₂(sk, t, u), as in M, each with its instance.
@@ -109,7 +109,7 @@ impl Common {
             text[BITS_LEN + 16..].copy_from_slice(&u);
             (i as u64, 0, text)
         };
-        self.output.ask_two_blocks(answers.len(), question, answers.as_flattened_mut());
+        self.output.ask(answers.len(), question, answers.as_flattened_mut());
     }
 }
 

@@ -207,7 +207,7 @@ fn ask<const L: usize, const A: usize>(context: &'static str, i: usize, text: [u
 
 fn ask_two_blocks<const L: usize>(context: &'static str, i: usize, text: [u8; L]) -> Block {
     let (oracle, mut answer) = (session().keyed(context, &[]), [0; 16]);
-    oracle.ask_two_blocks(1, |_| (i as u64, 0, text), &mut answer);
+    oracle.ask(1, |_| (i as u64, 0, text), &mut answer);
     answer
 }
 
