@@ -149,15 +149,14 @@ impl Options {
     ///
     /// let (direction, options) = (Direction::InitiatorSends, Options::new());
     /// // Both sides have agreed on the session; each has a secret seed, which it uses once.
-    /// let session = || Session::new(Sid::from_bytes([7; 32]));
+    /// let session = Session::new(Sid::from_bytes([7; 32]));
+    /// let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
     /// let sender = Engine::new(|io| async move {
-    ///     let session = session();
-    ///     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+    ///     let mut cx = context(8);
     ///     options.send_over(&io, &mut cx, direction, 5, &[["left", "right"]], |_| ()).await
     /// });
     /// let receiver = Engine::new(|io| async move {
-    ///     let session = session();
-    ///     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+    ///     let mut cx = context(9);
     ///     options.receive_over(&io, &mut cx, direction, 5, Zeroizing::new(vec![1]), |_| ()).await
     /// });
     /// let ((), sealed) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;

@@ -199,16 +199,15 @@ impl Options {
     /// let items = |names: &[&str]| names.iter().filter_map(|name| item(name.as_bytes())).collect::<Vec<_>>();
     /// let (ours, theirs) = (items(&["bob", "eve", "cid"]), items(&["ann", "bob"]));
     /// // Both sides have agreed on the session and on the sizes; each has a secret seed, which it uses once.
-    /// let session = || Session::new(Sid::from_bytes([7; 32]));
+    /// let session = Session::new(Sid::from_bytes([7; 32]));
+    /// let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
     /// let sender = Engine::new(|io| async move {
-    ///     let session = session();
-    ///     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+    ///     let mut cx = context(8);
     ///     let tell = |Steps { done, of }| assert!(done <= of);
     ///     options.send_over(&io, &mut cx, direction, 3, theirs, tell).await
     /// });
     /// let receiver = Engine::new(|io| async move {
-    ///     let session = session();
-    ///     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+    ///     let mut cx = context(9);
     ///     options.receive_over(&io, &mut cx, direction, 2, ours, |_| ()).await
     /// });
     /// let ((), received) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;

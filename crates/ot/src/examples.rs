@@ -4,15 +4,12 @@
 macro_rules! base_ot_example {
     ($protocol:literal, $choice:literal) => {
         concat!(
-            r"Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
+            r"
+Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
 
 ```
-use foxtrot_ot::{
-    Bits, Seed, Session, Sid,
-    base::{self, BaseOt, Choice},
-    extension,
-    pair::{Pair, assert_rot},
-};
+use foxtrot_ot::base::{self, BaseOt, Choice};
+use foxtrot_ot::{Bits, Seed, Session, Sid, extension, pair::{Pair, assert_rot}};
 
 let protocol = ", $protocol, r";
 let choice = ", $choice, r";
@@ -35,40 +32,31 @@ assert_rot(&pairs, &chosen);
 macro_rules! extension_example {
     ($extension:literal) => {
         concat!(
-            r"Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
+            r"
+Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
 
 ```
-use foxtrot_ot::{
-    Context, Direction, Seed, Session, Sid,
-    base::{Choice, roted::Endemic},
-    engine::Engine,
-    extension::{
-        self, Kind, Shape,
-        protocol::{Plan, Receiver, Sender},
-    },
-    pair::Pair,
-};
+use foxtrot_ot::base::{Choice, roted::Endemic};
+use foxtrot_ot::extension::{self, Kind, Shape, protocol::{Plan, Receiver, Sender}};
+use foxtrot_ot::{Bits, Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair};
 
 let extension = ", $extension, r";
 let plan = Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 // The parties have agreed on the session; each has a secret seed, which it uses once.
-let session = || Session::new(Sid::from_bytes([7; 32]));
+let session = Session::new(Sid::from_bytes([7; 32]));
+let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
 
 let sender = Engine::new(|io| async move {
-    let session = session();
-    let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
-    let mut sender = Sender::set_up(&io, &mut cx, plan).await?;
+    let mut sender = Sender::set_up(&io, &mut context(8), plan).await?;
     let mut pairs = Vec::new();
     let sink = |some: &[[_; 2]]| Ok(pairs.extend_from_slice(some));
     sender.random(&io, Shape::random(1000), sink).await?;
     Ok::<_, foxtrot_ot::Error>(pairs)
 });
 let receiver = Engine::new(|io| async move {
-    let session = session();
-    let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
-    let mut receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+    let mut receiver = Receiver::set_up(&io, &mut context(9), plan).await?;
     let mut chosen = Vec::new();
-    let sink = |choices: &foxtrot_ot::Bits, keys: &[_]| {
+    let sink = |choices: &Bits, keys: &[_]| {
         Ok(chosen.extend(keys.iter().enumerate().map(|(i, key)| (choices.get(i).unwrap_u8(), *key))))
     };
     receiver.run(&io, &Choice::Random(1000), Kind::Random, sink).await?;
@@ -87,40 +75,31 @@ assert!(pairs.iter().zip(&chosen).all(|(pair, (choice, key))| pair[usize::from(*
 macro_rules! one_of_n_example {
     ($extension:literal) => {
         concat!(
-            r#"Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
+            r#"
+Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
 
 ```
-use foxtrot_ot::{
-    Context, Direction, Seed, Session, Sid,
-    base::roted::Endemic,
-    engine::Engine,
-    extension::{
-        self,
-        one_of_n::protocol::{Plan, Receiver, Sender, Shape},
-    },
-    pair::Pair,
-};
+use foxtrot_ot::extension::{self, one_of_n::protocol::{Plan, Receiver, Sender, Shape}};
+use foxtrot_ot::{Context, Direction, Seed, Session, Sid, base::roted::Endemic};
+use foxtrot_ot::{engine::Engine, pair::Pair};
 
 let extension = "#, $extension, r#";
 let plan = Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 // The parties have agreed on the session; each has a secret seed, which it uses once.
-let session = || Session::new(Sid::from_bytes([7; 32]));
+let session = Session::new(Sid::from_bytes([7; 32]));
+let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
 // Two OTs, each one of 10: the receiver wants numbers 3 and 9.
 let shape = Shape { n: 2, choices: 10 };
 let words = [3, 9].map(|choice| extension.parameters().word(choice).expect("a word")).concat();
 
 let sender = Engine::new(|io| async move {
-    let session = session();
-    let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
-    let mut sender = Sender::set_up(&io, &mut cx, plan).await?;
+    let mut sender = Sender::set_up(&io, &mut context(8), plan).await?;
     let mut all = Vec::new();
     sender.run(&io, shape, |keys| Ok(all.extend_from_slice(keys))).await?;
     Ok::<_, foxtrot_ot::Error>(all)
 });
 let receiver = Engine::new(|io| async move {
-    let session = session();
-    let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
-    let mut receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+    let mut receiver = Receiver::set_up(&io, &mut context(9), plan).await?;
     let mut chosen = Vec::new();
     receiver.run(&io, shape, &words, |keys| Ok(chosen.extend_from_slice(keys))).await?;
     Ok(chosen)

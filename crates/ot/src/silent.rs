@@ -31,13 +31,9 @@
 //! Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
 //!
 //! ```
-//! use foxtrot_ot::{
-//!     Context, Direction, Seed, Session, Sid,
-//!     base::roted::Endemic,
-//!     engine::Engine,
-//!     pair::Pair,
-//!     silent::{self, protocol::{Plan, Receiver, Sender}},
-//! };
+//! use foxtrot_ot::silent::{self, protocol::{Plan, Receiver, Sender}};
+//! use foxtrot_ot::{Context, Direction, Seed, Session, Sid, base::roted::Endemic};
+//! use foxtrot_ot::{engine::Engine, pair::Pair};
 //!
 //! let plan = Plan {
 //!     extension: silent::vole(),
@@ -46,19 +42,16 @@
 //!     counter: 0,
 //! };
 //! // The parties have agreed on the session; each has a secret seed, which it uses once.
-//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//! let session = Session::new(Sid::from_bytes([7; 32]));
+//! let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
 //!
 //! let sender = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
-//!     let mut sender = Sender::set_up(&io, &mut cx, plan).await?;
+//!     let mut sender = Sender::set_up(&io, &mut context(8), plan).await?;
 //!     let w = sender.vole(&io, 1000).await?;
 //!     Ok::<_, foxtrot_ot::Error>((sender.delta()?, w))
 //! });
 //! let receiver = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
-//!     let mut receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+//!     let mut receiver = Receiver::set_up(&io, &mut context(9), plan).await?;
 //!     receiver.vole(&io, 1000).await
 //! });
 //! let ((delta, w), (u, v)) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;

@@ -37,16 +37,15 @@
 //! let parameters = Parameters::new(terms, ours.len(), theirs.len())?;
 //! let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 //! // The parties have agreed on the session; each has a secret seed, which it uses once.
-//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//! let session = Session::new(Sid::from_bytes([7; 32]));
+//! let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
 //!
 //! let sender = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+//!     let mut cx = context(8);
 //!     send(&io, &mut cx, plan, theirs, &numbers, &mut |_| ()).await
 //! });
 //! let receiver = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+//!     let mut cx = context(9);
 //!     receive(&io, &mut cx, plan, ours, &mut |_| ()).await
 //! });
 //! let (none, outcome) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;

@@ -4,19 +4,13 @@
 macro_rules! intersection_example {
     ($assumption:literal) => {
         concat!(
-            r"Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
+            r"
+Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
 
 ```
-use foxtrot_ot::{
-    Context, Direction, Seed, Session, Sid,
-    base::{Adversary, roted::Endemic},
-    engine::Engine,
-    pair::Pair,
-};
-use foxtrot_psi::method::{
-    Assumption, Method,
-    protocol::{Plan, Receiver, Sender},
-};
+use foxtrot_ot::base::{Adversary, roted::Endemic};
+use foxtrot_ot::{Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair};
+use foxtrot_psi::method::{Assumption, Method, protocol::{Plan, Receiver, Sender}};
 
 // Items are digests of 32 bytes; both sides know the sizes.
 let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[3; 32], [5; 32]]);
@@ -25,18 +19,15 @@ let method = Method { base: &Endemic, assumption, adversary };
 let parameters = method.parameters(ours.len(), theirs.len())?;
 let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 // The parties have agreed on the session; each has a secret seed, which it uses once.
-let session = || Session::new(Sid::from_bytes([7; 32]));
+let session = Session::new(Sid::from_bytes([7; 32]));
+let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
 
 let sender = Engine::new(|io| async move {
-    let session = session();
-    let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
-    let sender = Sender::set_up(&io, &mut cx, plan).await?;
+    let sender = Sender::set_up(&io, &mut context(8), plan).await?;
     sender.run(&io, theirs, &mut |_| ()).await
 });
 let receiver = Engine::new(|io| async move {
-    let session = session();
-    let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
-    let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+    let receiver = Receiver::set_up(&io, &mut context(9), plan).await?;
     receiver.run(&io, ours, &mut |_| ()).await?.intersect()
 });
 let ((), common) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;

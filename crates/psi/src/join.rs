@@ -39,18 +39,17 @@
 //! let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 //! // Payloads have 5 bytes, and both sides learn.
 //! let terms = Terms::NONE.payload(5)?.both();
-//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//! let session = Session::new(Sid::from_bytes([7; 32]));
+//! let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
 //! let sender = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+//!     let mut cx = context(8);
 //!     let payloads = [*b"three", *b"five "];
 //!     let mut payload = |k: usize, to: &mut [u8]| Ok(to.copy_from_slice(&payloads[k]));
 //!     let sender = Sender::set_up(&io, &mut cx, plan).await?;
 //!     sender.join(&io, theirs, terms, &mut payload, &mut |_| ()).await
 //! });
 //! let receiver = Engine::new(|io| async move {
-//!     let session = session();
-//!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+//!     let mut cx = context(9);
 //!     let mut store = Vec::new();
 //!     let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
 //!     let joined = receiver.join(&io, ours, terms, &mut store, &mut |_| ()).await?;

@@ -63,7 +63,6 @@
 //! assert_eq!(received.intersect()?, [1]);
 //! # Ok::<(), foxtrot_psi::paxos::Error>(())
 //! ```
-//!
 #![doc = intersection_example!("Symmetric")]
 
 pub(crate) mod buckets;

@@ -23,7 +23,6 @@
 //! `docs/wire/vole-psi.md`, section 21. Items are 32-byte digests, distinct, from a collision-resistant hash.
 //!
 //! The states take the outputs of a VOLE whose check has passed; [`method::protocol`](crate::method::protocol) runs everything.
-//!
 #![doc = intersection_example!("Lpn")]
 
 use core::ops::Range;

@@ -21,11 +21,11 @@
 //!
 //! let set = bits::registry().next().expect("the default");
 //! // The parties have agreed on the session; each has a secret seed, which it uses once.
-//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//! let session = Session::new(Sid::from_bytes([7; 32]));
+//! let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
 //! let party = |we_are_initiator, seed| {
 //!     Engine::new(move |io| async move {
-//!         let session = session();
-//!         let mut cx = Context::new(&session, Seed::from_bytes([seed; 32]));
+//!         let mut cx = context(seed);
 //!         // Eight triples to a byte. All are in one batch.
 //!         let mut all = [const { Vec::new() }; 3];
 //!         let sink = |it: &Shares| Ok(all = [it.a(), it.b(), it.c()].map(<[u8]>::to_vec));

@@ -65,11 +65,11 @@
 //!
 //! let set = gilboa::of_bits(64, gilboa::DEFAULT_K).expect("there is one");
 //! // The parties have agreed on the session; each has a secret seed, which it uses once.
-//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//! let session = Session::new(Sid::from_bytes([7; 32]));
+//! let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
 //! let party = |we_are_initiator, seed| {
 //!     Engine::new(move |io| async move {
-//!         let session = session();
-//!         let mut cx = Context::new(&session, Seed::from_bytes([seed; 32]));
+//!         let mut cx = context(seed);
 //!         let plan = Plan { set, base: &Endemic, we_are_initiator, count: 100 };
 //!         let mut records = vec![0; 100 * record_len(64)];
 //!         let party = Party::set_up(&io, &mut cx, plan).await?;

@@ -68,11 +68,11 @@
 //! };
 //!
 //! let set = params::find("rlwe-lift-8").expect("there is one");
-//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//! let session = Session::new(Sid::from_bytes([7; 32]));
+//! let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
 //! let party = |we_are_initiator, seed| {
 //!     Engine::new(move |io| async move {
-//!         let session = session();
-//!         let mut cx = Context::new(&session, Seed::from_bytes([seed; 32]));
+//!         let mut cx = context(seed);
 //!         let plan = Plan { set, we_are_initiator, batches: 0..1 };
 //!         let party = Party::set_up(&io, &mut cx, plan).await?;
 //!         // A program writes the shares of each batch to where it wants them.

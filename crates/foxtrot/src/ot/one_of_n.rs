@@ -41,16 +41,15 @@ impl Options {
     /// use zeroize::Zeroizing;
     ///
     /// let (direction, options) = (Direction::InitiatorSends, Options::new());
-    /// let session = || Session::new(Sid::from_bytes([7; 32]));
+    /// let session = Session::new(Sid::from_bytes([7; 32]));
+    /// let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
     /// let sender = Engine::new(|io| async move {
-    ///     let session = session();
-    ///     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+    ///     let mut cx = context(8);
     ///     let messages = ["red", "green", "blue"];
     ///     options.send_one_of_over(&io, &mut cx, direction, 3, 5, &messages, |_| ()).await
     /// });
     /// let receiver = Engine::new(|io| async move {
-    ///     let session = session();
-    ///     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+    ///     let mut cx = context(9);
     ///     let picks = Zeroizing::new(vec![2]);
     ///     options.receive_one_of_over(&io, &mut cx, direction, 3, 5, picks, |_| ()).await
     /// });

@@ -31,7 +31,6 @@
 //!
 //! 1296 bytes from R and 4448 from S per instance. Not given: a proof against quantum
 //! access to the oracles; a reason to prefer it to `roted-endemic`, which is shorter and faster.
-//!
 #![doc = base_ot_example!("base::bdgm::Bdgm", "Choice::Given(Bits::from_bools([false, true]))")]
 
 use alloc::{vec, vec::Vec};

@@ -25,7 +25,6 @@
 //! Not given: UC security against malicious peers, as choices are bound too late; security against
 //! quantum computers. A corrupt S that encrypts one message wrongly learns from an abort whether it
 //! was chosen.
-//!
 #![doc = base_ot_example!("base::chou_orlandi::ChouOrlandi", "Choice::Given(Bits::from_bools([false, true]))")]
 
 mod adaptor;

@@ -23,7 +23,6 @@
 //! choices, and sees by R's going on that it guessed right. That is harmless below `kos`, and nowhere
 //! else here (`docs/protocols/csw.md`). 96 bytes from R and 64 from S per batch, 32 and 16 per
 //! instance. Not given: security against quantum computers.
-//!
 #![doc = base_ot_example!("base::csw::Csw", "Choice::Given(Bits::from_bools([false, true]))")]
 
 use alloc::{vec, vec::Vec};

@@ -16,7 +16,6 @@
 //! hidden unconditionally, and a corrupt R cannot compute both keys, but its choice is extracted too
 //! late for a simulator (`docs/protocols/naor-pinkas.md`). 64 bytes from S per batch, 32 from R per
 //! instance. Not given: security against quantum computers.
-//!
 #![doc = base_ot_example!("base::naor_pinkas::NaorPinkas", "Choice::Given(Bits::from_bools([false, true]))")]
 
 use alloc::{vec, vec::Vec};

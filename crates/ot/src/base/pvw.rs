@@ -20,7 +20,6 @@
 //! The choice is hidden under DDH. The other message is hidden statistically, up to the oracle:
 //! given U, the V of branch 1 − b is uniform. 66 bytes from R and 98 from S per instance; 3 and 8
 //! point multiplications. Not given: security against quantum computers.
-//!
 #![doc = base_ot_example!("base::pvw::Pvw", "Choice::Given(Bits::from_bools([false, true]))")]
 
 mod curve;

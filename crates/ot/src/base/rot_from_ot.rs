@@ -18,7 +18,6 @@
 //! know where the messages m come from: that is the role of [`RotFromOt`]. Not given:
 //! fairness (a corrupt receiver sees its keys before it opens, so a failed batch must not be
 //! retried in the same context).
-//!
 #![doc = base_ot_example!("base::rot_from_ot::RotFromOt::<base::pvw::Pvw>::NEW", "Choice::Random(2)")]
 
 use alloc::{vec, vec::Vec};

@@ -28,7 +28,6 @@
 //! 1296 bytes from R and 2176 from S per instance. Not given: a proof against quantum
 //! access to the oracles; fairness (in F_ROT mode a corrupt receiver sees its keys before it
 //! decides to open, so a failed batch must not be retried in the same context).
-//!
 #![doc = base_ot_example!("base::roted::Endemic", "Choice::Given(Bits::from_bools([false, true]))")]
 
 pub mod endemic;

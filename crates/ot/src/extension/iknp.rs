@@ -13,7 +13,6 @@
 //!
 //! SoftSpokenOT with k = 1 but for the corrections, all 128 of which are sent: 16 bytes per OT. A
 //! receiver that deviates learns Δ; `kos` is the same with a check.
-//!
 #![doc = extension_example!("extension::iknp::semi_honest()")]
 
 use super::Extension;

@@ -17,7 +17,6 @@
 //! The check of 2015 has no proof at 128 bits (Roy22; ePrint 2022/1371); this is the column
 //! check that all checked extensions here share, see `docs/protocols/softspoken.md`. 16 bytes per
 //! OT.
-//!
 #![doc = extension_example!("extension::kos::malicious()")]
 
 use super::Extension;

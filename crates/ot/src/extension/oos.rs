@@ -16,7 +16,6 @@
 //!
 //! Without the check it is semi-honest, and what [KKRT16](https://eprint.iacr.org/2016/799) calls
 //! KK13 with a better code: rows are linear in words, which some protocols need.
-//!
 #![doc = one_of_n_example!("extension::oos::malicious(extension::code::Linear::Bch512)")]
 
 use super::{

@@ -2,7 +2,6 @@
 //! (`docs/wire/softspoken.md`, section 7).
 //!
 //! Proofs have a stream of their own, for they go between corrections.
-//!
 #![doc = extension_example!("extension::softspoken::malicious(extension::softspoken::DEFAULT_K)?")]
 
 use alloc::{collections::VecDeque, vec, vec::Vec};

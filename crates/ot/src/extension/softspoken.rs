@@ -21,7 +21,6 @@
 //!
 //! A larger k sends less and computes more: from k = 2 to 4 the bytes halve for less than a third more
 //! time, and 8 is for slow links (`bench/record`, `foxtrot-bench run ext/`).
-//!
 #![doc = extension_example!("extension::softspoken::malicious(4)?")]
 
 use super::Extension;

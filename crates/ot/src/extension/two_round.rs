@@ -21,7 +21,6 @@
 //! a challenge offline, so the check has two elements of GF(2^128): q queries find a bad one with
 //! probability < q·2⁻²⁴³. Steps, bounds and what is not proved: `docs/protocols/two-round.md`; bytes:
 //! `docs/wire/two-round.md`, section 11. 16 bytes per OT from R, and 4128 with the base OTs per run.
-//!
 #![doc = base_ot_example!("extension::two_round::VARIANTS[0]", "Choice::Given(Bits::from_bools([false, true]))")]
 
 mod check;

@@ -151,15 +151,11 @@ impl P1 {
         self.batch += batches.len() as u64;
         let Self { ring, session, seed, public_key, scratches, .. } = self;
         let (ring, session, seed, public_key) = (&**ring, &*session, &*seed, &**public_key);
-        let results = side_by_side(
-            session.executor(),
-            scratches,
-            || Scratch::new(ring),
-            (first..).zip(batches).collect(),
-            |scratch, (number, mut batch)| {
-                (respond(ring, session, seed, public_key, scratch, number, &mut batch), batch)
-            },
-        );
+        let (scratch, items) = (|| Scratch::new(ring), (first..).zip(batches).collect());
+        let answer = |scratch: &mut _, (number, mut batch)| {
+            (respond(ring, session, seed, public_key, scratch, number, &mut batch), batch)
+        };
+        let results = side_by_side(session.executor(), scratches, scratch, items, answer);
         let (responded, batches): (Vec<_>, Vec<_>) = results.into_iter().unzip();
         let responded = responded.into_iter().collect::<Result<_, _>>();
         if responded.is_err() {
@@ -181,28 +177,23 @@ impl P1 {
     pub fn finish(&mut self, batches: Vec<(Responded, &[u8], &mut Shares)>) -> Result<(), Error> {
         let Self { ring, session, scratches, .. } = self;
         let (ring, session) = (&**ring, &*session);
-        let results = side_by_side(
-            session.executor(),
-            scratches,
-            || Scratch::new(ring),
-            batches,
-            |scratch, (responded, correction, shares)| {
-                let Responded { session: id, number, upper } = responded;
-                if id != *session.id() {
-                    return Err(Usage::ForeignBatch.into());
-                }
-                check_shares(ring.set, shares)?;
-                Message::new("Correction", number, correction, ring.set.correction_len())
-                    .inspect_err(|_| shares.clear())?;
-                if ring.set.fix().is_some() {
-                    let [words, ..] = &mut scratch.words;
-                    pack::unpack(ring.backend, 1, &upper, words);
-                    let [_, _, c] = shares.parts_mut();
-                    fix::add_where(ring.set.width(), words, correction, c);
-                }
-                Ok(())
-            },
-        );
+        let (executor, scratch) = (session.executor(), || Scratch::new(ring));
+        let results = side_by_side(executor, scratches, scratch, batches, |scratch, batch| {
+            let (Responded { session: id, number, upper }, correction, shares) = batch;
+            if id != *session.id() {
+                return Err(Usage::ForeignBatch.into());
+            }
+            check_shares(ring.set, shares)?;
+            Message::new("Correction", number, correction, ring.set.correction_len())
+                .inspect_err(|_| shares.clear())?;
+            if ring.set.fix().is_some() {
+                let [words, ..] = &mut scratch.words;
+                pack::unpack(ring.backend, 1, &upper, words);
+                let [_, _, c] = shares.parts_mut();
+                fix::add_where(ring.set.width(), words, correction, c);
+            }
+            Ok(())
+        });
         results.into_iter().collect()
     }
 }
