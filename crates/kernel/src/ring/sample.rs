@@ -144,8 +144,10 @@ fn ones_where_shifted<const LINE: usize>(word: u32) -> u32 {
 pub(super) fn uniform_public<const Q: u16, const BITS: usize>(
     bytes: &[u8],
     candidate: usize,
-    out: &mut [u16],
+    // An array of known length takes fewer instructions.
+    out: &mut (impl AsMut<[u16]> + ?Sized),
 ) -> Option<usize> {
+    let out = out.as_mut();
     let (mut filled, mut skipped, mut at) = (0, candidate % 8, candidate / 8 * 8);
     for group in bytes.chunks_exact(BITS).skip(candidate / 8) {
         // Unpacked in either case, so that they stay in registers in the first.
