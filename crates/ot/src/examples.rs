@@ -1,6 +1,6 @@
-//! The examples of the protocols' pages, which differ in the protocol alone.
+//! The examples of the protocols' pages.
 
-/// The example of a base OT, and of what runs like one.
+/// The example of a base OT, and of the two-round extension.
 macro_rules! base_ot_example {
     ($protocol:literal, $choice:literal) => {
         concat!(
@@ -9,7 +9,8 @@ Both parties in one program, over a [`Pair`](crate::pair::Pair); between two pro
 
 ```
 use foxtrot_ot::base::{self, BaseOt, Choice};
-use foxtrot_ot::{Bits, Seed, Session, Sid, extension, pair::{Pair, assert_rot}};
+use foxtrot_ot::{Bits, Seed, Session, Sid, pair::{Pair, assert_rot}};
+# use foxtrot_ot::extension;
 
 let protocol = ", $protocol, r";
 let choice = ", $choice, r";
@@ -63,6 +64,8 @@ let receiver = Engine::new(|io| async move {
     Ok(chosen)
 });
 let (pairs, chosen) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
+assert_eq!((pairs.len(), chosen.len()), (1000, 1000));
+// Of each pair the receiver has the key of its choice.
 assert!(pairs.iter().zip(&chosen).all(|(pair, (choice, key))| pair[usize::from(*choice)] == *key));
 # Ok::<(), foxtrot_ot::Error>(())
 ```

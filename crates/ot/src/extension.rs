@@ -14,7 +14,7 @@
 //!
 //! ```text
 //! R: both keys of 128 base OTs                          S: Δ, one key each
-//!                  ── [Setup] ──►
+//!                  ── Setup ──►
 //!    per batch, as many as wanted:
 //!                  ── Corrections ──►
 //!                  ◄── [Challenge] ──
@@ -23,7 +23,7 @@
 //! key = H(t)                                            keys = H(q), H(q ⊕ Δ)
 //! ```
 //!
-//! Messages in brackets are for malicious peers only; else challenge and proof are empty. The sender has no
+//! With k = 1 there is no `Setup`. Messages in brackets are for malicious peers only; else challenge and proof are empty. The sender has no
 //! output before the proof has passed, and a proof that fails ends the session. The coins of challenge and proof
 //! make keys, and choices that were not given, uniform if either party is corrupt; only a sender that can
 //! choose Δ, which endemic base OTs allow, can make both keys of every OT the same. Steps, bounds and what
@@ -31,7 +31,7 @@
 //!
 //! Batches do not depend on each other. A step takes several of them, on the threads of the session's executor
 //! ([`Session::with_executor`](crate::Session::with_executor)), each whole in one; bytes and outputs are those of
-//! one batch after another. [`protocol`] runs all steps, and has an example.
+//! one batch after another. [`protocol`] runs all steps; the page of each extension has an example.
 
 pub mod code;
 pub mod iknp;

@@ -36,7 +36,7 @@
 
 extern crate alloc;
 
-// Its macros are for all that follow.
+// Modules below use its macros.
 #[macro_use]
 mod examples;
 

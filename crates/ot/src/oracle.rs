@@ -256,9 +256,9 @@ impl Keyed {
     ) {
         let mut ends = [[0; 64]; AT_ONCE];
         let ends = &mut ends[..group.len()];
-        // Few texts have a block before their last one. Where none has, the compiler makes no room for it.
-        let (before, mut firsts) = (L / 64, [[0; 64]; AT_ONCE]);
-        let firsts = &mut firsts[..before * group.len()];
+        // Few texts have a block before their last one. Where none has, no room stays for it in the frame.
+        let (before, mut room) = (L / 64, [[0; 64]; AT_ONCE]);
+        let firsts = if before == 0 { &mut [][..] } else { &mut room[..group.len()] };
         for (n, (end, k)) in ends.iter_mut().zip(group).enumerate() {
             let (i, branch, text) = question(k);
             let (whole, rest) = text.split_at(64 * before);

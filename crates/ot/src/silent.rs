@@ -56,6 +56,7 @@
 //! });
 //! let ((delta, w), (u, v)) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
 //!
+//! // V = W ⊕ U·Δ.
 //! let product = |u| foxtrot_kernel::gf::gf128::mul(foxtrot_kernel::Backend::best(), u, *delta);
 //! assert!((0..1000).all(|i| v[i] == w[i] ^ product(u[i])));
 //! # Ok::<(), foxtrot_ot::Error>(())

@@ -1,22 +1,20 @@
-//! The example of the protocols' pages, which differ in the assumption alone.
+//! The example of the protocols' pages.
 
 /// The example of an intersection.
 macro_rules! intersection_example {
-    ($assumption:literal) => {
+    ($parameters:literal) => {
         concat!(
             r"
 Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
 
 ```
-use foxtrot_ot::base::{Adversary, roted::Endemic};
-use foxtrot_ot::{Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair};
-use foxtrot_psi::method::{Assumption, Method, protocol::{Plan, Receiver, Sender}};
+use foxtrot_ot::{Context, Direction, Seed, Session, Sid, base::roted::Endemic};
+use foxtrot_ot::{engine::Engine, pair::Pair};
+use foxtrot_psi::method::protocol::{Plan, Receiver, Sender};
 
 // Items are digests of 32 bytes; both sides know the sizes.
 let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[3; 32], [5; 32]]);
-let (assumption, adversary) = (Assumption::", $assumption, r", Adversary::Malicious);
-let method = Method { base: &Endemic, assumption, adversary };
-let parameters = method.parameters(ours.len(), theirs.len())?;
+let parameters = ", $parameters, r"?.into();
 let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 // The parties have agreed on the session; each has a secret seed, which it uses once.
 let session = Session::new(Sid::from_bytes([7; 32]));

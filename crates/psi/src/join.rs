@@ -39,6 +39,7 @@
 //! let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 //! // Payloads have 5 bytes, and both sides learn.
 //! let terms = Terms::NONE.payload(5)?.both();
+//! // The parties have agreed on the session; each has a secret seed, which it uses once.
 //! let session = Session::new(Sid::from_bytes([7; 32]));
 //! let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
 //! let sender = Engine::new(|io| async move {

@@ -7,7 +7,7 @@
 
 extern crate alloc;
 
-// Its macro is for all that follow.
+// Modules below use its macro.
 #[macro_use]
 mod examples;
 

@@ -63,7 +63,7 @@
 //! assert_eq!(received.intersect()?, [1]);
 //! # Ok::<(), foxtrot_psi::paxos::Error>(())
 //! ```
-#![doc = intersection_example!("Symmetric")]
+#![doc = intersection_example!("foxtrot_psi::paxos::Parameters::new(foxtrot_ot::base::Adversary::Malicious, ours.len(), theirs.len())")]
 
 pub(crate) mod buckets;
 mod coin;

@@ -23,7 +23,7 @@
 //! `docs/wire/vole-psi.md`, section 21. Items are 32-byte digests, distinct, from a collision-resistant hash.
 //!
 //! The states take the outputs of a VOLE whose check has passed; [`method::protocol`](crate::method::protocol) runs everything.
-#![doc = intersection_example!("Lpn")]
+#![doc = intersection_example!("foxtrot_psi::vole_psi::Parameters::of(foxtrot_psi::vole_psi::Vole::Silent, ours.len(), theirs.len())")]
 
 use core::ops::Range;
 

@@ -6,7 +6,7 @@
 //! what the OTs send, and both OTs have one direction.
 //!
 //! ```text
-//! initiator                                             responder
+//! sender                                                receiver
 //! bits x₀, x₁  ◄─ random OT ─►                          r, x_r
 //! bits y₀, y₁  ◄─ random OT ─►                          s, y_s
 //! a₀ = x₀ ⊕ x₁, b₀ = y₀ ⊕ y₁                            a₁ = s, b₁ = r

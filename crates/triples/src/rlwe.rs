@@ -68,6 +68,7 @@
 //! };
 //!
 //! let set = params::find("rlwe-lift-8").expect("there is one");
+//! // The parties have agreed on the session; each has a secret seed, which it uses once.
 //! let session = Session::new(Sid::from_bytes([7; 32]));
 //! let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
 //! let party = |we_are_initiator, seed| {

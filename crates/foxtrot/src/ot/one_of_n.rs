@@ -41,6 +41,7 @@ impl Options {
     /// use zeroize::Zeroizing;
     ///
     /// let (direction, options) = (Direction::InitiatorSends, Options::new());
+    /// // The parties have agreed on the session; each has a secret seed, which it uses once.
     /// let session = Session::new(Sid::from_bytes([7; 32]));
     /// let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
     /// let sender = Engine::new(|io| async move {

@@ -25,7 +25,7 @@
 //! or 64 from S per batch. The messages do not depend on each other: one flow. Not given:
 //! security against quantum computers; keys that are uniform if a party cheats (a corrupt one
 //! fixes its own).
-#![doc = base_ot_example!("base::mcquoid_rosulek_roy::McQuoidRosulekRoy::REUSE", "Choice::Given(Bits::from_bools([false, true]))")]
+#![doc = base_ot_example!("base::find(\"mcquoid-rosulek-roy\", base::Functionality::Endemic).unwrap()", "Choice::Given(Bits::from_bools([false, true]))")]
 
 use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;

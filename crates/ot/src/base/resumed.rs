@@ -7,11 +7,13 @@
 //! this costs in security.
 //!
 //! ```text
-//! R: choice c, secret k_c                               S: secrets k₀, k₁
-//!    in a session, with the hashes H and H′ of its id:
-//! key = H(i, c, k_c)                                    keys = H(i, 0, k₀), H(i, 1, k₁)
-//! next secret = H′(i, c, k_c)                           next secrets = H′(i, 0, k₀), H′(i, 1, k₁)
+//! R: choice c, secret s_c                               S: secrets s₀, s₁
+//!    in a session, for every base OT i, with the hashes H and H′ of the session's id:
+//! key = H(i, c, s_c)                                    keys = H(i, 0, s₀), H(i, 1, s₁)
+//! next secret = H′(i, c, s_c)                           next secrets = H′(i, 0, s₀), H′(i, 1, s₁)
 //! ```
+//!
+//! The first secrets are H′ of the keys of fresh base OTs.
 //!
 //! ```
 //! use foxtrot_ot::{

@@ -24,7 +24,8 @@
 //! output before the proof has passed, and a proof that fails ends the session. A batch gives either keys or the
 //! rows t and q themselves, which are for protocols that add them up: a protocol that publishes a function
 //! of rows must hash them as these keys are. Steps, bounds and what is not proved:
-//! `docs/protocols/oos.md`; bytes: `docs/wire/oos.md`, section 10. [`protocol`] runs all steps, and has an example.
+//! `docs/protocols/oos.md`; bytes: `docs/wire/oos.md`, section 10. [`protocol`] runs all steps; the pages of [`oos`](super::oos) and
+//! [`kkrt`](super::kkrt) have an example.
 
 pub mod protocol;
 

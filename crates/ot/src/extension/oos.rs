@@ -14,7 +14,7 @@
 //! key = H(i, t)                                         key of v = H(i, q ⊕ C(v)·Δ)
 //! ```
 //!
-//! Without the check it is semi-honest, and what [KKRT16](https://eprint.iacr.org/2016/799) calls
+//! Only the malicious protocol sends the messages in brackets. Without the check it is semi-honest, and what [KKRT16](https://eprint.iacr.org/2016/799) calls
 //! KK13 with a better code: rows are linear in words, which some protocols need.
 #![doc = one_of_n_example!("extension::oos::malicious(extension::code::Linear::Bch512)")]
 

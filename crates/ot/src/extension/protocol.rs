@@ -2,7 +2,7 @@
 //! (`docs/wire/softspoken.md`, section 7).
 //!
 //! Proofs have a stream of their own, for they go between corrections.
-#![doc = extension_example!("extension::softspoken::malicious(extension::softspoken::DEFAULT_K)?")]
+//! The page of each extension has an example, say that of [`softspoken`](super::softspoken).
 
 use alloc::{collections::VecDeque, vec, vec::Vec};
 use core::fmt;

@@ -3,16 +3,20 @@
 //! ```text
 //! R: both keys of 128 base OTs                          S: Δ, one key each
 //! trees τ, with 2^k leaves x, of k base OTs each
-//!                  ── [Setup] ──►                       all leaves but the one at Δ_τ
+//!                  ── Setup ──►                         all leaves but the one at Δ_τ
 //!    per batch, with the key stream G(x) of every leaf, for the base OTs j of a tree:
 //! Z = ⊕ G(x), T = ⊕ xⱼ·G(x)                             W = ⊕ (x ⊕ Δ_τ)ⱼ·G(x) = T ⊕ Δⱼ·Z
-//!                  ── Corrections: D = Z ⊕ b ──►        Q = W ⊕ Δⱼ·D = T ⊕ Δⱼ·b
-//!                  ◄── [Challenge: a linear hash h] ──
-//!                  ── [Proof: h(b), h(T)] ──►           h(Q) = h(T) ⊕ Δⱼ·h(b)?
+//!                  ── Corrections: D = Z ⊕ b, [a coin's hash] ──►
+//!                                                       Q = W ⊕ Δⱼ·D = T ⊕ Δⱼ·b
+//!                  ◄── [Challenge: a coin, for a linear hash h] ──
+//!                  ── [Proof: coin, h(b), h(T)] ──►     h(Q) = h(T) ⊕ Δⱼ·h(b)?
 //!    for every OT, with the matrices transposed:
 //! t                                                     q = t ⊕ b·Δ
 //! key = H(t)                                            keys = H(q), H(q ⊕ Δ)
 //! ```
+//!
+//! Only the malicious protocol sends what is in brackets, and with k = 1 there is no `Setup`. The choices b are given
+//! here. Others are Z of the first tree, which has no D then, and the challenge's coin flips them.
 //!
 //! k base OTs become a vector OLE over GF(2^k) from a tree of 2^k seeds, so that one correction of n
 //! bits serves k rows: 16/k bytes per OT, for 2^k/k blocks of a key stream. Paper: Figure 7 (small-field
@@ -29,7 +33,7 @@ use crate::{Usage, base::Adversary};
 /// The k that a bare `softspoken` means.
 pub const DEFAULT_K: usize = 4;
 
-/// The names for k = 1 … 8, all with that end.
+/// The names for k = 1 … 8, with this ending.
 macro_rules! names {
     ($end:literal) => {
         names!($end, "1" "2" "3" "4" "5" "6" "7" "8")

@@ -21,6 +21,23 @@
 //! a challenge offline, so the check has two elements of GF(2^128): q queries find a bad one with
 //! probability < q·2⁻²⁴³. Steps, bounds and what is not proved: `docs/protocols/two-round.md`; bytes:
 //! `docs/wire/two-round.md`, section 11. 16 bytes per OT from R, and 4128 with the base OTs per run.
+//!
+//! Step by step:
+//!
+//! ```
+//! use foxtrot_ot::{Bits, Seed, Session, Sid, extension::two_round};
+//!
+//! # let (senders_seed, receivers_seed) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
+//! let session = || Session::new(Sid::from_bytes([7; 32])).sub("example", 0, Default::default());
+//! let choices = Bits::from_bools((0..1000).map(|i| i % 3 == 0));
+//!
+//! let (sender, invitation) = two_round::VARIANTS[0].start(session(), 1000, senders_seed)?;
+//! let (chosen, response) =
+//!     two_round::VARIANTS[0].respond(session(), &invitation, choices, receivers_seed)?;
+//! let keys = sender.finish(&response)?;
+//! assert_eq!(keys.pairs()[0][1], chosen.keys()[0]);
+//! # Ok::<(), foxtrot_ot::Error>(())
+//! ```
 #![doc = base_ot_example!("extension::two_round::VARIANTS[0]", "Choice::Given(Bits::from_bools([false, true]))")]
 
 mod check;

@@ -190,23 +190,17 @@ fn uniform(bytes: &[u8; 1540]) -> NttPoly {
 
 /// H₂(sk).
 pub(crate) fn confirmation(i: usize, sk: &Bits) -> Block {
-    ask_two_blocks("foxtrot v1 roted-figure1 confirmation", i, *sk)
+    ask("foxtrot v1 roted-figure1 confirmation", i, *sk)
 }
 
 /// H₂(sk, t, u).
 pub(crate) fn output(i: usize, sk: &Bits, t: &[u8; 16], u: &[u8; 16]) -> Block {
     let text: [u8; 96] = [&sk[..], t, u].concat().try_into().unwrap();
-    ask_two_blocks("foxtrot v1 roted-figure1 output", i, text)
+    ask("foxtrot v1 roted-figure1 output", i, text)
 }
 
 fn ask<const L: usize, const A: usize>(context: &'static str, i: usize, text: [u8; L]) -> [u8; A] {
     let (oracle, mut answer) = (session().keyed(context, &[]), [0; A]);
-    oracle.ask(1, |_| (i as u64, 0, text), &mut answer);
-    answer
-}
-
-fn ask_two_blocks<const L: usize>(context: &'static str, i: usize, text: [u8; L]) -> Block {
-    let (oracle, mut answer) = (session().keyed(context, &[]), [0; 16]);
     oracle.ask(1, |_| (i as u64, 0, text), &mut answer);
     answer
 }

@@ -1,6 +1,5 @@
 //! Either protocol between two parties, as their [`Parameters`] say: base OTs, bucket after bucket, then the tags, and what follows
-//! them in a [join].
-#![doc = intersection_example!("Lpn")]
+//! them in a [join]. [`paxos`](crate::paxos) and [`vole_psi`](crate::vole_psi) have examples.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::mem;

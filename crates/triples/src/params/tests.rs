@@ -7,8 +7,8 @@ use foxtrot_kernel::rns::Modulus;
 use super::Set;
 
 impl Set {
-    /// No security: for experiments with constants at which rare events are not rare. Primes of so many
-    /// bits each.
+    /// No security: for experiments with constants at which rare events are not rare. `plain` and `rest` are
+    /// lengths of primes in bits.
     pub(crate) fn experiment(
         log_n: u32,
         plain: &[u32],

@@ -144,18 +144,24 @@ impl P0 {
         let Self { ring, session, seed, negated, scratches, .. } = self;
         let (ring, session, seed, negated) = (&**ring, &*session, &*seed, &**negated);
         let items = (first..).zip(requests).collect();
-        let scratch = || Scratch::new(ring);
-        side_by_side(session.executor(), scratches, scratch, items, |scratch, (number, request)| {
-            request.resize(ring.set.request_len(), 0);
-            let streams = coins::of_request(session, seed, number);
-            let mut message = request.as_mut_slice();
-            for which in [0, 1] {
-                let half = coins::of_uniform_half(session, number, which);
-                streams.bytes(asking::SHARES[usize::from(which)], &mut scratch.share);
-                message = encrypt(ring, negated, &streams, &half, which, scratch, message);
-            }
-            Requested { session: *session.id(), number }
-        })
+        let new_scratch = || Scratch::new(ring);
+        side_by_side(
+            session.executor(),
+            scratches,
+            new_scratch,
+            items,
+            |scratch, (number, request)| {
+                request.resize(ring.set.request_len(), 0);
+                let streams = coins::of_request(session, seed, number);
+                let mut message = request.as_mut_slice();
+                for which in [0, 1] {
+                    let half = coins::of_uniform_half(session, number, which);
+                    streams.bytes(asking::SHARES[usize::from(which)], &mut scratch.share);
+                    message = encrypt(ring, negated, &streams, &half, which, scratch, message);
+                }
+                Requested { session: *session.id(), number }
+            },
+        )
     }
 
     /// Step 5: ends batches with P₁'s `Response`s, at once: one per thread.
@@ -169,8 +175,8 @@ impl P0 {
         let Self { ring, session, seed, negated, scaled, scratches, .. } = self;
         let (ring, session, seed) = (&**ring, &*session, &*seed);
         let keys = [&**negated, &**scaled];
-        let (executor, scratch) = (session.executor(), || Scratch::new(ring));
-        let results = side_by_side(executor, scratches, scratch, batches, |scratch, batch| {
+        let (executor, new_scratch) = (session.executor(), || Scratch::new(ring));
+        let results = side_by_side(executor, scratches, new_scratch, batches, |scratch, batch| {
             receive(ring, session, seed, keys, scratch, batch)
         });
         results.into_iter().collect()

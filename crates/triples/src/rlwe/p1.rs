@@ -151,11 +151,11 @@ impl P1 {
         self.batch += batches.len() as u64;
         let Self { ring, session, seed, public_key, scratches, .. } = self;
         let (ring, session, seed, public_key) = (&**ring, &*session, &*seed, &**public_key);
-        let (scratch, items) = (|| Scratch::new(ring), (first..).zip(batches).collect());
+        let (new_scratch, items) = (|| Scratch::new(ring), (first..).zip(batches).collect());
         let answer = |scratch: &mut _, (number, mut batch)| {
             (respond(ring, session, seed, public_key, scratch, number, &mut batch), batch)
         };
-        let results = side_by_side(session.executor(), scratches, scratch, items, answer);
+        let results = side_by_side(session.executor(), scratches, new_scratch, items, answer);
         let (responded, batches): (Vec<_>, Vec<_>) = results.into_iter().unzip();
         let responded = responded.into_iter().collect::<Result<_, _>>();
         if responded.is_err() {
@@ -177,8 +177,8 @@ impl P1 {
     pub fn finish(&mut self, batches: Vec<(Responded, &[u8], &mut Shares)>) -> Result<(), Error> {
         let Self { ring, session, scratches, .. } = self;
         let (ring, session) = (&**ring, &*session);
-        let (executor, scratch) = (session.executor(), || Scratch::new(ring));
-        let results = side_by_side(executor, scratches, scratch, batches, |scratch, batch| {
+        let (executor, new_scratch) = (session.executor(), || Scratch::new(ring));
+        let results = side_by_side(executor, scratches, new_scratch, batches, |scratch, batch| {
             let (Responded { session: id, number, upper }, correction, shares) = batch;
             if id != *session.id() {
                 return Err(Usage::ForeignBatch.into());

@@ -1,6 +1,6 @@
 //! The protocol of a 1-of-N extension: base OTs, then batch after batch, several of them on their way at a time
 //! (`docs/wire/oos.md`, section 10).
-#![doc = one_of_n_example!("extension::oos::malicious(extension::code::Linear::Bch512)")]
+//! [`oos`](crate::extension::oos) has an example.
 
 use alloc::{collections::VecDeque, vec::Vec};
 
