@@ -10,20 +10,8 @@
 //! with endemic keys: [`two_round`].
 //!
 //! One pair of states does them all, [`Sender`] and [`Receiver`]; an [`Extension`] says how. They
-//! start from the keys of 128 base OTs that went the other way, and Δ is the base OTs' choices:
-//!
-//! ```text
-//! R: both keys of 128 base OTs                          S: Δ, one key each
-//!                  ── Setup ──►
-//!    per batch, as many as wanted:
-//!                  ── Corrections ──►
-//!                  ◄── [Challenge] ──
-//!                  ── [Proof] ──►
-//! b, t                                                  q = t ⊕ b·Δ
-//! key = H(t)                                            keys = H(q), H(q ⊕ Δ)
-//! ```
-//!
-//! With k = 1 there is no `Setup`. Messages in brackets are for malicious peers only; else challenge and proof are empty. The sender has no
+//! start from the keys of 128 base OTs that went the other way, and Δ is the base OTs' choices. The page of each extension
+//! has its figure and an example, and [`protocol`] runs all steps. With k = 1 there is no `Setup`; against semi-honest peers challenge and proof are empty. The sender has no
 //! output before the proof has passed, and a proof that fails ends the session. The coins of challenge and proof
 //! make keys, and choices that were not given, uniform if either party is corrupt; only a sender that can
 //! choose Δ, which endemic base OTs allow, can make both keys of every OT the same. Steps, bounds and what
@@ -31,7 +19,7 @@
 //!
 //! Batches do not depend on each other. A step takes several of them, on the threads of the session's executor
 //! ([`Session::with_executor`](crate::Session::with_executor)), each whole in one; bytes and outputs are those of
-//! one batch after another. [`protocol`] runs all steps; the page of each extension has an example.
+//! one batch after another.
 
 pub mod code;
 pub mod iknp;

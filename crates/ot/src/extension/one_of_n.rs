@@ -8,24 +8,12 @@
 //! | [`kkrt`](super::kkrt) | semi-honest | 128 bits | 64 |
 //!
 //! One pair of states does them all, [`Sender`] and [`Receiver`]; an [`Extension`] says how. They
-//! start from the keys of as many base OTs as the code is long, which went the other way:
-//!
-//! ```text
-//! R: both keys of every base OT                         S: Δ, one key each
-//!    per batch, as many as wanted:
-//! words w          ── Corrections ──►
-//!                  ◄── [Challenge] ──
-//!                  ── [Proof] ──►
-//! t                                                     q = t ⊕ C(w)·Δ
-//! key = H(i, t)                                         key of v = H(i, q ⊕ C(v)·Δ)
-//! ```
-//!
-//! Messages in brackets are for malicious peers only; else challenge and proof are empty. The sender has no
-//! output before the proof has passed, and a proof that fails ends the session. A batch gives either keys or the
+//! start from the keys of as many base OTs as the code is long, which went the other way. The pages of
+//! [`oos`](super::oos) and [`kkrt`](super::kkrt) have figures and examples, and [`protocol`] runs all steps. Against
+//! semi-honest peers challenge and proof are empty. The sender has no output before the proof has passed, and a proof that fails ends the session. A batch gives either keys or the
 //! rows t and q themselves, which are for protocols that add them up: a protocol that publishes a function
 //! of rows must hash them as these keys are. Steps, bounds and what is not proved:
-//! `docs/protocols/oos.md`; bytes: `docs/wire/oos.md`, section 10. [`protocol`] runs all steps; the pages of [`oos`](super::oos) and
-//! [`kkrt`](super::kkrt) have an example.
+//! `docs/protocols/oos.md`; bytes: `docs/wire/oos.md`, section 10.
 
 pub mod protocol;
 
