@@ -1,5 +1,5 @@
 //! Either protocol between two parties, as their [`Parameters`] say: base OTs, bucket after bucket, then the tags, and what follows
-//! them in a [join]. The pages of [`paxos`](crate::paxos) and [`vole-psi`](crate::vole_psi)
+//! them in a [join]. The pages of [`paxos`] and [`vole-psi`](crate::vole_psi)
 //! have examples.
 
 use alloc::{boxed::Box, vec::Vec};
