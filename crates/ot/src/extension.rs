@@ -11,8 +11,9 @@
 //!
 //! One pair of states does them all, [`Sender`] and [`Receiver`]; an [`Extension`] says how. They
 //! start from the keys of 128 base OTs that went the other way, and Δ is the base OTs' choices. The page of each extension
-//! has its figure and an example, and [`protocol`] runs all steps. With k = 1 there is no `Setup`; against semi-honest peers challenge and proof are empty. The sender has no
-//! output before the proof has passed, and a proof that fails ends the session. The coins of challenge and proof
+//! has its figure and an example, and [`protocol`] runs all steps.
+//!
+//! With k = 1 there is no `Setup`; against semi-honest peers challenge and proof are empty. The sender has no output before the proof has passed, and a proof that fails ends the session. The coins of challenge and proof
 //! make keys, and choices that were not given, uniform if either party is corrupt; only a sender that can
 //! choose Δ, which endemic base OTs allow, can make both keys of every OT the same. Steps, bounds and what
 //! is not proved: `docs/protocols/softspoken.md`; bytes: `docs/wire/softspoken.md`, section 7.

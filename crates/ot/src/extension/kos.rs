@@ -14,7 +14,7 @@
 //! key = H(t)                                            keys = H(q), H(q ⊕ Δ)
 //! ```
 //!
-//! The choices b are given here. Others are random, and the challenge's coin flips them.
+//! Here the choices b are given. If they are not, b is random, and the challenge's coin flips bits of it.
 //!
 //! The check of 2015 has no proof at 128 bits (Roy22; ePrint 2022/1371); this is the column
 //! check that all checked extensions here share, see `docs/protocols/softspoken.md`. 16 bytes per

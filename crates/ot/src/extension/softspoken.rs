@@ -15,8 +15,8 @@
 //! key = H(t)                                            keys = H(q), H(q ⊕ Δ)
 //! ```
 //!
-//! Only the malicious protocol sends what is in brackets, and with k = 1 there is no `Setup`. The choices b are given
-//! here. Others are Z of the first tree, which has no D then, and the challenge's coin flips them.
+//! Only the malicious protocol sends what is in brackets, and with k = 1 there is no `Setup`. Here the choices b are
+//! given. If they are not, b is Z of the first tree, whose D is not sent, and the challenge's coin flips bits of it.
 //!
 //! k base OTs become a vector OLE over GF(2^k) from a tree of 2^k seeds, so that one correction of n
 //! bits serves k rows: 16/k bytes per OT, for 2^k/k blocks of a key stream. Paper: Figure 7 (small-field

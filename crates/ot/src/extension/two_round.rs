@@ -29,11 +29,12 @@
 //!
 //! # let (senders_seed, receivers_seed) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
 //! let session = || Session::new(Sid::from_bytes([7; 32])).sub("example", 0, Default::default());
-//! let choices = Bits::from_bools((0..1000).map(|i| i % 3 == 0));
 //!
-//! let (sender, invitation) = two_round::VARIANTS[0].start(session(), 1000, senders_seed)?;
-//! let (chosen, response) =
-//!     two_round::VARIANTS[0].respond(session(), &invitation, choices, receivers_seed)?;
+//! // The default, over `roted-endemic`.
+//! let protocol = &two_round::VARIANTS[0];
+//! let (sender, invitation) = protocol.start(session(), 1000, senders_seed)?;
+//! let choices = Bits::from_bools((0..1000).map(|i| i % 3 == 0));
+//! let (chosen, response) = protocol.respond(session(), &invitation, choices, receivers_seed)?;
 //! let keys = sender.finish(&response)?;
 //! assert_eq!(keys.pairs()[0][1], chosen.keys()[0]);
 //! # Ok::<(), foxtrot_ot::Error>(())
