@@ -348,7 +348,7 @@ pub(crate) struct Meeting {
     pub(crate) rests: RestsOn,
     /// Keep base OTs in this directory for the next session with the same peer, which has to do the same. Saves
     /// about 0.4 MB in later sessions. The sender's secret then stays on disk between sessions
-    #[arg(help_heading = heading::SECURITY, long, value_name = "DIR", conflicts_with_all = ["insecure", "websocket"])]
+    #[arg(help_heading = heading::SECURITY, long, value_name = "DIR", conflicts_with_all = ["insecure", "websocket", "semi_honest"])]
     pub(crate) resume_base: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) sharding: Sharding,

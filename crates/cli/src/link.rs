@@ -11,7 +11,7 @@ use foxtrot::{
     net::{ChannelError, HelloError},
 };
 
-use crate::{clock, failure::Failure, workers::Workers};
+use crate::{clock, failure::Failure, output::say, workers::Workers};
 
 pub(crate) struct Link {
     pub(crate) peer: Peer,
@@ -51,6 +51,7 @@ impl Link {
         then: impl FnOnce(T) -> Result<U, Failure>,
     ) -> Result<(U, Cost), Failure> {
         let Self { mut peer, agreed } = self;
+        agreed.erased().iter().for_each(|file| say(&format!("erased {file}")));
         if workers.threads() > 1 {
             peer.use_executor(Arc::new(workers.clone()));
         }

@@ -82,6 +82,16 @@ pub struct Agreed {
     pub(crate) seed: Option<Seed>,
     /// Base OTs that both sides keep.
     pub(crate) kept: Option<Offer>,
+    pub(crate) erased: Vec<String>,
+}
+
+impl Agreed {
+    /// Files of kept base OTs that no session can take up, each with the reason. They were erased before the negotiation
+    /// ([`Config::resume_base`](crate::Config::resume_base)).
+    #[must_use]
+    pub fn erased(&self) -> &[String] {
+        &self.erased
+    }
 }
 
 impl Deref for Agreed {
@@ -179,14 +189,20 @@ impl Job<'_> {
         }
     }
 
-    /// The base OTs of a protocol that takes n of them: those of the last session, if both sides have kept them
-    /// ([`Config::resume_base`](crate::Config::resume_base)). What is kept is gone from here on, until [`finish_keeping`](Self::finish_keeping).
+    /// The base OTs of a protocol that takes n of them, by its name and that of its extension: those of the last session under the
+    /// same terms, if both sides have kept them ([`Config::resume_base`](crate::Config::resume_base)). What is kept is gone from here
+    /// on, until [`finish_keeping`](Self::finish_keeping).
     ///
     /// # Errors
     /// [`Error::Ticket`].
-    pub fn base(&mut self, base: &'static dyn BaseOt, n: usize) -> Result<Base, Error> {
+    pub fn base(
+        &mut self,
+        base: &'static dyn BaseOt,
+        carries: [&str; 2],
+        n: usize,
+    ) -> Result<Base, Error> {
         match &mut self.agreed.kept {
-            Some(kept) => kept.begin(base, n),
+            Some(kept) => kept.begin(base, carries, n),
             None => Ok(Base::plain(base)),
         }
     }

@@ -22,7 +22,7 @@ use foxtrot_net::{
     Channel, ChannelError, Counters, HelloError, Reason,
     daily::{Daily, Denied},
     gate::{Full, Gate, Pass},
-    hello::{self, Agreement, Binding, Hello, JOB, Table},
+    hello::{self, Agreement, Binding, Hello, Table},
     listen::Silent,
     tcp::Socket,
 };
@@ -39,7 +39,7 @@ pub use foxtrot_net::listen::Stopper;
 pub use server::{Ended, Server};
 pub use stream::{ChannelBinding, Stream};
 pub use tickets::Base;
-pub(crate) use tickets::{Offer, Pair, Tickets};
+pub(crate) use tickets::{Offer, Sessions, Tickets};
 
 #[cfg(feature = "policy")]
 use crate::policy::{Forbidden, Policy};
@@ -382,9 +382,10 @@ impl Peer {
         }
         let seed = self.seed.as_deref().map(|seed| seed_of_job(seed, self.jobs));
         self.jobs += 1;
-        let offer = self.offer(&hello)?;
+        let hello = self.describe(hello, seed.as_deref());
+        let (offer, erased) = self.offer(&hello)?;
         let with_offer = |hello| offer.iter().fold(hello, |hello, offer| offer.describe(hello));
-        let hello = self.describe(with_offer(hello), seed.as_deref());
+        let hello = with_offer(hello);
         let (agreement, said) = self.exchange(&hello, |details| {
             let (said, answer) = agree(details)?;
             Ok((said, Answer { hello: answer.hello.map(with_offer), ..answer }))
@@ -393,19 +394,19 @@ impl Peer {
         let kept = kept.map_err(|e| E::from(self.give_up(e)))?.flatten();
         // A stranger works once.
         (self.silent, self.puzzle) = (None, 0);
-        Ok((Agreed { agreement, seed, kept }, said))
+        Ok((Agreed { agreement, seed, kept, erased }, said))
     }
 
-    /// Looks for base OTs that were kept of an earlier session with this peer.
-    fn offer(&self, hello: &Hello) -> Result<Option<Offer>, Error> {
-        let Some(tickets) = &self.settings.tickets else { return Ok(None) };
-        if hello.term_of(JOB) != Some("psi") {
-            return Ok(None);
-        }
-        let Bound::Tls(Binding { ours, peer, .. }) = self.bound else {
+    /// Looks for base OTs that were kept of an earlier session with this peer under the same terms. Returns also which files
+    /// were erased in place of that.
+    fn offer(&self, hello: &Hello) -> Result<(Option<Offer>, Vec<String>), Error> {
+        let Some(tickets) = &self.settings.tickets else { return Ok(Default::default()) };
+        let Some(sessions) = Sessions::of(hello)? else { return Ok(Default::default()) };
+        if !matches!(self.bound, Bound::Tls(_)) {
             return Err(Error::Config("base OTs are kept for peers with keys only"));
-        };
-        tickets.offer(Pair::new(hello.role(), ours, peer)).map(Some)
+        }
+        let (offer, erased) = tickets.offer(sessions)?;
+        Ok((Some(offer), erased))
     }
 
     fn exchange<T, E: From<Error>>(

@@ -174,7 +174,8 @@ impl Options {
     }
 
     /// Returns the number of items that a receiver can ask about that cheats and declares `declared`, unless it computes 2^80 hashes or is lucky
-    /// with probability 2^-40. `None` with [`semi_honest`](Self::semi_honest): there is no bound then.
+    /// with probability 2^-40. `None` with [`semi_honest`](Self::semi_honest): there is no bound then. For a shard
+    /// ([`shard`](Self::shard)) earlier attempts count also.
     ///
     /// ```
     /// use foxtrot::psi::Options;
@@ -185,7 +186,10 @@ impl Options {
     /// ```
     #[must_use]
     pub fn most_tested(&self, declared: usize) -> Option<u64> {
-        self.method.largest_set(declared)
+        let of_one = self.method.largest_set(declared)?;
+        #[cfg(feature = "net")]
+        let of_one = of_one.saturating_mul(1 + self.shard.map_or(0, |it| u64::from(it.attempt)));
+        Some(of_one)
     }
 
     /// The sender, over any engine. The items are distinct; the receiver has `receivers`. `progress` is told how many

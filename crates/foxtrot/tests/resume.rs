@@ -5,14 +5,17 @@
 use std::{
     fs,
     os::unix::fs::{MetadataExt, PermissionsExt},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
     thread,
 };
 
 use foxtrot::{
-    Blame, Config, Error, Identity, Peer, Progress,
-    psi::{self, Assumption},
+    Blame, Config, Error, Identity, Peer, Progress as Told,
+    engine::{Engine, Progress},
+    job::{Hello, Role},
+    policy::Policy,
+    psi::{self, Assumption, PsiError},
 };
 use foxtrot_ot::base::masny_rindal;
 use tempfile::TempDir;
@@ -61,6 +64,13 @@ fn connect([ours, theirs]: [&Config; 2]) -> [Peer; 2] {
         let other = scope.spawn(|| theirs.connect(&address).unwrap());
         [listener.accept().unwrap(), other.join().unwrap()]
     })
+}
+
+/// So many keys that with LPN the silent VOLE costs fewer bytes than the packed one.
+const MANY: usize = 2000;
+
+fn names(n: usize) -> Vec<String> {
+    (0..n).map(|i| format!("name {i}")).collect()
 }
 
 fn options() -> psi::Options {
@@ -134,7 +144,7 @@ fn later_sessions_send_no_base_ots_and_renew_the_ticket() {
 #[test]
 fn an_intersection_of_which_both_learn_takes_up_and_keeps_them_also() {
     let (_parties, [a, b], first) = two();
-    for _ in 0..2 {
+    for resumes in [false, true] {
         let [mut sender, mut receiver] = connect([&a, &b]);
         thread::scope(|scope| {
             let sent = scope.spawn(|| options().send_both(&mut sender, &["ann", "bob", "cid"]));
@@ -142,7 +152,7 @@ fn an_intersection_of_which_both_learn_takes_up_and_keeps_them_also() {
             assert_eq!(sent.join().unwrap().unwrap(), [1]);
         });
         let counters = receiver.counters();
-        assert!(counters.sent + counters.received < BASE, "{counters:?} and {first}");
+        assert_eq!(counters.sent + counters.received < BASE, resumes, "{counters:?} and {first}");
     }
     assert_eq!(session([&a, &b], options()), first - BASE);
 }
@@ -187,36 +197,190 @@ fn only_if_both_sides_want_to_is_anything_kept_or_taken_up() {
     assert_eq!(nobody.map(|it| it.files().len()), [0, 0]);
 }
 
+/// A session under other terms than those of `two`, for each term of which a ticket could be bound to less.
 #[test]
-fn another_base_ot_or_number_of_them_takes_up_nothing() {
+fn a_session_under_any_other_term_takes_up_nothing_and_leaves_the_ticket() {
+    let ([ours, theirs], [a, b], first) = two();
+    let files = || ours.files().len();
+    let others: [(&str, psi::Options); 2] = [
+        ("base OT", options().base(&masny_rindal::MasnyRindal)),
+        ("assumption", options().assumption(Assumption::Symmetric)),
+    ];
+    for (number, (term, other)) in others.into_iter().enumerate() {
+        let fresh = session([&a, &b], other);
+        assert_eq!(files(), 2 + number, "{term}");
+        assert!(session([&a, &b], other) < fresh, "{term}");
+        assert_eq!(session([&a, &b], options()), first - BASE, "{term}");
+    }
+    let named = [&a, &b].map(|config| config.clone().application("another program"));
+    assert!(session([&named[0], &named[1]], options()) > first - BASE);
+    let policy = Policy::parse("policy = 1\nfunctions = [\"intersection\"]\n").unwrap();
+    let under = [&a, &b].map(|config| config.clone().policy(&policy));
+    assert!(session([&under[0], &under[1]], options()) > first - BASE);
+    assert_eq!(session([&a, &b], options()), first - BASE);
+    drop(theirs);
+}
+
+#[test]
+fn another_protocol_under_the_same_terms_takes_up_nothing() {
+    // Under LPN so many keys cost fewer bytes with the silent VOLE, whose base OTs are as many.
     let ([_ours, _theirs], [a, b], first) = two();
-    let other = options().base(&masny_rindal::MasnyRindal);
-    let bytes = session([&a, &b], other);
-    assert!(bytes < first, "{bytes}");
+    let many = names(MANY);
+    let large = || {
+        let [mut sender, mut receiver] = connect([&a, &b]);
+        thread::scope(|scope| {
+            scope.spawn(|| options().send(&mut sender, &many).unwrap());
+            assert_eq!(options().receive(&mut receiver, &many).unwrap().len(), many.len());
+        });
+        let counters = receiver.counters();
+        counters.sent + counters.received
+    };
+    let fresh = large();
+    assert_eq!(large(), fresh - BASE);
+    // The small session's ticket is gone, and the large one's does not serve it.
     assert_eq!(session([&a, &b], options()), first);
     assert_eq!(session([&a, &b], options()), first - BASE);
 }
 
 #[test]
-fn a_ticket_of_two_other_keys_is_refused_before_anything_is_sent() {
-    let ([ours, theirs], [a, b], first) = two();
+fn a_ticket_of_other_terms_or_keys_in_the_place_of_ours_is_erased() {
+    let ([ours, _theirs], [a, b], first) = two();
+    let place = ours.ticket();
+    let kept = fs::read(&place).unwrap();
+    // One of another assumption, as a forger would put it there.
+    session([&a, &b], options().assumption(Assumption::Symmetric));
+    let other = ours.files().into_iter().find(|it| *it != place).unwrap();
+    fs::copy(&other, &place).unwrap();
+    assert_eq!(session([&a, &b], options()), first);
+    // One of another pair of keys.
     let third = Party::new();
     let with_third = [ours.config(&third, true), third.config(&ours, true)];
     session([&with_third[0], &with_third[1]], options());
-    let [one, other] = &ours.files()[..] else { panic!("two tickets") };
-    let (kept, swapped) = (fs::read(one).unwrap(), fs::read(other).unwrap());
-    fs::write(one, &swapped).unwrap();
-    fs::write(other, &kept).unwrap();
-    for configs in [[&a, &b], [&with_third[0], &with_third[1]]] {
-        let [error, _] = outcome(configs, options()).errors;
-        let error = error.unwrap();
-        assert_eq!(error.blame(), Blame::Caller, "{error}");
-        assert!(error.to_string().contains("is a ticket of two other keys"), "{error}");
-    }
-    fs::remove_file(one).unwrap();
-    fs::remove_file(other).unwrap();
+    let of_third = |it: &PathBuf| *it != place && *it != other;
+    let swapped = ours.files().into_iter().find(of_third).unwrap();
+    fs::copy(&swapped, &place).unwrap();
     assert_eq!(session([&a, &b], options()), first);
-    drop(theirs);
+    // Our own, where the third's belongs.
+    fs::write(&swapped, &kept).unwrap();
+    assert_eq!(session([&with_third[0], &with_third[1]], options()), first);
+    assert_eq!(session([&a, &b], options()), first - BASE);
+}
+
+#[test]
+fn an_unchecked_session_is_refused_where_it_would_keep_base_ots() {
+    let ([ours, theirs], [a, b], first) = two();
+    for unchecked in [options(), psi::Options::new()].map(psi::Options::semi_honest) {
+        let Outcome { errors, .. } = outcome([&a, &b], unchecked);
+        for error in errors {
+            let error = error.unwrap();
+            assert_eq!(error.blame(), Blame::Caller, "{error}");
+            assert!(error.to_string().contains("secure against malicious peers"), "{error}");
+        }
+    }
+    assert_eq!([ours.files().len(), theirs.files().len()], [1, 1]);
+    assert_eq!(session([&a, &b], options()), first - BASE);
+}
+
+/// A cheating receiver learns bits of Δ in semi-honest sessions, of which no one finds out, and hopes to meet the same Δ in
+/// a malicious session.
+#[test]
+fn no_later_session_has_the_delta_that_a_cheating_receiver_learnt_in_an_unchecked_one() {
+    let parties = [Party::new(), Party::new()];
+    let [honest, cheat] = &parties;
+    let plain = [honest.config(cheat, false), cheat.config(honest, false)];
+    // The honest sender keeps nothing of an unchecked session, whatever the receiver says that it keeps.
+    let [mut sender, mut receiver] = connect([&plain[0], &plain[1]]);
+    thread::scope(|scope| {
+        let unchecked = || options().semi_honest();
+        let sent = scope.spawn(move || unchecked().send(&mut sender, &names(MANY)));
+        let parameters = unchecked().method().parameters(MANY, MANY).unwrap();
+        assert_eq!(parameters.info().name, "vole-psi-semi-honest");
+        assert_eq!(parameters.base_ots(), 128, "as many as malicious sessions need");
+        assert_eq!(flip_a_column(&mut receiver, unchecked()), "no check has failed");
+        sent.join().unwrap().unwrap();
+    });
+    assert_eq!(honest.files().len(), 0);
+    // It says that it has a ticket of that session; the sender has none of that name.
+    let keeping = honest.config(cheat, true);
+    let [mut sender, mut receiver] = connect([&keeping, &plain[1]]);
+    thread::scope(|scope| {
+        let sent = scope.spawn(move || options().send(&mut sender, &["ann", "bob", "cid"]));
+        let hello = hello(options(), 2).detail("base-ticket", "0".repeat(64));
+        let negotiated = receiver.negotiate::<_, Error>(hello, |details| {
+            assert_eq!(details["base-ticket"], "none");
+            Ok(((), 0))
+        });
+        let (agreed, ()) = negotiated.unwrap();
+        let job = receiver.job(agreed);
+        let (direction, mut cx) = (job.direction(), job.context().unwrap());
+        let items = ["bob", "eve"].map(|name| psi::item(name.as_bytes()).unwrap());
+        let options = options();
+        let found = job.play(|io| async move {
+            options.receive_over(&io, &mut cx, direction, 3, items.to_vec(), |_| ()).await
+        });
+        job.finish().unwrap();
+        assert_eq!(found.unwrap().intersect().unwrap(), [0]);
+        sent.join().unwrap().unwrap();
+        let counters = receiver.counters();
+        assert!(counters.sent + counters.received > BASE, "{counters:?}");
+    });
+}
+
+/// The hello of a receiver of so many keys.
+fn hello(options: psi::Options, keys: usize) -> Hello {
+    let method = options.method();
+    Hello::new(Role::Receiver)
+        .term("job", "psi")
+        .term("base", method.base.info().name)
+        .term("assumption", method.assumption)
+        .term("adversary", method.adversary)
+        .term("normalize", "none/1")
+        .keys(keys as u64, 1 << 24)
+}
+
+/// Plays the receiver, with a column of the corrections flipped: its choice of another row of the matrix for each item.
+fn flip_a_column(peer: &mut Peer, options: psi::Options) -> &'static str {
+    let hello = hello(options, MANY).detail("base-ticket", "none");
+    let (agreed, ()) = peer.negotiate::<_, Error>(hello, |_| Ok(((), 0))).unwrap();
+    let job = peer.job(agreed);
+    let (direction, mut cx) = (job.direction(), job.context().unwrap());
+    let items: Vec<_> = names(MANY).iter().map(|it| psi::item(it.as_bytes()).unwrap()).collect();
+    let ran = job.play(|io| async move {
+        let mut engine = Engine::new(|io| async move {
+            options.receive_over(&io, &mut cx, direction, MANY, items, |_| ()).await
+        });
+        let (mut of_base, mut flips) = (false, true);
+        loop {
+            let progress = engine.advance()?;
+            while let Some((stream, mut message)) = engine.outgoing() {
+                // The corrections are the first message behind the base OTs.
+                let follows = of_base && flips;
+                of_base |= message.len() == 128 * 2176;
+                if follows {
+                    flips = false;
+                    message[0] ^= 1;
+                }
+                println!(
+                    "{} bytes on {stream}, {}",
+                    message.len(),
+                    if follows { "changed" } else { "as it was" }
+                );
+                io.on(stream).send(message).await;
+            }
+            match progress {
+                Progress::Sending => {}
+                Progress::Done(found) => break Ok::<_, PsiError>(found),
+                Progress::Waiting { stream, len } => {
+                    let message = io.on(stream).recv(len).await;
+                    engine.deliver(stream, message);
+                }
+            }
+        }
+    });
+    match ran.and_then(|_| job.finish()) {
+        Ok(()) => "no check has failed",
+        Err(_) => "a check has failed",
+    }
 }
 
 #[test]
@@ -226,7 +390,7 @@ fn an_abort_ends_the_ticket_on_both_sides() {
         let [mut sender, mut receiver] = connect([&a, &b]);
         let gives_up = if sender_gives_up { &mut sender } else { &mut receiver };
         let canceller = Arc::new(gives_up.canceller());
-        gives_up.on_progress(move |_: Progress| canceller.cancel());
+        gives_up.on_progress(move |_: Told| canceller.cancel());
         thread::scope(|scope| {
             let sent = scope.spawn(|| options().send(&mut sender, &["ann", "bob"]));
             let found = options().receive(&mut receiver, &["bob"]);
@@ -242,27 +406,36 @@ fn an_abort_ends_the_ticket_on_both_sides() {
 }
 
 #[test]
-fn a_damaged_ticket_and_one_that_others_can_read_are_errors_that_name_the_file() {
+fn a_damaged_ticket_and_one_that_others_could_read_are_erased_and_base_ots_run() {
     let ([ours, _theirs], [a, b], first) = two();
-    let fails_with = |words: &str, path: &Path| {
-        let [error, _] = outcome([&a, &b], options()).errors;
-        let said = error.unwrap().to_string();
-        assert!(said.contains(words) && said.contains(path.to_str().unwrap()), "{said}");
-    };
     let path = ours.ticket();
-    let bytes = fs::read(&path).unwrap();
-    for (k, damaged) in [(0, bytes.len()), (9, bytes.len()), (150, bytes.len()), (0, 7), (0, 0)] {
-        let mut other = bytes[..damaged].to_vec();
+    let len = fs::read(&path).unwrap().len();
+    for (k, damaged) in [(0, len), (9, len), (150, len), (0, 7), (0, 0)] {
+        let mut other = fs::read(&path).unwrap()[..damaged].to_vec();
         if let Some(byte) = other.get_mut(k) {
             *byte ^= 1;
         }
         fs::write(&path, other).unwrap();
-        fails_with("is damaged, or no ticket", &path);
+        assert_eq!(session([&a, &b], options()), first);
+        assert_eq!(session([&a, &b], options()), first - BASE);
     }
-    fs::write(&path, &bytes).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-    fails_with("can be read by other users", &path);
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(session([&a, &b], options()), first);
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+    assert_eq!(session([&a, &b], options()), first - BASE);
+}
+
+#[test]
+fn a_directory_in_which_others_can_write_is_refused_before_anything_is_sent() {
+    let ([ours, _theirs], [a, b], first) = two();
+    for mode in [0o777, 0o770, 0o1777] {
+        fs::set_permissions(ours.tickets(), fs::Permissions::from_mode(mode)).unwrap();
+        let [error, _] = outcome([&a, &b], options()).errors;
+        let error = error.unwrap();
+        assert_eq!(error.blame(), Blame::Caller, "{error}");
+        assert!(error.to_string().starts_with("other users can write to"), "{error}");
+    }
+    fs::set_permissions(ours.tickets(), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(session([&a, &b], options()), first - BASE);
 }
 

@@ -99,6 +99,8 @@ pub struct Agreement {
     pub we_are_initiator: bool,
     /// The terms of both sides, which are the same.
     pub terms: Table,
+    /// The fingerprints of the connection's keys, ours first.
+    pub fingerprints: Option<[[u8; 32]; 2]>,
     /// The offers in the peer's hello. The strings are as they came: see [`printable`](crate::printable).
     pub peer_offers: Table,
     /// The details that the peer told when it had compared the hellos. The strings are as they came.
@@ -225,6 +227,17 @@ impl Hello {
     pub fn details(&self) -> &Table {
         &self.details
     }
+
+    /// [`Agreement::terms_digest`] of a session with these terms.
+    #[must_use]
+    pub fn terms_digest(&self, without: &[&str]) -> [u8; 32] {
+        terms_digest(&self.terms, self.role, self.fingerprints(), without)
+    }
+
+    /// The fingerprints of the connection's keys, ours first.
+    fn fingerprints(&self) -> Option<[[u8; 32]; 2]> {
+        self.binding.as_ref().map(|binding| [binding.ours, binding.peer])
+    }
 }
 
 impl Role {
@@ -248,6 +261,30 @@ impl Agreement {
             Direction::ResponderSends
         }
     }
+
+    /// The digest of the terms and of both keys by roles: `docs/wire/README.md`, section 3.1. It is the same on both sides. Whatever
+    /// outlives the session is bound to it. Terms with the names in `without` are left out.
+    #[must_use]
+    pub fn terms_digest(&self, without: &[&str]) -> [u8; 32] {
+        terms_digest(&self.terms, self.role, self.fingerprints, without)
+    }
+}
+
+fn terms_digest(
+    terms: &Table,
+    role: Role,
+    fingerprints: Option<[[u8; 32]; 2]>,
+    without: &[&str],
+) -> [u8; 32] {
+    let fingerprints = fingerprints.as_ref();
+    let [ours, peers] = fingerprints.map_or([&[][..]; 2], |both| both.each_ref().map(|it| &it[..]));
+    let [sender, receiver] = if role == Role::Sender { [ours, peers] } else { [peers, ours] };
+    let nobodys = Session::new(Sid::from_bytes([0; 32]));
+    let query = nobodys.oracle("foxtrot v1 terms").query(0, 0).field(sender).field(receiver);
+    let bound = terms.iter().filter(|(key, _)| !without.contains(&key.as_str()));
+    let query = bound
+        .fold(query, |query, (key, value)| query.field(key.as_bytes()).field(value.as_bytes()));
+    query.finish()
 }
 
 /// Agrees on a session. `initiator` is the side that opened the connection. The channel's counters start after it.

@@ -3,6 +3,7 @@
 use core::ops::RangeInclusive;
 
 use foxtrot_ot::{
+    Session, Sid,
     convert::MAX_MESSAGE,
     engine::Limits,
     extension::{one_of_n, protocol as of_two},
@@ -53,6 +54,16 @@ pub const KEY_COLUMNS: &str = "key-columns";
 const MAX_COLUMNS: usize = 255;
 /// The term of the number of shards of `psi` on many machines.
 pub const SHARDS: &str = "shards";
+/// Terms that are not among those to which a ticket of shards is bound: the terms of a single shard, and what the receiver
+/// learns of a match.
+pub const NOT_OF_A_DIVISION: [&str; 7] =
+    [SHARDS, DIVISION, SHARD, ATTEMPT, FUNCTION, WIDTH, DUPLICATES];
+/// The term of the agreement on shards.
+const DIVISION: &str = "division";
+/// The term of a shard's number.
+const SHARD: &str = "shard";
+/// The term of the number of earlier attempts at a shard.
+const ATTEMPT: &str = "attempt";
 /// The term of which run of `triples` goes on.
 pub const RUN: &str = "run";
 /// The term for the method of `triples`.
@@ -123,6 +134,19 @@ pub fn joined(names: &[String]) -> String {
     all
 }
 
+/// The name of a run of triples, after the first session of the run. The run goes on only under the same terms between the
+/// same keys: `digest` is the [`Agreement::terms_digest`](crate::hello::Agreement::terms_digest) without [`RUN`].
+#[must_use]
+pub fn run_of(first: Sid, digest: &[u8; 32]) -> String {
+    hexadecimal(
+        &Session::new(first)
+            .oracle("foxtrot v1 triples run")
+            .query(0, 0)
+            .field(digest)
+            .finish::<32>(),
+    )
+}
+
 /// The hello of `count` triples, of a run with this name of which so many batches are there. The roles only tell the
 /// parties apart.
 #[must_use]
@@ -141,7 +165,7 @@ pub fn triples(role: Role, kind: Kind, count: u64, run: &str, batches: u64) -> H
 /// A shard of `psi` on many machines, as the terms of its session name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// The sub-sid of the session in which both sides agreed on all shards.
+    /// The digest of everything on which both sides agreed for all shards.
     pub division: [u8; 32],
     /// The number of shards.
     pub of: u32,
@@ -149,14 +173,17 @@ pub struct Shard {
     pub number: u32,
     /// The number of earlier attempts.
     pub attempt: u32,
+    /// The digest of the terms under which both sides agreed, without [`NOT_OF_A_DIVISION`]. The hello does not name it: it is
+    /// part of `division`.
+    pub terms: [u8; 32],
 }
 
 /// The hello of the session of a shard.
 #[must_use]
 pub fn of_shard(hello: Hello, shard: &Shard) -> Hello {
-    let Shard { division, of, number, attempt } = shard;
-    let hello = hello.term(SHARDS, of).term("division", hexadecimal(division));
-    hello.term("shard", number).term("attempt", attempt)
+    let Shard { division, of, number, attempt, .. } = shard;
+    let hello = hello.term(SHARDS, of).term(DIVISION, hexadecimal(division));
+    hello.term(SHARD, number).term(ATTEMPT, attempt)
 }
 
 /// Bytes in hexadecimal digits.

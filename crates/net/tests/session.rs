@@ -10,11 +10,12 @@ use std::{
 
 use foxtrot_net::{
     Channel, Lane, drive,
-    hello::{self, Agreement, Hello, Role},
+    hello::{self, Agreement, Binding, Hello, Role},
+    jobs,
     tcp::{self, Listener},
 };
 use foxtrot_ot::{
-    Bits, Seed, Session,
+    Bits, Seed, Session, Sid,
     base::{BaseOt, Choice, roted::Endemic},
     convert::{self, Format, frame_len},
 };
@@ -142,4 +143,30 @@ fn sessions_match_the_schoolbook_implementation() {
             assert!(*log.0.lock().unwrap() == expected, "{side}");
         }
     }
+}
+
+#[test]
+fn digests_of_terms_and_names_of_runs_match_the_schoolbook_implementation() {
+    let vectors = include_str!("../../ot/tests/vectors/resumed.json");
+    let vectors: Value = serde_json::from_str(vectors).unwrap();
+    for vector in vectors["digests"].as_array().unwrap() {
+        let has_keys = vector["sender"] != "";
+        let keys = ["sender", "receiver"].map(|it| has_keys.then(|| array(&vector[it])));
+        for role in [Role::Sender, Role::Receiver] {
+            let mut hello = Hello::new(role).term("run", "new").offer("most-keys", 5);
+            for entry in vector["terms"].as_array().unwrap().iter().rev() {
+                hello = hello.term(entry[0].as_str().unwrap(), entry[1].as_str().unwrap());
+            }
+            if let [Some(sender), Some(receiver)] = keys {
+                let (ours, peer) =
+                    if role == Role::Sender { (sender, receiver) } else { (receiver, sender) };
+                hello = hello.bound_to(Binding { ours, peer, exporter: [7; 32] });
+            }
+            assert_eq!(hello.terms_digest(&["run"]), array(&vector["digest"]));
+            assert_ne!(hello.terms_digest(&[]), array(&vector["digest"]));
+        }
+    }
+    let run = &vectors["runs"][0];
+    let named = jobs::run_of(Sid::from_bytes(array(&run["sid"])), &array(&run["digest"]));
+    assert_eq!(named, run["run"].as_str().unwrap());
 }

@@ -27,6 +27,9 @@ pub(crate) struct Sharding {
     /// Number of earlier attempts at this shard (must be the same on both sides)
     #[arg(long, value_name = "N", requires = "shard", default_value_t = 0, value_parser = between::<u32>(0..=1000))]
     pub(crate) attempt: u32,
+    /// Answer the shard although this side has finished it. A cheating peer can then test as many keys again
+    #[arg(long, requires = "shard")]
+    pub(crate) again: bool,
 }
 
 /// Ports and bounds of a gateway.

@@ -1,6 +1,7 @@
 //! `foxtrot psi`: what two sets have in common.
 
 mod agreement;
+mod attempts;
 mod circuit;
 mod columns;
 mod inspect;
@@ -12,7 +13,7 @@ mod shelf;
 
 use std::path::{Path, PathBuf};
 
-use foxtrot::psi::{Function, fields::Fields};
+use foxtrot::psi::{Function, fields::Fields, shards::check};
 use foxtrot_net::{Reason, hello::Role, jobs::SET};
 use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use zeroize::Zeroizing;
@@ -31,6 +32,7 @@ use crate::{
     workers::Workers,
 };
 use agreement::{Agreed, Columns, Terms};
+use attempts::Attempts;
 use party::{Found, Party};
 use serve::Server;
 use shards::Worker;
@@ -246,7 +248,11 @@ impl Ours<'_> {
                 (Some(shards), None, Some(ticket)) => {
                     shards::agree(&terms, way, (shards, ticket), (common, entry))
                 }
-                _ => self.meet(sets, fields.as_ref(), &terms, way, entry),
+                _ => {
+                    let attempts = worker.as_ref().map(|it| &it.attempts);
+                    self.meet(sets, fields.as_ref(), (&terms, attempts), way, entry)?;
+                    attempts.map_or(Ok(()), Attempts::finish)
+                }
             }
         })
     }
@@ -255,13 +261,15 @@ impl Ours<'_> {
         &self,
         sets: Vec<Set>,
         fields: Option<&Fields>,
-        terms: &Terms,
+        (terms, attempts): (&Terms, Option<&Attempts>),
         way: Way<'_>,
         entry: &mut Entry,
     ) -> Result<(), Failure> {
         let (role, Meeting { agreeing, common, .. }) = (self.role, self.meeting);
         let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
         let link = terms.meet(way, terms.hello(), common, entry)?;
+        let suits = check(&link.agreed, terms.shard.as_ref());
+        suits.map_err(|e| link.abandon(e.into()))?;
         let agreed = Agreed::on(terms, &link)?;
         entry.agreed(agreed.json());
         if role == Role::Sender && link.agreed.peer_details.contains_key(SET) {
@@ -271,6 +279,7 @@ impl Ours<'_> {
         }
         agreed.tell(output, Some(role), &workers, self.out.count);
         confirm(agreeing.yes, output, common.timeout).map_err(|e| link.abandon(e))?;
+        attempts.map_or(Ok(()), Attempts::begin).map_err(|e| link.abandon(e))?;
         let party = Party { agreed: &agreed, workers: &workers, output };
         let (found, cost, sets) = match role {
             Role::Receiver => {

@@ -4,7 +4,7 @@
 use std::mem;
 
 use foxtrot_net::{
-    HelloError, Reason,
+    ChannelError, HelloError, Reason,
     hello::Hello,
     jobs::{self, SET, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
 };
@@ -17,6 +17,7 @@ use foxtrot_psi::{
 use super::{
     Digest, Options, Steps,
     keys::{Keys, Told},
+    shards,
 };
 use crate::{
     Error, Peer,
@@ -143,8 +144,9 @@ impl Options {
         job: &mut Job<'_>,
         [receivers, senders]: [usize; 2],
     ) -> Result<Base, Error> {
-        let n = self.method.parameters(receivers, senders)?.base_ots();
-        job.base(self.method.base, n)
+        let parameters = self.method.parameters(receivers, senders)?;
+        let carries = [parameters.info().name, parameters.over()];
+        job.base(self.method.base, carries, parameters.base_ots())
     }
 
     pub(super) fn hello(&self, role: Role, normalize: &str, ours: usize) -> Result<Hello, Error> {
@@ -162,7 +164,7 @@ impl Options {
         ours: usize,
     ) -> Result<(Agreed, usize), Error> {
         let role = hello.role();
-        peer.negotiate_by(hello, |details| {
+        let (agreed, theirs) = peer.negotiate_by(hello, |details| {
             let theirs = peers_keys(details, 0, self.least..=self.most).map_err(refused)?;
             if role == Role::Sender && details.contains_key(SET) {
                 // There is one set, without a name.
@@ -176,7 +178,10 @@ impl Options {
             let memory = memory.map_err(|e| (Reason::Other, e))?;
             let keys = (role == Role::Sender).then_some(theirs as u64);
             Ok((theirs, Answer { memory, keys, hello: None }))
-        })
+        })?;
+        let suits = shards::check(&agreed, self.shard.as_ref());
+        suits.inspect_err(|_| drop(peer.give_up(ChannelError::Abandoned)))?;
+        Ok((agreed, theirs))
     }
 
     /// About the most bytes of memory that [`send`](Self::send) of `senders` different items takes with a peer that declares

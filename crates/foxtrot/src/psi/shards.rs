@@ -46,10 +46,13 @@
 
 use std::{fmt, mem};
 
-use foxtrot_net::jobs::{self, SHARDS, decimal};
+use foxtrot_net::{
+    hello::Agreement,
+    jobs::{self, NOT_OF_A_DIVISION, SHARDS, decimal},
+};
 pub use foxtrot_psi::shards::{Division, MOST};
 
-use foxtrot_ot::{Usage, pair::Party};
+use foxtrot_ot::{Session, Sid, Usage, pair::Party};
 use zeroize::Zeroizing;
 
 use super::{Digest, MAX_ITEMS, Options};
@@ -65,6 +68,8 @@ pub struct Ticket {
     division: Division,
     receivers: usize,
     senders: usize,
+    /// The digest of the terms, roles and keys of the agreement.
+    terms: [u8; 32],
 }
 
 /// A shard of an intersection.
@@ -77,7 +82,9 @@ pub struct Shard {
 }
 
 /// The first line of a ticket in a file.
-const HEAD: &str = "foxtrot shards 1";
+const HEAD: &str = "foxtrot shards 2";
+/// The first line of a ticket that is bound to less.
+const OLD_HEAD: &str = "foxtrot shards 1";
 
 impl Options {
     /// Agrees on the shards of an intersection, for a set of so many keys that this side has: [`Ticket`]. A number that is larger
@@ -98,7 +105,8 @@ impl Options {
         Ticket::toss(peer.job(agreed), role, [keys, theirs], shards)
     }
 
-    /// The options for a shard: both sides then have [`Ticket::load`] keys.
+    /// The options for a shard: both sides then have [`Ticket::load`] keys. Every attempt lets a cheating peer test as many keys
+    /// as the first. So the caller keeps a record of attempts, and answers a finished shard no more.
     ///
     /// # Errors
     /// [`Error::Config`] if there is no such shard.
@@ -121,6 +129,7 @@ impl Ticket {
         shards: u32,
     ) -> Result<Self, Error> {
         let (mut cx, direction) = (job.context()?, job.direction());
+        let terms = job.agreement().terms_digest(&NOT_OF_A_DIVISION);
         let (party, receivers, senders) = match role {
             Role::Sender => (Party::Sender, theirs, ours),
             Role::Receiver => (Party::Receiver, ours, theirs),
@@ -130,7 +139,7 @@ impl Ticket {
                 |io| async move { Division::toss(&io, &mut cx, direction, party, shards).await },
             )?;
         job.finish()?;
-        Ok(Self { division, receivers, senders })
+        Ok(Self { division, receivers, senders, terms })
     }
 
     /// The division of items into shards.
@@ -159,22 +168,49 @@ impl Ticket {
     /// # Errors
     /// [`Error::Config`] if there is no such shard.
     pub fn terms(&self, shard: Shard) -> Result<jobs::Shard, Error> {
-        let (division, _, of) = self.division.parts();
-        match shard.number < of {
-            true => Ok(jobs::Shard { division, of, number: shard.number, attempt: shard.attempt }),
-            false => Err(Error::Config("there is no shard of that number")),
+        let (division, of, terms) = (self.id(), self.division.shards(), self.terms);
+        match shard {
+            Shard { number, attempt } if number < of => {
+                Ok(jobs::Shard { division, of, number, attempt, terms })
+            }
+            _ => Err(Error::Config("there is no shard of that number")),
         }
+    }
+
+    /// The digest of the whole ticket, by which the sessions of shards name it: `docs/wire/shards.md`, section 27.1.
+    fn id(&self) -> [u8; 32] {
+        let (sid, coin, shards) = self.division.parts();
+        let query =
+            Session::new(Sid::from_bytes(sid)).oracle("foxtrot v1 psi division").query(0, 0);
+        let query = query.field(&coin).field(&u64::from(shards).to_le_bytes());
+        let query = query.field(&(self.receivers as u64).to_le_bytes());
+        query.field(&(self.senders as u64).to_le_bytes()).field(&self.terms).finish()
     }
 }
 
-/// The text of a file: six lines.
+/// Fails unless the session of a shard has the terms, roles and keys of the agreement on all shards.
+///
+/// # Errors
+/// [`Error::Ticket`].
+pub fn check(agreement: &Agreement, shard: Option<&jobs::Shard>) -> Result<(), Error> {
+    let Some(shard) = shard else { return Ok(()) };
+    match agreement.terms_digest(&NOT_OF_A_DIVISION) == shard.terms {
+        true => Ok(()),
+        false => Err(Error::Ticket(
+            "the ticket of shards was made under other terms, or between other keys".into(),
+        )),
+    }
+}
+
+/// The text of a file: eight lines.
 impl fmt::Display for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (sid, coin, shards) = self.division.parts();
         let Self { receivers, senders, .. } = self;
-        let [sid, coin] = [sid, coin].map(|bytes| jobs::hexadecimal(&bytes));
+        let [sid, coin, terms, id] =
+            [sid, coin, self.terms, self.id()].map(|bytes| jobs::hexadecimal(&bytes));
         writeln!(f, "{HEAD}\nsession {sid}\ncoin {coin}\nshards {shards}")?;
-        writeln!(f, "receiver {receivers}\nsender {senders}")
+        writeln!(f, "receiver {receivers}\nsender {senders}\nterms {terms}\ndivision {id}")
     }
 }
 
@@ -184,8 +220,12 @@ impl std::str::FromStr for Ticket {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const WRONG: &str = "not a ticket of shards";
         let mut lines = text.strip_suffix('\n').ok_or(WRONG)?.split('\n');
-        if lines.next() != Some(HEAD) {
-            return Err(WRONG);
+        match lines.next() {
+            Some(HEAD) => {}
+            Some(OLD_HEAD) => {
+                return Err("a ticket of an earlier version; agree on the shards again");
+            }
+            _ => return Err(WRONG),
         }
         let mut value = |key: &str| {
             lines.next().and_then(|it| it.strip_prefix(key)?.strip_prefix(' ')).ok_or(WRONG)
@@ -193,20 +233,26 @@ impl std::str::FromStr for Ticket {
         let (sid, coin) = (value("session")?, value("coin")?);
         let [shards, receivers, senders] = [value("shards")?, value("receiver")?, value("sender")?]
             .map(|it| decimal(it.as_bytes()));
+        let (terms, id) = (value("terms")?, value("division")?);
         if lines.next().is_some() {
             return Err(WRONG);
         }
-        let [sid, coin] = [sid, coin].map(jobs::of_hexadecimal);
+        let [sid, coin, terms, id] = [sid, coin, terms, id].map(jobs::of_hexadecimal);
         let shards = shards.and_then(|it| u32::try_from(it).ok()).ok_or(WRONG)?;
         let size = |it: Option<u64>| {
             it.and_then(|it| usize::try_from(it).ok()).filter(|it| *it <= MAX_ITEMS).ok_or(WRONG)
         };
         let division = Division::from_parts(sid.ok_or(WRONG)?, coin.ok_or(WRONG)?, shards);
-        Ok(Self {
+        let ticket = Self {
             division: division.map_err(|_| WRONG)?,
             receivers: size(receivers)?,
             senders: size(senders)?,
-        })
+            terms: terms.ok_or(WRONG)?,
+        };
+        match id.ok_or(WRONG)? == ticket.id() {
+            true => Ok(ticket),
+            false => Err("a damaged ticket of shards"),
+        }
     }
 }
 
@@ -233,7 +279,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::Blame;
+    use crate::{Blame, psi::Assumption};
 
     fn tickets(shards: [u32; 2]) -> [Result<Ticket, Error>; 2] {
         let (mut ours, mut theirs) = Peer::pair();
@@ -243,6 +289,13 @@ mod tests {
         let ours =
             Options::new().agree_on_shards(&mut ours, Role::Receiver, 50, "none/1", shards[0]);
         [ours, other.join().unwrap()]
+    }
+
+    /// The text with another first digit behind these words.
+    fn changed(text: &str, words: &str) -> String {
+        let at = text.find(words).unwrap() + words.len();
+        let digit = if text[at..].starts_with('0') { "1" } else { "0" };
+        format!("{}{digit}{}", &text[..at], &text[at + 1..])
     }
 
     #[test]
@@ -256,10 +309,31 @@ mod tests {
             ours.to_string().replace("shards 4", "shards 0"),
             ours.to_string().replace("shards 4", "shards 04"),
             ours.to_string().replace("coin ", "coin f"),
+            ours.to_string().replace("sender 70", "sender 71"),
+            ours.to_string().replace("foxtrot shards 2", "foxtrot shards 1"),
+            changed(&ours.to_string(), "coin "),
+            changed(&ours.to_string(), "session "),
+            changed(&ours.to_string(), "terms "),
             ours.to_string().trim_end().to_owned(),
         ] {
             assert!(wrong.parse::<Ticket>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_ticket_has_the_name_of_the_schoolbook_implementation() {
+        let vectors = include_str!("../../../ot/tests/vectors/resumed.json");
+        let vectors: serde_json::Value = serde_json::from_str(vectors).unwrap();
+        let of = &vectors["divisions"][0];
+        let text = |key: &str| of[key].as_str().map_or_else(|| of[key].to_string(), str::to_owned);
+        let (id, coin, shards) = (text("id"), text("coin"), text("shards"));
+        let (receivers, senders) = (text("receivers"), text("senders"));
+        let (digest, division) = (text("digest"), text("division"));
+        let file = format!(
+            "foxtrot shards 2\nsession {id}\ncoin {coin}\nshards {shards}\nreceiver {receivers}\n\
+             sender {senders}\nterms {digest}\ndivision {division}\n"
+        );
+        assert_eq!(file.parse::<Ticket>().unwrap().to_string(), file);
     }
 
     #[test]
@@ -274,12 +348,20 @@ mod tests {
         let [[one, _], [other, _]] =
             [tickets([4, 4]), tickets([4, 4])].map(|it| it.map(Result::unwrap));
         let shard = |number, attempt| Shard { number, attempt };
-        let larger = Ticket { senders: 700, ..one.clone() };
+        let larger = Ticket { senders: 71, ..one.clone() };
+        assert_eq!(larger.load(Role::Sender), one.load(Role::Sender));
+        let (sid, mut coin, shards) = one.division.parts();
+        coin[31] ^= 1;
+        let division = Division::from_parts(sid, coin, shards).unwrap();
+        let tossed = Ticket { division, ..one.clone() };
+        let weaker = Ticket { terms: [0; 32], ..one.clone() };
         let all = [
             (&one, shard(1, 0)),
             (&one, shard(0, 1)),
             (&other, shard(0, 0)),
             (&larger, shard(0, 0)),
+            (&tossed, shard(0, 0)),
+            (&weaker, shard(0, 0)),
         ];
         for (ticket, wrong) in all {
             let (mut ours, mut theirs) = Peer::pair();
@@ -294,5 +376,27 @@ mod tests {
             sender.join().unwrap().unwrap_err();
         }
         assert!(Options::new().shard(&one, Role::Sender, shard(4, 0)).is_err());
+    }
+
+    #[test]
+    fn a_shard_under_other_terms_than_those_of_the_agreement_compares_nothing() {
+        let [ticket, _] = tickets([4, 4]).map(Result::unwrap);
+        let shard = Shard { number: 0, attempt: 0 };
+        for options in [Options::new().semi_honest(), Options::new().assumption(Assumption::Lpn)] {
+            let (mut ours, mut theirs) = Peer::pair();
+            let of = |role| options.shard(&ticket, role, shard).unwrap();
+            let (sender, receiver) = (of(Role::Sender), of(Role::Receiver));
+            let n = [Role::Sender, Role::Receiver].map(|role| ticket.load(role));
+            let names = |n: usize| (0..n).map(|i| i.to_string()).collect::<Vec<_>>();
+            let (sets, asked) = (names(n[0]), names(n[1]));
+            let other = thread::spawn(move || sender.send(&mut theirs, &sets).unwrap_err());
+            let error = receiver.receive(&mut ours, &asked).unwrap_err();
+            drop(ours);
+            // Each side has the same ticket, and finds out by itself.
+            for error in [error, other.join().unwrap()] {
+                let is_told = matches!(error.blame(), Blame::Connection);
+                assert!(is_told || error.to_string().contains("under other terms"), "{error}");
+            }
+        }
     }
 }

@@ -25,6 +25,7 @@ pub(crate) struct Compared {
     /// The namespace of both first hellos.
     greeting: Session,
     terms: Table,
+    fingerprints: Option<[[u8; 32]; 2]>,
     /// The offers in the peer's hello.
     pub(crate) offers: Table,
 }
@@ -54,7 +55,8 @@ impl<'a> Opening<'a> {
         let (first, second) = if initiator { (&ours[..], theirs) } else { (theirs, &ours[..]) };
         let greeting = Session::new(Sid::derive(first, second, exporter));
         let Heard { terms, offers, .. } = peer;
-        Ok(Compared { initiator, greeting, terms, offers })
+        let fingerprints = hello.fingerprints();
+        Ok(Compared { initiator, greeting, terms, fingerprints, offers })
     }
 }
 
@@ -86,6 +88,7 @@ impl Compared {
             role,
             we_are_initiator: self.initiator,
             terms: self.terms,
+            fingerprints: self.fingerprints,
             peer_offers: self.offers,
             peer_details,
         }

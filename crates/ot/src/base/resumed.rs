@@ -40,7 +40,7 @@
 //! # Ok::<(), Error>(())
 //! ```
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{string::String, sync::Arc, vec::Vec};
 use spin::Mutex;
 use zeroize::Zeroizing;
 
@@ -172,19 +172,31 @@ impl Kept {
     }
 }
 
-/// The id of the ticket for n base OTs after a session with this sid, between the sender and the receiver with these
-/// fingerprints: `docs/wire/resumed-base.md`, section 26.2. `uses` counts the sessions that the base OTs have served.
-#[must_use]
-pub fn ticket_id(
-    sid: Sid,
-    uses: u64,
-    [sender, receiver]: &[[u8; 32]; 2],
-    base: &str,
-    n: usize,
-) -> [u8; 32] {
-    let query = Session::new(sid).oracle("foxtrot v1 base ticket").query(uses, 0);
-    let query = query.field(sender).field(receiver).field(base.as_bytes());
-    query.field(&(n as u64).to_le_bytes()).finish()
+/// The conditions under which base OTs were run. They serve no session under other ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeUnder {
+    /// The digest of the session's terms, roles and keys.
+    pub terms: [u8; 32],
+    /// The name of the protocol that the base OTs carry.
+    pub protocol: String,
+    /// The name of the extension that carries the protocol.
+    pub extension: String,
+    /// The name of the base OT.
+    pub base: String,
+    /// The number of base OTs.
+    pub n: usize,
+}
+
+impl MadeUnder {
+    /// The id of the ticket after a session with this sid: `docs/wire/resumed-base.md`, section 26.2. `uses` counts the sessions
+    /// that the base OTs have served.
+    #[must_use]
+    pub fn ticket_id(&self, sid: Sid, uses: u64) -> [u8; 32] {
+        let query = Session::new(sid).oracle("foxtrot v1 bound base ticket").query(uses, 0);
+        let query = query.field(&self.terms).field(self.protocol.as_bytes());
+        let query = query.field(self.extension.as_bytes()).field(self.base.as_bytes());
+        query.field(&(self.n as u64).to_le_bytes()).finish()
+    }
 }
 
 impl BaseOt for Kept {

@@ -316,7 +316,13 @@ impl Agreed {
         let receivers = receivers.join(" and ");
         let learns = self.learns(role, &receivers);
         let bound = match self.largest_set() {
-            Some(most) => format!("a cheating receiver can test at most {most} keys"),
+            Some(most) => {
+                let attempts = match self.attempts() {
+                    1 => String::new(),
+                    n => format!(" in {n} attempts"),
+                };
+                format!("a cheating receiver can test at most {most} keys{attempts}")
+            }
             None => "this holds only if both sides follow the protocol (--semi-honest)".into(),
         };
         let mut sizes = self.passes.iter().map(|pass| Self::sizes(pass, role));
@@ -411,9 +417,15 @@ impl Agreed {
         self.passes().map(bytes).sum()
     }
 
-    /// The most keys that a cheating receiver can test, in all passes.
+    /// The most keys that a cheating receiver can test, in all passes of this attempt and of earlier ones.
     fn largest_set(&self) -> Option<u64> {
-        self.passes().map(Parameters::largest_set).sum()
+        let of_one: u64 = self.passes().map(Parameters::largest_set).sum::<Option<_>>()?;
+        Some(of_one.saturating_mul(self.attempts()))
+    }
+
+    /// The number of attempts at a shard, this one included.
+    fn attempts(&self) -> u64 {
+        1 + self.terms.shard.map_or(0, |shard| u64::from(shard.attempt))
     }
 
     /// The bytes with LPN, if they are a tenth less at least.

@@ -160,8 +160,10 @@ impl Party<'_> {
 
     /// The base OTs of the first pass: new ones, or those of the last session.
     fn base(&self, job: &mut Job<'_>) -> Result<Base, Failure> {
-        let n = self.agreed.passes().next().map_or(0, Parameters::base_ots);
-        Ok(job.base(self.agreed.terms.method.base, n)?)
+        let pass = self.agreed.passes().next();
+        let (carries, n) =
+            pass.map(|it| ([it.info().name, it.over()], it.base_ots())).unwrap_or_default();
+        Ok(job.base(self.agreed.terms.method.base, carries, n)?)
     }
 
     /// Begins a pass, of which only the first is over the base OTs of the last session.

@@ -12,7 +12,7 @@ use foxtrot_net::{
 };
 use serde_json::json;
 
-use super::{Agreed, Set, Terms};
+use super::{Agreed, Set, Terms, attempts::Attempts};
 use crate::{
     args::{Common, GatewayArgs, SetOptions, Sharding},
     failure::Failure,
@@ -27,6 +27,7 @@ pub(super) struct Worker {
     ticket: Ticket,
     shard: Shard,
     role: Role,
+    pub(super) attempts: Attempts,
 }
 
 impl Worker {
@@ -49,7 +50,8 @@ impl Worker {
             return Err(Failure::usage(format!("there are shards 0 to {}, not {number}", of - 1)));
         }
         let shard = Shard { number, attempt: sharding.attempt };
-        Ok(Some(Self { ticket, shard, role }))
+        let attempts = Attempts::of(path, role, shard, sharding.again)?;
+        Ok(Some(Self { ticket, shard, role, attempts }))
     }
 
     pub(super) fn reading(&self, options: SetOptions) -> SetOptions {

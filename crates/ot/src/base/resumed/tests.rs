@@ -1,6 +1,6 @@
 extern crate std;
 
-use std::format;
+use std::{borrow::ToOwned, format};
 
 use serde_json::Value;
 
@@ -159,11 +159,16 @@ fn secrets_keys_and_tickets_match_the_test_vectors() {
 
     for ticket in file["tickets"].as_array().unwrap() {
         let sid = Sid::from_bytes(array(&ticket["sid"]));
-        let keys = ["sender", "receiver"].map(|it| array(&ticket[it]));
+        let name = |key: &str| ticket[key].as_str().unwrap().to_owned();
         let [uses, n] = ["uses", "n"].map(|it| ticket[it].as_u64().unwrap());
-        let base = ticket["base"].as_str().unwrap();
-        let n = usize::try_from(n).unwrap();
-        let id = ticket_id(sid, uses, &keys, base, n);
+        let made = MadeUnder {
+            terms: array(&ticket["digest"]),
+            protocol: name("protocol"),
+            extension: name("extension"),
+            base: name("base"),
+            n: usize::try_from(n).unwrap(),
+        };
+        let id = made.ticket_id(sid, uses);
         assert_eq!(id, array(&ticket["ticket"]));
     }
 }
