@@ -75,6 +75,20 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     assert_eq!(other.status.code(), Some(2));
     assert!(stderr(&other).contains("the interrupted run makes 3000001 triples, --bits 8 "));
 
+    // Nor under another number than that of the first session, of which both files say that it was theirs.
+    let records = [("z", "P0"), ("o", "P1")]
+        .map(|(dir, party)| folder.path().join(format!("{dir}.partial/{party}.json")));
+    let texts = records.each_ref().map(|path| fs::read_to_string(path).unwrap());
+    for (path, text) in records.iter().zip(&texts) {
+        fs::write(path, text.replace(COUNT, "3000002")).unwrap();
+    }
+    let more = ["-n", "3000002", "--bits", "8", "--resume"];
+    let listening = Listening::start(&generate("1", &one, &more));
+    let connected = connect(&generate("0", &zero, &more), &listening.address);
+    let said = listening.end().2 + &stderr(&connected);
+    assert!(said.contains("the interrupted run was made under other terms"), "{said}");
+    records.iter().zip(&texts).for_each(|(path, text)| fs::write(path, text).unwrap());
+
     // The other side may listen now.
     let listening = Listening::start(&generate("1", &one, &resume));
     let connected = connect(&generate("0", &zero, &resume), &listening.address);

@@ -6,6 +6,7 @@ use foxtrot_net::{
     hello::{Hello, Role},
     jobs,
 };
+use foxtrot_ot::Sid;
 use foxtrot_triples::{DEFAULT_SIGMA, LEAST_HIDDEN, params};
 use serde_json::{Map, Value, json};
 
@@ -65,11 +66,11 @@ impl Terms {
         }
         let kind = kind::of(out)?;
         check_hidden(kind, count)?;
-        let record = |run| Record { party, kind, count, format, run };
+        let record = |session, run| Record { party, kind, count, format, session, run };
         let Some((there, batches)) = earlier else {
-            return Ok(Self { record: record("new".into()), earlier: None });
+            return Ok(Self { record: record(None, "new".into()), earlier: None });
         };
-        let wanted = record(there.run.clone());
+        let wanted = record(there.session, there.run.clone());
         if there != wanted {
             let (there, wanted) = (there.words(), wanted.words());
             let why = format!("the interrupted run makes {there}, not {wanted}");
@@ -94,9 +95,15 @@ impl Agreed {
     pub(super) fn on(terms: &Terms, link: &Link) -> Result<Self, Failure> {
         let (mut record, all) = (terms.record.clone(), terms.record.batches());
         let theirs = jobs::peers_batches(&link.agreed.peer_offers, all)?;
+        let digest = link.agreed.terms_digest(&[jobs::RUN]);
+        let run_of = |session| jobs::run_of(Sid::from_bytes(session), &digest);
         if terms.earlier.is_none() {
-            // The id of its first session; both have it.
-            record.run = jobs::hexadecimal(link.agreed.sid.as_bytes());
+            let session = *link.agreed.sid.as_bytes();
+            (record.session, record.run) = (Some(session), run_of(session));
+        } else if record.session.map(run_of).as_ref() != Some(&record.run) {
+            let why = "the interrupted run was made under other terms, with another key or peer, or by an earlier version";
+            let hint = "use the same options and identities, or start a new run on both sides";
+            return Err(link.abandon(Failure::usage(why).hint(hint)));
         }
         Ok(Self { record, batches: terms.earlier.unwrap_or(0).min(theirs)..all })
     }

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use foxtrot_net::jobs::{hexadecimal, of_hexadecimal};
 use foxtrot_triples::formats::{Format, record_len, triples_per_record};
 use serde_json::{Value, json};
 
@@ -21,7 +22,9 @@ pub(super) struct Record {
     pub(super) kind: Kind,
     pub(super) count: u64,
     pub(super) format: Format,
-    /// The run's number, the same for both parties, in hexadecimal.
+    /// The id of the run's first session. Version 1 of these files did not have it.
+    pub(super) session: Option<[u8; 32]>,
+    /// The run's name, the same for both parties: a digest of the session and of its terms.
     pub(super) run: String,
 }
 
@@ -36,9 +39,14 @@ impl Record {
             let kind = Kind::find(text("set")?).filter(|kind| format.has(kind.bits()))?;
             let count = object["count"].as_u64().filter(|count| (1..=1 << 40).contains(count))?;
             let count = Some(count).filter(|it| it.is_multiple_of(in_record(kind)))?;
-            let ours = object["schema"] == 1 && object["party"] == party;
-            let run = text("run").filter(|run| run.len() == 64)?.to_owned();
-            ours.then_some(Self { party, kind, count, format, run })
+            let session = match object["schema"].as_u64()? {
+                1 => None,
+                2 => Some(of_hexadecimal(text("session")?)?),
+                _ => return None,
+            };
+            let run = text("run").filter(|run| of_hexadecimal(run).is_some())?.to_owned();
+            let ours = object["party"] == party;
+            ours.then_some(Self { party, kind, count, format, session, run })
         };
         record().ok_or_else(|| {
             let path = path.display();
@@ -52,7 +60,7 @@ impl Record {
 
     pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
         let object = json!({
-            "schema": 1,
+            "schema": 2,
             "party": self.party,
             "set": self.kind.name(),
             "bits": self.kind.bits(),
@@ -61,6 +69,7 @@ impl Record {
             "count": self.count,
             "format": self.format.name(),
             "file": self.format.path(self.kind.bits(), self.party),
+            "session": self.session.as_ref().map(|it| hexadecimal(it)),
             "run": self.run,
         });
         let text = format!("{object:#}\n");
