@@ -14,8 +14,10 @@ from __future__ import annotations
 import argparse
 import heapq
 import random
+import threading
 
-from foxtrot.psi import Ticket
+from foxtrot import pair
+from foxtrot.psi import agree_on_shards
 
 #: CPU microseconds of a row: to divide (`_partition`), and to join the result (`_rows`, half of the rows in common).
 DIVIDE, JOIN = 0.20, 0.13
@@ -31,6 +33,17 @@ DOWN, UP = 14.0, 117.0
 WORKER, KEY = 448 << 20, 2 * 100
 #: Bytes of a row in pieces of shards.
 ROW = 36
+
+
+def load_of(rows: int, shards: int) -> int:
+    """The number of keys of a shard, on which two sides with this many rows agree."""
+    ours, theirs = pair()
+    same = {"shards": shards, "most_items": 1 << 30}
+    other = threading.Thread(target=agree_on_shards, args=(theirs, "sender", rows), kwargs=same)
+    other.start()
+    load = agree_on_shards(ours, "receiver", rows, **same).load("receiver")
+    other.join()
+    return load
 
 
 def rounds(durations: list[float], pairs: int) -> float:
@@ -58,10 +71,7 @@ def main() -> None:
     print("| shards | keys of a shard | reserved for a worker, GiB | divide, s | shards, s | all, h | to the receiver, GB | to the sender, GB |")
     print("|---|---|---|---|---|---|---|---|")
     for shards in (64, 128, 256, 512, 1024):
-        zero = "0" * 64
-        head = "foxtrot shards 1"
-        ticket = Ticket(f"{head}\nsession {zero}\ncoin {zero}\nshards {shards}\nreceiver {told.rows}\nsender {told.rows}\n")
-        load = ticket.load("receiver")
+        load = load_of(told.rows, shards)
         once = SHARD + load * ((RECEIVE + SEND) * 1e-6 + (DOWN + UP) / rate)
         durations = [once * (1 + told.spread * draw.random()) for _ in range(shards)]
         intersect = START + MEET + rounds(durations, told.cores)

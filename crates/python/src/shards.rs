@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use foxtrot::{
     job::Role,
     psi::{
+        Assumption, Options,
         keys::{Item, Keyer},
         shards::{self, Division, Shard},
     },
@@ -80,6 +81,14 @@ impl Ticket {
 
     fn keys(&self, is_sender: bool) -> usize {
         self.0.keys(role(is_sender))
+    }
+
+    /// The most keys that a cheating receiver can test in an attempt at a shard.
+    fn most_tested(&self, lpn: bool, semi_honest: bool) -> Option<u64> {
+        let assumption = if lpn { Assumption::Lpn } else { Assumption::Symmetric };
+        let options = Options::new().assumption(assumption);
+        let options = if semi_honest { options.semi_honest() } else { options };
+        options.most_tested(self.0.load(Role::Receiver))
     }
 
     fn load(&self, is_sender: bool) -> usize {

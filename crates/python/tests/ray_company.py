@@ -1,7 +1,7 @@
 """One company with a Ray cluster of its own, in a process of its own: `test_ray.py` starts two.
 
 Usage: ray_company.py JSON, with: role, keys, on, columns (of text, by name), cpus, and options of the function. `disturb` names
-actors of which one process is killed when the first shard is finished. `files` is a folder of CSV files in place of keys, and
+actors of which one process is killed when the first shard is finished. `forgets` makes a receiver ask for a shard once more. `files` is a folder of CSV files in place of keys, and
 `output` one for the result. The last line printed is of JSON.
 """
 
@@ -69,6 +69,15 @@ def main() -> None:
         # Blocks of several sizes.
         bounds = [0, len(keys) // 2, len(keys) * 3 // 4, len(keys)]
         dataset = ray.data.from_arrow([table.slice(first, end - first) for first, end in zip(bounds, bounds[1:])])
+    if told.get("forgets"):
+        # A receiver that says in the first round that it has no rows of shard 0.
+        common = foxtrot.ray._common
+
+        def forgetful(watch: Any, job: Any, route: str, facts: list[str], *more: Any) -> set[str]:
+            said = [fact for fact in facts if fact != "shard 0"] if ":round:0:" in route else facts
+            return common(watch, job, route, said, *more)
+
+        foxtrot.ray._common = forgetful
     function = getattr(foxtrot.ray, f"psi_{told['role']}")
     options = dict(told["options"])
     if told["role"] != "send":
@@ -83,6 +92,7 @@ def main() -> None:
     result: dict[str, Any] = {
         "retries": len(report.retries), "workers": report.workers, "shards": report.shards, "steps": steps[-1],
         "bytes": [report.bytes_sent, report.bytes_received], "seconds": report.seconds,
+        "tested": report.most_tested,
     }
     if "output" in told:
         report.rows_in_common.write_csv(told["output"])

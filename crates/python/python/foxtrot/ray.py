@@ -76,6 +76,8 @@ class Report:
         load, peer_load: The number of keys in each shard of this side, and of the peer, with those that fill it up.
         workers: The number of shards that both sides intersected at once.
         retries: For each shard that was tried again: its number, the attempt that failed, and why.
+        most_tested: The most keys that a cheating receiver could test in all attempts at all shards. ``None`` with
+            ``semi_honest=True``: there is no bound then.
         bytes_sent, bytes_received: Bytes of the protocol in all shards that this side finished, without TLS.
         seconds: The time of the run.
     """
@@ -88,6 +90,7 @@ class Report:
         self.peer_load = ticket.load(other)
         self.workers = 0
         self.retries: list[tuple[int, int, str]] = []
+        self.most_tested: int | None = 0
         self.bytes_sent = 0
         self.bytes_received = 0
         self.seconds = 0.0
@@ -444,6 +447,7 @@ class _Crew:
     def round(self, shards: list[int], attempt: int, window: int, pieces: list[list[Any]]) -> None:
         """Intersect shards in order, with ``window`` of them at once. Failures are left for the next round."""
         queue, running = list(shards), dict[Any, tuple[int, Any, list[Any]]]()
+        of_one = self._ticket._core.most_tested(self._job.assumption == "lpn", self._job.semi_honest)
         while queue or running:
             while queue and self._idle and len(running) < window:
                 shard, worker = queue.pop(0), self._idle.pop(0)
@@ -452,6 +456,9 @@ class _Crew:
                 refs = worker.intersect.options(num_returns=results).remote(self._same, shard, attempt, *of_groups)
                 end, *found = refs if results > 1 else [refs]
                 running[end] = shard, worker, found
+                # Also an attempt that fails may have told the peer something.
+                told = self._report.most_tested
+                self._report.most_tested = None if told is None or of_one is None else told + of_one
             if not running and not self._starting:
                 raise RetryError("no worker is left")
             limit = _LOOK if running else self._way.wait
@@ -465,6 +472,13 @@ class _Crew:
                 elif not self._has_ended(it, *running.pop(it), attempt):
                     # The peer has left the round: so do we, as soon as running shards have ended.
                     queue.clear()
+            if self._tell is not None:
+                self._tell(len(self.found), self._ticket.shards, "shards")
+
+    def settle(self, shards: set[int]) -> None:
+        """Take shards for finished of which the receiver has the rows, also if our session of them has failed at its end."""
+        if missing := shards - set(self.found):
+            self.found.update((shard, []) for shard in missing)
             if self._tell is not None:
                 self._tell(len(self.found), self._ticket.shards, "shards")
 
@@ -600,6 +614,8 @@ class _Bounds:
     attempts: int
     most_items: int
     least_items: int
+    #: Whether the sender answers shards that it has finished.
+    again: bool = False
 
 
 def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Progress) -> Report:
@@ -678,15 +694,25 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
             pending = list(range(ticket.shards))
             for attempt in range(bounds.attempts):
                 crew.round(pending, attempt, report.workers, pieces)
-                facts = [f"attempt {attempt}", *(f"shard {shard}" for shard in crew.found)]
+                # A shard is done when the receiver has its rows. The sender names all, and so learns which these are.
+                named = crew.found if job.role == "receiver" else range(ticket.shards)
+                facts = [f"attempt {attempt}", *(f"shard {shard}" for shard in named)]
                 route = f":round:{attempt}:{ours}"
                 both = _common(watch, job, route, facts, wait, bounds.attempts)
                 pending = [shard for shard in range(ticket.shards) if f"shard {shard}" not in both]
-                for shard in pending:
-                    # The peer has no result, so both try once more.
-                    crew.found.pop(shard, None)
+                crew.settle(set(range(ticket.shards)) - set(pending))
                 if not pending:
                     break
+                if finished := [shard for shard in pending if shard in crew.found]:
+                    if not bounds.again:
+                        shards = ", ".join(map(str, finished[:10]))
+                        raise RetryError(
+                            f"the peer says that it has no rows of {len(finished)} shards ({shards}), which this side has finished. "
+                            "Ask the other company. With again=True this side answers them once more, and a cheating receiver "
+                            f"can test up to {report.most_tested} keys so far, and as many again for each attempt"
+                        )
+                    for shard in finished:
+                        crew.found.pop(shard)
             else:
                 why = report.retries[-1][2] if report.retries else "the peer has not finished them"
                 shards = ", ".join(map(str, pending[:10]))
@@ -869,12 +895,14 @@ def psi_send(
     semi_honest: bool = False,
     most_items: int = 1 << 30,
     least_items: int = 0,
+    again: bool = False,
     progress: Progress = None,
 ) -> Report:
     """Let the peer find out which of its rows are also in this Ray Dataset. The peer calls :func:`psi_receive`.
 
     ``share``, ``width`` and ``duplicates`` are as of :func:`foxtrot.psi.send`: with ``share`` the peer calls :func:`psi_join`.
-    The other arguments are as of :func:`psi_receive`.
+    With ``again=True`` this side answers shards once more that it has finished, if the peer says that it has no rows of them:
+    a cheating receiver then tests more keys. The other arguments are as of :func:`psi_receive`.
 
     Returns:
         A :class:`Report`.
@@ -884,5 +912,5 @@ def psi_send(
         "sender", keys, normalisers(normalize, len(keys)), None if share is None else _listed(share), width, duplicates, assumption, semi_honest
     )
     place = _Place(connect, listen, gateway, inside, route, identity, peers, insecure, timeout, wait)
-    bounds = _Bounds(shards, workers, cpus, memory, attempts, most_items, least_items)
+    bounds = _Bounds(shards, workers, cpus, memory, attempts, most_items, least_items, again)
     return _play(dataset, job, place, bounds, progress)
