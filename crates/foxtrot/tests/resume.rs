@@ -360,11 +360,6 @@ fn flip_a_column(peer: &mut Peer, options: psi::Options) -> &'static str {
                     flips = false;
                     message[0] ^= 1;
                 }
-                println!(
-                    "{} bytes on {stream}, {}",
-                    message.len(),
-                    if follows { "changed" } else { "as it was" }
-                );
                 io.on(stream).send(message).await;
             }
             match progress {

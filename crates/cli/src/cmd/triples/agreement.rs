@@ -234,7 +234,8 @@ mod tests {
     }
 
     fn of_kind(kind: Kind, count: u64) -> Vec<String> {
-        let record = Record { party: 0, kind, count, format: Format::Raw, run: "run".into() };
+        let record =
+            Record { party: 0, kind, count, format: Format::Raw, session: None, run: "run".into() };
         let terms = Terms { record: record.clone(), earlier: None };
         Agreed { record, batches: 0..kind.batches(count) }.words(&terms, 1)
     }

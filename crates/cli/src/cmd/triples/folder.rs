@@ -275,7 +275,14 @@ mod tests {
 
     fn record(party: u8) -> Record {
         let kind = Kind::find("rlwe-lift-8").unwrap();
-        Record { party, kind, count: COUNT, format: Format::Npy, run: "0".repeat(64) }
+        Record {
+            party,
+            kind,
+            count: COUNT,
+            format: Format::Npy,
+            session: Some([0; 32]),
+            run: "0".repeat(64),
+        }
     }
 
     /// A directory that an interrupted run has left, with all triples of party 0 but without the last batch, bytes 1 to 255.
