@@ -11,6 +11,8 @@ mod coverage;
 mod dependencies;
 #[cfg(unix)]
 mod device;
+#[cfg(test)]
+mod documents;
 mod features;
 mod inlined;
 mod memcheck;
