@@ -49,7 +49,7 @@ fn of_psi() -> String {
     format!(
         "The receiver learns which of its n keys the sender also has. Each side learns the size of the\n\
          other's set. A cheating receiver can test more keys than it has: {free:.2} n for certain, and at most n'\n\
-         with 2^80 hashes, except with probability about 2^-40. Encoding fails with probability at most 2^-40;\n\
+         with 2^80 classical hashes, except with probability about 2^-40. Encoding fails with at most 2^-40;\n\
          for more than 8192 keys this is in part measured. Bytes and n'/n are for a million keys on each side,\n\
          flows for at most ten thousand keys, both without the base OTs. vole-psi-packed is for small sets only.\n\
          `psi` takes paxos or vole-psi-packed, with --assumption lpn vole-psi or vole-psi-packed: the one with\n\
