@@ -118,11 +118,11 @@ impl Measured<'_> {
     /// Returns programs with their figures, ours first.
     fn figures(&self) -> Vec<(&Program, Figure)> {
         let programs = self.comparison.programs().zip(&self.runs);
-        programs.map(|(program, runs)| (program, self.figure(program, runs))).collect()
+        programs.map(|(program, runs)| (program, self.figure(runs))).collect()
     }
 
-    fn figure(&self, program: &Program, runs: &[Times]) -> Figure {
-        let work = program.work.unwrap_or(self.comparison.work);
+    fn figure(&self, runs: &[Times]) -> Figure {
+        let work = self.comparison.work;
         let of = |time: Duration| time.as_secs_f64() * self.comparison.unit.per_second / work;
         let all = || runs.iter().map(|times| times.cpu);
         Figure {
@@ -141,13 +141,14 @@ mod tests {
     fn a_figure_is_the_median_for_each_operation_with_its_bounds() {
         let text = "table = 't'\nwhat = 'w'\nunit = 'ns per OT'\nwork = 1e6\n\
                     ours = { name = 'a', command = '' }\n\
-                    peer = [{ name = 'b', command = '', work = 2e6 }]\n";
+                    peer = [{ name = 'b', command = '' }]\n";
         let comparison: Comparison = toml::from_str(text).unwrap();
-        let runs = [30, 10, 20].map(|ms| {
-            let cpu = Duration::from_millis(ms);
-            Times { cpu, wall: cpu }
-        });
-        let runs = vec![runs.to_vec(); 2];
+        let runs = |all: [u64; 3]| {
+            let times =
+                all.map(|ms| Times { cpu: Duration::from_millis(ms), wall: Duration::ZERO });
+            times.to_vec()
+        };
+        let runs = vec![runs([30, 10, 20]), runs([15, 5, 10])];
         let measured = Measured { comparison: &comparison, load: [None; 2], runs };
         let figures: Vec<_> = measured.figures().into_iter().map(|(_, figure)| figure).collect();
         let figure = |median, low, high| Figure { median, low, high };

@@ -178,7 +178,7 @@ fn programs_run_beside_each_other_make_a_record_that_the_summary_cites() {
          [[comparison]]\ntable = 'loops'\nwhat = 'a, b'\nunit = 'ns per turn'\nwork = 1e5\nheadline = true\n\
          ours = {{ name = 'one', command = '\"$FOXTROT_BENCH\" list >&2; {burn}', environment = {{ N = '100000' }} }}\n\
          [[comparison.peer]]\nname = 'two'\ncommand = '({burn}) & {burn}'\n\
-         work = 2e5\nenvironment = {{ N = '100000' }}\n"
+         environment = {{ N = '100000' }}\n"
     );
     let file = path("loops.toml");
     fs::write(&file, text).unwrap();

@@ -36,7 +36,8 @@ pub(super) struct Comparison {
     pub(super) table: String,
     pub(super) what: String,
     pub(super) unit: Unit,
-    /// Operations of a run: its time is divided by them.
+    /// Operations of a run of each program: its time is divided by them. All do as many, as the first ones in a process
+    /// take longer.
     pub(super) work: f64,
     /// True if the comparison stands for the record.
     #[serde(default)]
@@ -55,8 +56,6 @@ pub(super) struct Program {
     pub(super) command: String,
     #[serde(default)]
     pub(super) environment: BTreeMap<String, String>,
-    /// Operations of its run, if it does more or less than others.
-    pub(super) work: Option<f64>,
 }
 
 /// A unit of time for each operation: `ns per OT`.
@@ -127,9 +126,7 @@ impl File {
             if comparison.peers.is_empty() {
                 return Err(format!("`{what}` has no peer"));
             }
-            let mut works = vec![comparison.work];
-            works.extend(comparison.programs().filter_map(|program| program.work));
-            if works.iter().any(|work| !(work.is_finite() && *work > 0.0)) {
+            if !(comparison.work.is_finite() && comparison.work > 0.0) {
                 return Err(format!("work of `{what}` is not a positive number"));
             }
         }
@@ -174,7 +171,8 @@ mod tests {
             (whole.replace("4.0", "0.0"), "work of `w` is not a positive number"),
             (whole.replace("4.0", "nan"), "work of `w` is not a positive number"),
             (format!("rounds = 0\n{whole}"), "rounds is 0"),
-            (format!("{whole}work = -1.0\n"), "work of `w` is not a positive number"),
+            (whole.replace("4.0", "-1.0"), "work of `w` is not a positive number"),
+            (format!("{whole}work = 8.0\n"), "unknown field `work`"),
             (format!("title = 't'\n{COMPARISON}peer = []\n"), "`w` has no peer"),
             (format!("title = 't'\n{COMPARISON}"), "missing field `peer`"),
             ("title = 't'\ncomparison = []\n".into(), "there is no comparison"),

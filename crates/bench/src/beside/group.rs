@@ -136,7 +136,7 @@ mod tests {
     fn times(command: &str, timeout: Duration) -> Result<Times, String> {
         let command = command.into();
         let name = "a program".into();
-        run(&Program { name, command, environment: [].into(), work: None }, timeout)
+        run(&Program { name, command, environment: [].into() }, timeout)
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub(super) fn print_json(
             "low": figure.low,
             "high": figure.high,
             "ratio": figure.median / ours,
-            "work": program.work.unwrap_or(comparison.work),
+            "work": comparison.work,
             "cpu_seconds": seconds(|times| times.cpu.as_secs_f64()),
             "wall_seconds": seconds(|times| times.wall.as_secs_f64()),
             "load_before": measured.load[0],
@@ -131,7 +131,7 @@ fn runs(measured: &[Measured<'_>]) -> String {
         for (program, runs) in comparison.programs().zip(runs) {
             let words = [&comparison.table, &comparison.what, &program.name];
             let words = words.map(|word| quoted(word)).join(",");
-            let work = program.work.unwrap_or(comparison.work);
+            let work = comparison.work;
             for (round, times) in runs.iter().enumerate() {
                 let [cpu, wall] = [times.cpu, times.wall].map(|time| time.as_secs_f64());
                 let _ = writeln!(text, "{words},{work},{round},{cpu:.2},{wall:.3}");
