@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::tools;
 
-/// Headings of sections whose tables begin their rows with texts of the program.
-const SECTIONS: [&str; 2] = ["## If it fails", "## If something goes wrong"];
+/// Beginning of the heading of sections whose tables begin their rows with texts of the program: "If it fails".
+const SECTION: &str = "## If ";
 
 /// The tracked files of these patterns, with their text.
 fn files(patterns: &str) -> Vec<(String, String)> {
@@ -39,7 +39,7 @@ fn quoted(page: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for line in page.lines() {
         if line.starts_with("## ") {
-            within = SECTIONS.contains(&line);
+            within = line.starts_with(SECTION);
         } else if let (true, Some(row)) = (within, line.strip_prefix("| ")) {
             found.extend(row.split(" |").next().unwrap_or_default().split('`').skip(1).step_by(2));
         }
