@@ -71,6 +71,20 @@ fn small_sets_take_packed_ots_and_large_ones_do_not() {
     assert_eq!(names(Assumption::Lpn, &[1000, 1 << 20]), ["vole-psi"; 2]);
 }
 
+/// The numbers are those of `docs/protocols/vole-psi.md`, section 2.
+#[test]
+fn the_largest_stores_of_packed_ots_are_the_documented_ones() {
+    let largest = |assumption, adversary, most| {
+        let of = |n| method(assumption, adversary).parameters(n, n).unwrap();
+        let packed = |n: &usize| of(*n).info().name == "vole-psi-packed";
+        let n = (0..most).filter(packed).max().unwrap();
+        (n, of(n).slots())
+    };
+    assert_eq!(largest(Assumption::Lpn, Malicious, 1000), (189, 341));
+    assert_eq!(largest(Assumption::Lpn, SemiHonest, 1000), (103, 221));
+    assert_eq!(largest(Assumption::Symmetric, Malicious, 1 << 14), (11786, 15023));
+}
+
 #[test]
 fn a_base_ot_carries_only_what_it_is_strong_enough_for() {
     let weak = &NaorPinkas;
