@@ -1,4 +1,4 @@
-//! What documents say of the program: its error texts, and its version.
+//! Checks of what documents say about the program: its error texts, and its version.
 
 use std::fs;
 
