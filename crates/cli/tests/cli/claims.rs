@@ -1,4 +1,5 @@
-//! The tables of `docs/claims.md`: a row for every protocol, that says what the registry says, and test files that there are.
+//! The tables and notes of `docs/claims.md`: a row for every protocol, a note that says what the registry says, and test
+//! files that there are.
 
 use std::{collections::BTreeMap, fs};
 
@@ -6,14 +7,40 @@ use serde_json::Value;
 
 use super::support::{foxtrot, root};
 
-/// The cells of every row of a table with that many columns, without the heads.
-fn rows(text: &str, columns: usize) -> Vec<Vec<String>> {
+/// The most characters of a line, but for links.
+const WIDTH: usize = 140;
+
+/// The cells of every row: protocol, what it realises, adversary, name of its note.
+fn rows(text: &str) -> Vec<[String; 4]> {
+    let rows = text.lines().filter(|line| line.starts_with("| `"));
     let cells = |line: &str| -> Vec<String> {
-        let line = line.trim_matches('|');
-        line.split('|').map(|cell| cell.trim().to_owned()).collect()
+        let cells = line.trim_matches('|').split(" | ");
+        cells.map(|cell| cell.trim().to_owned()).collect()
     };
-    let rows = text.lines().filter(|line| line.starts_with("| `")).map(cells);
-    rows.inspect(|row| assert_eq!(row.len(), columns, "{}", row[0])).collect()
+    rows.map(|row| cells(row).try_into().unwrap_or_else(|_| panic!("{row}"))).collect()
+}
+
+/// The entries of every note, `* Proof: …`, by the note's name.
+fn notes(text: &str) -> BTreeMap<&str, BTreeMap<&str, String>> {
+    let mut notes = BTreeMap::<_, BTreeMap<_, String>>::new();
+    let (mut name, mut entry) = (None, "");
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("**") {
+            name = rest.strip_suffix("**");
+        } else if let (Some(name), Some((key, text))) =
+            (name, line.strip_prefix("* ").and_then(|it| it.split_once(": ")))
+        {
+            entry = key;
+            let before = notes.entry(name).or_default().insert(key, text.to_owned());
+            assert_eq!(before, None, "{name}, {key}");
+        } else if let (Some(name), Some(more)) = (name, line.strip_prefix("  ")) {
+            let text = notes.get_mut(name).and_then(|it| it.get_mut(entry)).unwrap();
+            *text = format!("{text} {more}");
+        } else {
+            name = None;
+        }
+    }
+    notes
 }
 
 /// Returns the parts of a cell between backquotes.
@@ -32,13 +59,13 @@ fn parts() -> [String; 2] {
 fn every_protocol_has_one_row_that_matches_the_registry() {
     let out = foxtrot(&["protocols", "--json"]).output().unwrap();
     let all: Vec<Value> = serde_json::from_slice(&out.stdout).unwrap();
+    let [tables, _] = parts();
+    let notes = notes(&tables);
     let mut claimed = BTreeMap::new();
-    for row in rows(&parts()[0], 8) {
-        for name in quoted(&row[0]) {
-            let key = (name.to_owned(), row[2].clone());
-            assert!(claimed.insert(key, row.clone()).is_none(), "{name} has two rows");
-        }
-        assert!(row.iter().all(|cell| !cell.is_empty()), "{}", row[0]);
+    for row in rows(&tables) {
+        let name = quoted(&row[0]).next().unwrap().to_owned();
+        let key = (name, row[2].clone());
+        assert!(claimed.insert(key, row.clone()).is_none(), "{} has two rows", row[0]);
     }
     assert_eq!(claimed.len(), all.len());
     for protocol in all {
@@ -46,7 +73,8 @@ fn every_protocol_has_one_row_that_matches_the_registry() {
         let (name, adversary) = (text("name").unwrap(), text("adversary").unwrap());
         let key = (name.to_owned(), adversary.to_owned());
         let row = claimed.get(&key).unwrap_or_else(|| panic!("{name}, {adversary} has no row"));
-        assert_eq!(row[3], text("assumption").unwrap(), "{name}");
+        let note = notes.get(&row[3][..]).unwrap_or_else(|| panic!("no note {}", row[3]));
+        assert_eq!(note["Assumption"], format!("{}.", text("assumption").unwrap()), "{name}");
         // Extensions have none in the registry. Triples' length is in their name.
         let Some(functionality) = text("functionality") else { continue };
         let functionality = functionality.split('^').next().unwrap();
@@ -58,13 +86,26 @@ fn every_protocol_has_one_row_that_matches_the_registry() {
 }
 
 #[test]
+fn the_page_of_claims_has_short_lines() {
+    for line in parts().iter().flat_map(|text| text.lines()) {
+        let alone = line.trim_start().starts_with("([") && line.matches(' ').count() <= 2;
+        assert!(line.chars().count() <= WIDTH || alone, "{line}");
+    }
+}
+
+#[test]
 fn every_cited_test_file_and_page_exists() {
     let [tables, commands] = parts();
-    for row in rows(&tables, 8) {
-        let mut files = quoted(&row[6]).peekable();
-        assert!(files.peek().is_some(), "{}", row[0]);
+    let notes = notes(&tables);
+    assert!(notes.len() > 30, "{}", notes.len());
+    for (name, note) in &notes {
+        for key in ["Proof", "Not proved"] {
+            assert!(note.contains_key(key), "{name}: {key}");
+        }
+        let mut files = quoted(&note["Tests"]).peekable();
+        assert!(files.peek().is_some(), "{name}");
         for file in files {
-            assert!(root().join("crates").join(file).is_file(), "{file}");
+            assert!(root().join("crates").join(file).is_file(), "{name}: {file}");
         }
     }
     for target in [&tables, &commands].into_iter().flat_map(|text| text.split("](").skip(1)) {
