@@ -25,6 +25,7 @@
 pub mod bridge;
 pub mod channel;
 pub mod daily;
+pub mod day;
 pub mod drive;
 pub mod gate;
 pub mod gateway;
@@ -48,6 +49,7 @@ pub mod websocket;
 
 mod deadline;
 mod error;
+mod percent;
 
 pub use channel::{Channel, Counters, Lane, Reason};
 pub use error::{ChannelError, Difference, Error, FrameError, HelloError, TlsError, printable};

@@ -29,10 +29,11 @@ use tungstenite::handshake::{
 use crate::{
     Channel, ChannelError, Error, deadline,
     hello::{self, token_binding},
+    percent,
     tcp::{ReadTimeout, Socket},
 };
 
-/// The path of sessions; a token's name may follow behind a slash.
+/// The path of sessions; a token's name may follow behind a slash, percent-encoded.
 pub const PATH: &str = "/foxtrot";
 
 /// The longest head of a request.
@@ -116,7 +117,10 @@ impl Site {
         }
         let name = match path.strip_prefix(PATH) {
             Some("") => None,
-            Some(name) if name.starts_with('/') => Some(&name[1..]),
+            Some(name) if name.starts_with('/') => match percent::decode(&name[1..]) {
+                Some(name) => Some(name),
+                None => return Err(refuse(&stream, "400 Bad Request", "a name badly encoded")),
+            },
             _ => return Err(refuse(&stream, "404 Not Found", "no session here")),
         };
         let local = stream.local_addr().map_err(|e| failed(&e))?;
@@ -130,7 +134,7 @@ impl Site {
             return Err(refuse(&stream, "400 Bad Request", "no WebSocket handshake"));
         };
         // A name that nobody has is found out as a wrong token is.
-        let known = self.tokens.iter().find(|(of, _)| of.as_deref() == name);
+        let known = self.tokens.iter().find(|(of, _)| *of == name);
         let binding = match known {
             Some((_, binding)) => *binding,
             None => hello::fresh_nonce()?,

@@ -182,6 +182,9 @@ function showFacts() {
 // The peer.
 const peer = () => ({ address: $("address").value.trim(), token: $("token").value.trim(), name: $("name").value.trim() || undefined });
 
+// A plus sign in a link stands for itself, as in names of tokens.
+const parts = (hash) => new URLSearchParams(hash.slice(1).replaceAll("+", "%2B"));
+
 // A link as the command prints it, or one for a peer: the address, the token, its name, and columns to ask for.
 function takeLink(text) {
   let link;
@@ -190,7 +193,7 @@ function takeLink(text) {
   } catch {
     return false;
   }
-  const values = new URLSearchParams(link.hash.slice(1));
+  const values = parts(link.hash);
   if (!values.has("token")) return false;
   $("address").value = values.get("peer") ?? link.origin.replace("http", "ws") + "/foxtrot";
   for (const key of ["token", "name", "with"]) $(key).value = values.get(key) ?? "";
@@ -384,7 +387,7 @@ async function take(files) {
 start();
 translate();
 const served = location.protocol.startsWith("http") ? location.origin.replace("http", "ws") + "/foxtrot" : "";
-const link = new URLSearchParams(location.hash.slice(1));
+const link = parts(location.hash);
 $("address").value = link.get("peer") ?? served;
 for (const key of ["token", "name", "with"]) $(key).value = link.get(key) ?? "";
 // A token does not stay in the address bar, nor in the history.

@@ -121,6 +121,39 @@ fn a_name_without_a_token_is_bound_to_a_value_that_nobody_knows() {
 }
 
 #[test]
+fn a_token_is_found_by_a_name_of_any_form() {
+    // The second is the path that a browser makes of the name by `encodeURIComponent`.
+    for (name, paths) in [
+        ("a@b.example", &["a%40b.example", "a@b.example"][..]),
+        ("two words", &["two%20words"]),
+        ("Müller", &["M%C3%BCller", "M%c3%bcller"]),
+        ("100%", &["100%25"]),
+        ("a+b", &["a%2Bb", "a+b"]),
+        ("a/b", &["a%2Fb", "a/b"]),
+        ("%40", &["%2540"]),
+    ] {
+        for path in paths {
+            let site = site().token(Some(name), "a token with a name");
+            let path = format!("{PATH}/{path}");
+            let (visitor, client) = meet(site, move |stream, address| {
+                upgrade(stream, &path, &format!("http://{address}")).map(drop)
+            });
+            client.join().unwrap().unwrap();
+            let Visitor { name: found, binding, .. } = visitor.unwrap().unwrap();
+            assert_eq!(found.as_deref(), Some(name));
+            assert_eq!(binding, token_binding("a token with a name"));
+        }
+    }
+    for path in ["%", "%4", "%zz", "%ff"] {
+        let request =
+            format!("GET {PATH}/{path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n");
+        let (visitor, client) = meet(site(), move |stream, _| get(stream, &request));
+        assert!(visitor.is_err());
+        assert!(client.join().unwrap().starts_with("HTTP/1.1 400 "), "{path}");
+    }
+}
+
+#[test]
 fn files_come_with_strict_headers_and_nothing_else_comes() {
     for (request, status) in [
         ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "200 OK"),
