@@ -29,7 +29,7 @@ use agreeing::duplicates;
 pub(crate) use agreeing::{Agreeing, Counts, Joining, Sharing, Trying};
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
-pub(crate) use serving::{MostSessions, NamedSet, Standing};
+pub(crate) use serving::{MostSessions, NamedSet, PerDay, Standing};
 pub(crate) use set::{Column, Delimiter, KeyColumns, OrKeys, OtherOptions, SetFormat, SetOptions};
 pub(crate) use sharding::{GatewayArgs, Sharding};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};

@@ -6,7 +6,7 @@ use foxtrot::Blame;
 use foxtrot_net::{
     ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError,
     hello::JOB,
-    jobs::{FUNCTION, METHOD, NORMALIZE, OR_NORMALIZE, RUN},
+    jobs::{FUNCTION, METHOD, NORMALIZE, OR_NORMALIZE, POLICY_RULE, RUN},
 };
 use foxtrot_psi::method::Assumption;
 
@@ -283,6 +283,9 @@ fn term_hint(difference: &Difference) -> Option<String> {
         "assumption" => return assumption_hint(difference),
         "format" => "pass --hex on both sides or on neither",
         "policy" => "pass a --policy with the same rules on both sides",
+        rule if rule.starts_with(POLICY_RULE) => {
+            "agree on one value of the rule, and pass a --policy with the same rules on both sides"
+        }
         "count" => "use the same number on both sides: -n, or the lines of the input files",
         option @ ("base" | "extension" | "one-of" | "method" | "min-count" | "largest"
         | "width" | "duplicates" | "bits" | "sigma") => {

@@ -15,7 +15,7 @@ use foxtrot_net::gate::Most;
 use crate::{
     args::MostSessions,
     failure::{Failure, SIDES},
-    link::Link,
+    link::{Counted, Link},
     memory,
     output::{Output, say},
     report::bytes,
@@ -33,6 +33,7 @@ pub(crate) struct Host<'a> {
     pub(crate) address: &'a str,
     pub(crate) security: Security,
     pub(crate) hello: Hello,
+    pub(crate) counted: Counted,
     pub(crate) output: Output,
 }
 
@@ -50,7 +51,7 @@ impl Host<'_> {
     /// The first peer that comes and wants what we want. One that wants something else ends the
     /// wait; any other is told off and forgotten. Without a bound it waits until interrupted.
     pub(crate) fn first_peer(self, wait: Option<Duration>) -> Result<Link, Failure> {
-        let Self { address, security, hello, output } = self;
+        let Self { address, security, hello, counted, output } = self;
         let listener = listen(&security, &security.config, address, output)?;
         let address = listener.local_addr();
         output.note(&match wait {
@@ -59,7 +60,8 @@ impl Host<'_> {
         });
         let began = Instant::now();
         let (end, mut patience) = (wait.map(|wait| began + wait), Some(began + PATIENCE));
-        let mut server = listener.accept_each(move |peer| Link::greet(peer, hello.clone()))?;
+        let mut server =
+            listener.accept_each(move |peer| Link::greet(peer, hello.clone(), &counted))?;
         let (mut log, mut hint) = (Log::new(output), None);
         let bar = output.waiting();
         loop {
@@ -116,7 +118,7 @@ impl Host<'_> {
         answer: impl Fn(Link, A) -> Result<D, Failure> + Send + Sync + 'static,
         done: impl Fn(usize, &str, D) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let Self { address, security, hello, output } = self;
+        let Self { address, security, hello, output, .. } = self;
         // Whether it can serve at all is known before it says that it listens.
         let (silent, most) = limits(most, least_memory)?;
         let config = security.config.clone();

@@ -7,11 +7,19 @@ use std::{
 
 use foxtrot::{
     Counters, Error, Peer,
-    job::{Agreed, Hello, Job, Role},
+    job::{Agreed, Answer, Hello, Job, Role, Table},
     net::{ChannelError, HelloError},
 };
 
 use crate::{clock, failure::Failure, output::say, workers::Workers};
+
+/// The number of keys that count against a peer's limits per day, by its details; `None` for a peer that learns nothing.
+pub(crate) type Counted = Arc<dyn Fn(&Table) -> Option<u64> + Send + Sync>;
+
+/// Counts no run.
+pub(crate) fn uncounted() -> Counted {
+    Arc::new(|_| None)
+}
 
 pub(crate) struct Link {
     pub(crate) peer: Peer,
@@ -29,8 +37,10 @@ pub(crate) struct Cost {
 }
 
 impl Link {
-    pub(crate) fn greet(mut peer: Peer, hello: Hello) -> Result<Self, Error> {
-        let (agreed, ()) = peer.negotiate::<_, Error>(hello, |_| Ok(((), 0)))?;
+    pub(crate) fn greet(mut peer: Peer, hello: Hello, counted: &Counted) -> Result<Self, Error> {
+        let (agreed, ()) = peer.negotiate_by::<_, Error>(hello, |details| {
+            Ok(((), Answer { keys: counted(details), ..Answer::default() }))
+        })?;
         Ok(Self { peer, agreed })
     }
 

@@ -4,7 +4,10 @@ use std::{thread, time::Duration};
 
 use foxtrot::{Config, job::Hello};
 
-use crate::{failure::Failure, link::Link};
+use crate::{
+    failure::Failure,
+    link::{Link, uncounted},
+};
 
 /// Runs both parties, whose hellos these are, and returns both results; the sender opens the connection.
 pub(crate) fn both<S: Send, R>(
@@ -15,8 +18,9 @@ pub(crate) fn both<S: Send, R>(
 ) -> Result<(S, R), Failure> {
     let (initiator, responder) = Config::insecure().timeout(timeout).pair();
     thread::scope(|scope| {
-        let sender = scope.spawn(|| send(Link::greet(initiator, ours)?));
-        let received = Link::greet(responder, theirs).map_err(Failure::from).and_then(receive);
+        let sender = scope.spawn(|| send(Link::greet(initiator, ours, &uncounted())?));
+        let received = Link::greet(responder, theirs, &uncounted());
+        let received = received.map_err(Failure::from).and_then(receive);
         let sent = sender.join().unwrap_or_else(|_| Err(Failure::run("the sender panicked")));
         match (sent, received) {
             (Err(sent), Err(received)) if sent.is_the_peers_end() => Err(received),

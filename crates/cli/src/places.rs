@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     args::{
-        Agreeing, Command, KeygenArgs, OtCommand, PsiCommand, RotCommand, Standing, Transport,
+        Agreeing, Command, KeygenArgs, OtCommand, PsiCommand, RotCommand, Transport,
         TriplesCommand, file,
     },
     audit,
@@ -24,7 +24,6 @@ pub(crate) struct Places<'a> {
     output: Option<&'a Path>,
     transport: Option<&'a Transport>,
     agreeing: Option<&'a Agreeing>,
-    standing: Option<&'a Standing>,
     pub(crate) serves: bool,
 }
 
@@ -68,19 +67,17 @@ impl<'a> Places<'a> {
                 let (transport, agreeing) = (Some(&meeting.transport), Some(&meeting.agreeing));
                 Self { read: vec![set], output: file(&out.output), transport, agreeing, ..none }
             }
-            PsiCommand::Send { set, named, sharing, standing, serve, meeting, .. } => Self {
+            PsiCommand::Send { set, named, sharing, serve, meeting, .. } => Self {
                 read: set.iter().chain(named.iter().map(|it| &it.path)).collect(),
                 output: file(&sharing.output),
                 transport: Some(&meeting.transport),
                 agreeing: Some(&meeting.agreeing),
-                standing: Some(standing),
                 serves: *serve,
             },
             PsiCommand::Count(counting) | PsiCommand::Sum { counting, .. } => Self {
                 read: vec![&counting.set],
                 transport: Some(&counting.transport),
                 agreeing: Some(&counting.agreeing),
-                standing: Some(&counting.standing),
                 serves: counting.serve,
                 ..none
             },
@@ -131,7 +128,7 @@ impl<'a> Places<'a> {
         read: &[&Path],
     ) -> Result<(), Failure> {
         let log = self.agreeing.and_then(|it| it.audit.as_ref());
-        let limits = self.standing.and_then(|it| it.limits.as_ref());
+        let limits = self.agreeing.and_then(|it| it.per_day.limits.as_ref());
         for (path, option) in [(log, "--audit"), (limits, "--limits")] {
             let Some(path) = path else { continue };
             if others.clone().any(|other| are_one(other, path)) {

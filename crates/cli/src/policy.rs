@@ -1,6 +1,6 @@
 //! The policy of a run, `--policy FILE`. `docs/policy.md` has its rules.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, path::Path, sync::Arc, time::SystemTime};
 
 use foxtrot::{
     job::{Hello, Role},
@@ -28,9 +28,11 @@ impl<'a> Under<'a> {
     }
 }
 
-/// Fails, before the peer is met, if the policy forbids what this side is about to say.
+/// Fails, before the peer is met, if the policy forbids what this side is about to say, or has expired.
 pub(crate) fn check(policy: Option<&Policy>, hello: &Hello) -> Result<(), Failure> {
-    Ok(policy.map_or(Ok(()), |policy| policy.check_hello(hello))?)
+    let Some(policy) = policy else { return Ok(()) };
+    policy.check_hello(hello)?;
+    Ok(policy.check_day(SystemTime::now())?)
 }
 
 /// A run of which this side knows alone that it is forbidden.

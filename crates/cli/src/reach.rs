@@ -8,7 +8,7 @@ use crate::{
     args::{Common, Transport},
     failure::Failure,
     host::Host,
-    link::Link,
+    link::{Counted, Link, uncounted},
     output::Output,
     policy::Under,
     secure::Security,
@@ -20,6 +20,7 @@ pub(crate) struct Way<'a> {
     address: Address<'a>,
     security: Security,
     wait: Option<Duration>,
+    counted: Counted,
 }
 
 /// The time for which a connecting side tries, if no other is given.
@@ -61,7 +62,7 @@ impl<'a> Way<'a> {
         } else {
             return Err(Failure::usage("neither --listen nor --connect is given"));
         };
-        Ok(Self { address, security, wait: transport.wait })
+        Ok(Self { address, security, wait: transport.wait, counted: uncounted() })
     }
 
     /// Changes the configuration of connections.
@@ -70,17 +71,22 @@ impl<'a> Way<'a> {
         self
     }
 
+    /// Counts the keys that a peer can test against its limits per day.
+    pub(crate) fn counting(self, counted: Counted) -> Self {
+        Self { counted, ..self }
+    }
+
     pub(crate) fn reach(
         self,
         common: &Common,
         hello: Hello,
         output: Output,
     ) -> Result<Link, Failure> {
-        let security = self.security.within(common.timeout);
+        let (security, counted) = (self.security.within(common.timeout), self.counted);
         let has_keys = security.ours.is_some();
         let link = match self.address {
             Address::Listen(address) => {
-                Host { address, security, hello, output }.first_peer(self.wait)?
+                Host { address, security, hello, counted, output }.first_peer(self.wait)?
             }
             Address::Connect { address, is_gateway } => {
                 let (doing, usual) = if is_gateway {
@@ -97,12 +103,13 @@ impl<'a> Way<'a> {
                     true => config.connect_behind(address),
                     false => config.on_nobody(move || output.note(&not_yet)).connect(address),
                 };
-                peer.and_then(|peer| Link::greet(peer, hello)).map_err(|e| security.explain(e))?
+                peer.and_then(|peer| Link::greet(peer, hello, &counted))
+                    .map_err(|e| security.explain(e))?
             }
             Address::Serial(way) => {
                 let wait = self.wait.unwrap_or(TRY);
                 let peer = way.open(&security.config, wait, common.timeout, output)?;
-                Link::greet(peer, hello)?
+                Link::greet(peer, hello, &counted)?
             }
         };
         let peer = format!("the peer is {}", link.peer);
@@ -120,7 +127,7 @@ impl<'a> Way<'a> {
             return Err(Failure::usage("--serve needs --listen or --websocket"));
         };
         let (security, output) = (self.security.within(common.timeout), Output::new(common));
-        Ok(Host { address, security, hello, output })
+        Ok(Host { address, security, hello, counted: self.counted, output })
     }
 }
 

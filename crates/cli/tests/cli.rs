@@ -13,6 +13,8 @@ mod closing;
 mod cmd;
 #[path = "cli/counts.rs"]
 mod counts;
+#[path = "cli/daily.rs"]
+mod daily;
 #[path = "cli/extension.rs"]
 mod extension;
 #[cfg(unix)]

@@ -113,8 +113,8 @@ impl fmt::Debug for Agreed {
 pub struct Answer {
     /// The most bytes of memory that the job takes.
     pub memory: u64,
-    /// Keys of the peer that count against its limits of the day, [`Config::per_day`](crate::Config::per_day). `None` counts
-    /// no run.
+    /// Keys that the peer can test in the job. They count against its limits of the day,
+    /// [`Config::per_day`](crate::Config::per_day). `None` counts no run.
     pub keys: Option<u64>,
     /// A hello of which a responder tells the details in place of those of the hello that it began with.
     pub hello: Option<Hello>,

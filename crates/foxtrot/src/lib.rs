@@ -145,8 +145,13 @@ pub mod websocket {
 #[cfg(feature = "net")]
 pub mod net {
     pub use foxtrot_net::{
-        ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, gateway,
-        hello::Role, listen::Limits, printable,
+        ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError,
+        daily::{Turn, Unusable},
+        day::Day,
+        gateway,
+        hello::Role,
+        listen::Limits,
+        printable,
     };
 }
 

@@ -5,6 +5,7 @@ mod config;
 mod server;
 mod stream;
 mod tickets;
+mod who;
 
 use std::{
     fmt,
@@ -17,14 +18,13 @@ use std::{
 };
 
 #[cfg(feature = "policy")]
-use foxtrot_net::jobs::{FUNCTION, POLICY};
+use foxtrot_net::jobs::{self, FUNCTION, POLICY};
 use foxtrot_net::{
     Channel, ChannelError, Counters, HelloError, Reason,
-    daily::{Daily, Denied},
+    daily::{Daily, Denied, MostPerDay},
     gate::{Full, Gate, Pass},
     hello::{self, Agreement, Binding, Hello, Table},
     listen::Silent,
-    tcp::Socket,
 };
 use foxtrot_ot::{Session, tasks::Executor};
 use zeroize::Zeroizing;
@@ -40,6 +40,7 @@ pub use server::{Ended, Server};
 pub use stream::{ChannelBinding, Stream};
 pub use tickets::Base;
 pub(crate) use tickets::{Offer, Sessions, Tickets};
+use who::Who;
 
 #[cfg(feature = "policy")]
 use crate::policy::{Forbidden, Policy};
@@ -112,17 +113,6 @@ pub(crate) struct Settings {
     pub(crate) executor: Option<Arc<dyn Executor>>,
     /// The place of base OTs that are kept for later sessions.
     tickets: Option<Tickets>,
-}
-
-/// Known facts about the other party.
-#[derive(Clone, Debug, Default)]
-struct Who {
-    address: Option<String>,
-    /// The address or the network by which peers without keys are counted.
-    source: String,
-    name: Option<String>,
-    #[cfg(feature = "tls")]
-    fingerprint: Option<Fingerprint>,
 }
 
 /// A seed for test vectors.
@@ -375,8 +365,7 @@ impl Peer {
         hello: Hello,
         agree: impl FnOnce(&Table) -> Result<(T, Answer), (Reason, E)>,
     ) -> Result<(Agreed, T), E> {
-        #[cfg(feature = "policy")]
-        self.keep_policy(&hello)?;
+        let also = self.keep_policy(&hello)?;
         if self.jobs > 0 {
             self.channel.begin_again();
         }
@@ -386,7 +375,7 @@ impl Peer {
         let (offer, erased) = self.offer(&hello)?;
         let with_offer = |hello| offer.iter().fold(hello, |hello, offer| offer.describe(hello));
         let hello = with_offer(hello);
-        let (agreement, said) = self.exchange(&hello, |details| {
+        let (agreement, said) = self.exchange(&hello, also, |details| {
             let (said, answer) = agree(details)?;
             Ok((said, Answer { hello: answer.hello.map(with_offer), ..answer }))
         })?;
@@ -412,6 +401,7 @@ impl Peer {
     fn exchange<T, E: From<Error>>(
         &self,
         hello: &Hello,
+        also: Option<MostPerDay>,
         agree: impl FnOnce(&Table) -> Result<(T, Answer), (Reason, E)>,
     ) -> Result<(Agreement, T), E> {
         // A hello that cannot be says more than what the channel found first.
@@ -440,19 +430,36 @@ impl Peer {
                 }
                 hello.check_offers(offers).map_err(|e| failed(e.into()))?;
             }
-            self.admit(&answer)?;
+            self.admit(&answer, also)?;
             Ok((said, hello))
         };
         hello::exchange_by(&self.channel, initiator, hello, agree).map_err(failed)?
     }
 
-    /// Fails, before anything is sent, if the policy forbids what the hello says, or this peer.
+    /// Fails, before anything is sent, if the policy forbids what the hello says, this peer or this day. Returns the policy's
+    /// limits per day, if it has some for the peer of such a job.
     #[cfg(feature = "policy")]
-    fn keep_policy(&self, hello: &Hello) -> Result<(), Error> {
-        let Some(policy) = &self.settings.policy else { return Ok(()) };
+    fn keep_policy(&self, hello: &Hello) -> Result<Option<MostPerDay>, Error> {
+        let Some(policy) = &self.settings.policy else { return Ok(None) };
         policy.check_hello(hello).map_err(Error::Forbidden)?;
-        let who = policy.check_key(hello.role().other(), self.fingerprint());
-        who.map_err(|why| self.forbid(why))
+        let allowed = policy.check_day(SystemTime::now());
+        let allowed = allowed.and(policy.check_key(hello.role().other(), self.fingerprint()));
+        allowed.map_err(|why| self.forbid(why))?;
+        let Some(most) = policy.most_per_day().filter(|_| jobs::peer_learns(hello)) else {
+            return Ok(None);
+        };
+        match &self.settings.daily {
+            Some(daily) if daily.has_file() => Ok(Some(most)),
+            _ => Err(Error::Config(
+                "the policy has limits per day, and no file keeps their counts; `Config::per_day` takes one",
+            )),
+        }
+    }
+
+    #[cfg(not(feature = "policy"))]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "there are no policies")]
+    fn keep_policy(&self, _hello: &Hello) -> Result<Option<MostPerDay>, Error> {
+        Ok(None)
     }
 
     /// Ends the connection because of the policy, of which the peer is told.
@@ -476,7 +483,14 @@ impl Peer {
         };
         #[cfg(feature = "policy")]
         let hello = match &self.settings.policy {
-            Some(policy) => hello.term(POLICY, policy.id()),
+            Some(policy) => {
+                let hello = hello.term(POLICY, policy.id());
+                // Hashes of a few words can be guessed: strangers do not see them.
+                match self.bound {
+                    Bound::Tls(_) => hello.rules(policy.rules_by_name()),
+                    _ => hello,
+                }
+            }
             None => hello,
         };
         let hello = match &self.bound {
@@ -497,22 +511,28 @@ impl Peer {
         }
     }
 
-    /// Admits the job by the limits of this side.
-    fn admit(&self, answer: &Answer) -> Result<(), Error> {
+    /// Admits the job by the limits of this side, and by these of its policy per day.
+    fn admit(&self, answer: &Answer, also: Option<MostPerDay>) -> Result<(), Error> {
         self.pass_gate(answer.memory).map_err(|full| self.refuse(full))?;
-        match (&self.settings.daily, answer.keys) {
-            (Some(daily), Some(keys)) => {
-                let counted = daily.take(&self.who.counted_as(), keys, SystemTime::now());
-                counted.map_err(|denied| match denied {
-                    Denied::Full(full) => self.refuse(full),
-                    Denied::File(why) => {
-                        self.channel.give_up(HelloError::Refused(Reason::Other));
-                        Error::Limits(why)
-                    }
-                })
+        let (daily, keys) = match (&self.settings.daily, answer.keys) {
+            (Some(daily), Some(keys)) => (daily, keys),
+            (_, None) if also.is_some() => {
+                self.channel.give_up(HelloError::Refused(Reason::Other));
+                return Err(Error::Config(
+                    "the policy has limits per day, and the job counts no keys",
+                ));
             }
-            _ => Ok(()),
-        }
+            _ => return Ok(()),
+        };
+        let also = also.unwrap_or_default();
+        let counted = daily.take(&self.who.learns_as(), keys, also, SystemTime::now());
+        counted.map_err(|denied| match denied {
+            Denied::Full(full) => self.refuse(full),
+            Denied::File(why) => {
+                self.channel.give_up(HelloError::Refused(Reason::Other));
+                Error::Limits(why)
+            }
+        })
     }
 
     fn refuse(&self, full: Full) -> Error {
@@ -564,46 +584,6 @@ fn seed_of_job(seed: &[u8; 32], job: u64) -> Seed {
 /// Locks a mutex, also after a thread that held it has panicked.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Who {
-    fn of(socket: &Socket) -> Self {
-        let address = Some(socket.peer_address());
-        Self { address, source: socket.source(), ..Self::default() }
-    }
-
-    /// The name under which sessions of the peer are counted.
-    fn counted_as(&self) -> String {
-        #[cfg(feature = "tls")]
-        if let Some(key) = &self.fingerprint {
-            return key.to_string();
-        }
-        // A token's: a proxy has one address for all.
-        match &self.name {
-            Some(name) => format!("token {name}"),
-            None => self.source.clone(),
-        }
-    }
-}
-
-/// `acme (SHA256:…) at 192.0.2.1:7000`, as far as it is known.
-impl fmt::Display for Who {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        #[cfg(feature = "tls")]
-        let key = self.fingerprint.as_ref().map(ToString::to_string);
-        #[cfg(not(feature = "tls"))]
-        let key = None::<String>;
-        let name = match (&self.name, key) {
-            (Some(name), Some(key)) => Some(format!("{name} ({key})")),
-            (name, key) => name.clone().or(key),
-        };
-        match (name, &self.address) {
-            (Some(name), Some(address)) => write!(f, "{name} at {address}"),
-            (Some(name), None) => f.write_str(&name),
-            (None, Some(address)) => f.write_str(address),
-            (None, None) => f.write_str("an unknown peer"),
-        }
-    }
 }
 
 /// Name, key and address of the peer, as far as they are known.

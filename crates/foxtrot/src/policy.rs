@@ -28,10 +28,12 @@
 
 mod file;
 
-use std::{error, fmt, ops::RangeInclusive};
+use std::{error, fmt, ops::RangeInclusive, time::SystemTime};
 
 use foxtrot_net::{
-    hello::{Hello, JOB, KEYS, Role, Table, numbered},
+    daily::MostPerDay,
+    day::Day,
+    hello::{Hello, JOB, KEYS, Role, Rule, Table, numbered},
     jobs::{
         ASSUMPTION, COLUMNS, FUNCTION, KEY_COLUMNS, MIN_COUNT, NORMALIZE, OR_NORMALIZE, VALUE,
         hexadecimal, joined,
@@ -58,6 +60,9 @@ pub struct Policy {
     /// The normalisers of each further key.
     or_normalize: Vec<String>,
     min_count: Option<u64>,
+    most_per_day: MostPerDay,
+    /// The last day on which it allows a run.
+    expires: Option<Day>,
     receiver: Side,
     sender: Side,
 }
@@ -113,19 +118,31 @@ impl Policy {
         self.min_count
     }
 
+    /// The most that the peer of a side whose set is asked may use in a day, if the policy has such limits. The side counts
+    /// it: [`Config::per_day`](crate::Config::per_day).
+    #[must_use]
+    pub fn most_per_day(&self) -> Option<MostPerDay> {
+        Some(self.most_per_day).filter(|most| *most != MostPerDay::default())
+    }
+
     /// The hash of all rules on which both sides have to agree: all but the keys of peers. Comments, spaces and the order of
     /// rules do not matter.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
-        for (rule, values) in self.rules() {
-            hasher.update(&(rule.len() as u64).to_le_bytes()).update(rule.as_bytes());
-            hasher.update(&(values.len() as u64).to_le_bytes());
-            for value in values {
-                hasher.update(&(value.len() as u64).to_le_bytes()).update(value.as_bytes());
-            }
-        }
+        self.rules().iter().for_each(|rule| enter(&mut hasher, rule));
         hasher.finalize().into()
+    }
+
+    /// The rules with a hash each, by which two sides find out in which rule their policies differ.
+    pub(crate) fn rules_by_name(&self) -> Vec<Rule> {
+        let rule = |rule: (String, Vec<String>)| {
+            let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
+            enter(&mut hasher, &rule);
+            let hash = hexadecimal(&hasher.finalize().as_bytes()[..8]);
+            Rule { hash, words: rule.1.join(", "), name: rule.0 }
+        };
+        self.rules().into_iter().map(rule).collect()
     }
 
     /// The digest in hexadecimal, as hellos and records have it.
@@ -148,6 +165,9 @@ impl Policy {
             ("normalize".into(), self.normalize.clone()),
             ("or-normalize".into(), some(&self.or_normalize)),
             ("min-count".into(), number(self.min_count)),
+            ("max-runs-per-day".into(), number(self.most_per_day.runs)),
+            ("max-keys-per-day".into(), number(self.most_per_day.keys)),
+            ("expires".into(), self.expires.map(|day| vec![day.to_string()])),
         ];
         for (name, side) in [("receiver", &self.receiver), ("sender", &self.sender)] {
             rules.extend([
@@ -262,6 +282,21 @@ impl Policy {
             .try_for_each(|column| one_of("sender.value", self.sender.value.as_deref(), column))
     }
 
+    /// Fails on a day after the last one that the policy allows. Days are those of UTC.
+    ///
+    /// # Errors
+    /// [`Forbidden`].
+    pub fn check_day(&self, now: SystemTime) -> Result<(), Forbidden> {
+        let today = Day::of(now);
+        match self.expires.filter(|last| today > *last) {
+            None => Ok(()),
+            Some(last) => {
+                let allows = format!("runs until the end of {last} (UTC)");
+                Err(Forbidden::new("expires", &allows, &format!("the day {today}")))
+            }
+        }
+    }
+
     /// Fails unless a program with this key may play this role.
     ///
     /// # Errors
@@ -292,6 +327,15 @@ impl Policy {
             Role::Receiver => &self.receiver,
             Role::Sender => &self.sender,
         }
+    }
+}
+
+/// Adds a rule to a hash.
+fn enter(hasher: &mut blake3::Hasher, (rule, values): &(String, Vec<String>)) {
+    hasher.update(&(rule.len() as u64).to_le_bytes()).update(rule.as_bytes());
+    hasher.update(&(values.len() as u64).to_le_bytes());
+    for value in values {
+        hasher.update(&(value.len() as u64).to_le_bytes()).update(value.as_bytes());
     }
 }
 
@@ -332,6 +376,8 @@ impl error::Error for Forbidden {}
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const ALL: &str = r#"
@@ -342,6 +388,9 @@ mod tests {
         assumptions = ["symmetric"]
         normalize = ["email/1", "date/1"]
         min-count = 10
+        max-runs-per-day = 3
+        max-keys-per-day = 1000
+        expires = 2027-01-31
         [receiver]
         peers = ["SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek"]
         columns = ["email", "born"]
@@ -421,9 +470,44 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_allows_runs_until_the_end_of_its_last_day() {
+        let policy = Policy::parse(ALL).unwrap();
+        // The first second of 2027-02-01.
+        let end = SystemTime::UNIX_EPOCH + Duration::from_secs(1_801_440_000);
+        policy.check_day(end - Duration::from_secs(1)).unwrap();
+        assert_eq!(
+            policy.check_day(end).unwrap_err().to_string(),
+            "the policy forbids this run: rule expires allows runs until the end of 2027-01-31 (UTC), the run has the day \
+             2027-02-01"
+        );
+        let most = MostPerDay { runs: Some(3), keys: Some(1000) };
+        assert_eq!(policy.most_per_day(), Some(most));
+        let without = Policy::parse("policy = 1\nfunctions = ['both']").unwrap();
+        without.check_day(end).unwrap();
+        assert_eq!(without.most_per_day(), None);
+    }
+
+    #[test]
+    fn each_rule_has_a_hash_of_its_own_name_and_values() {
+        let rules = |text: &str| Policy::parse(text).unwrap().rules_by_name();
+        let (one, other) = (rules(ALL), rules(&ALL.replace("min-size = 2", "min-size = 3")));
+        let differ: Vec<_> = one.iter().zip(&other).filter(|(a, b)| a != b).collect();
+        let [(a, b)] = differ[..] else { panic!("{differ:?}") };
+        assert_eq!(
+            (a.name.as_str(), a.words.as_str(), b.words.as_str()),
+            ("receiver.min-size", "2", "3")
+        );
+        assert!(a.hash != b.hash && a.hash.len() == 16);
+        // The hello has room for the hashes of all rules.
+        assert!(one.iter().map(|rule| rule.name.len() + 18).sum::<usize>() < 1024);
+        assert!(one.iter().all(|rule| !rule.name.contains(' ')));
+    }
+
+    #[test]
     fn the_digest_is_of_the_rules_and_not_of_their_form_or_the_peers() {
         let policy = Policy::parse(ALL).unwrap();
-        let other = "functions = [\n'intersection', 'join', 'sum']\npolicy = 1\ntitle = 'Trial A'\n\
+        let other = "expires = 2027-01-31\nfunctions = [\n'intersection', 'join', 'sum']\nmax-keys-per-day = 1_000\n\
+            max-runs-per-day = 3\npolicy = 1\ntitle = 'Trial A'\n\
             min-count = 10\nnormalize = ['email/1', 'date/1']\nassumptions = ['symmetric']\n\
             adversary = 'malicious'\nsender = { value = 'amount', share = ['city'], columns = ['E-Mail', 'Birthday'] }\n\
             receiver = { max-size = 9, min-size = 2, columns = ['email', 'born'] }\n";
@@ -435,6 +519,9 @@ mod tests {
             ("share = [\"city\"]", "share = [\"city\", \"age\"]"),
             ("\"email\", \"born\"", "\"email, born\""),
             ("min-count = 10", "adversary = 'semi-honest'"),
+            ("runs-per-day = 3", "runs-per-day = 4"),
+            ("keys-per-day = 1000", "keys-per-day = 999"),
+            ("expires = 2027-01-31", "expires = 2027-02-01"),
         ];
         for (from, to) in changes {
             assert_ne!(Policy::parse(&ALL.replace(from, to)).unwrap().digest(), policy.digest());

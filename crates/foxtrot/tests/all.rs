@@ -4,5 +4,6 @@
 
 mod choices;
 mod connections;
+mod daily;
 mod jobs;
 mod resume;

@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use crate::{Reason, deadline::lock, error::texts};
+use crate::{Reason, day::Day, deadline::lock, error::texts};
 
 /// Counts sessions from their admission to their end.
 #[derive(Debug)]
@@ -61,9 +61,9 @@ pub enum Full {
     },
     /// The peer has had the most runs that it may have in a day.
     RunsOfToday(u64),
-    /// The peer asks about more keys than it may in a day.
+    /// The peer could test more keys than it may in a day.
     KeysOfToday {
-        /// Keys that it asks about.
+        /// Keys that it can test in this run.
         asks: u64,
         /// Keys that are left of this day.
         left: u64,
@@ -72,6 +72,13 @@ pub enum Full {
     },
     /// No more peers are told apart today.
     PeersOfToday(usize),
+    /// The peer has used what it may of a day that is later than the clock's, and whose counts go on applying.
+    OfALaterDay {
+        /// The day of the counts.
+        counts: Day,
+        /// The day that the clock shows.
+        clock: Day,
+    },
 }
 
 impl Gate {
@@ -146,9 +153,10 @@ impl Full {
     pub fn reason(&self) -> Reason {
         match self {
             Self::Memory { takes, of, .. } if takes > of => Reason::TooLarge,
-            Self::RunsOfToday(_) | Self::KeysOfToday { .. } | Self::PeersOfToday(_) => {
-                Reason::UsedUp
-            }
+            Self::RunsOfToday(_)
+            | Self::KeysOfToday { .. }
+            | Self::PeersOfToday(_)
+            | Self::OfALaterDay { .. } => Reason::UsedUp,
             _ => Reason::Busy,
         }
     }
@@ -161,8 +169,11 @@ texts! { Full:
         "the session may take {takes} bytes, and {left} of {of} are left";
     Self::RunsOfToday(most) => "this peer has had {most} runs today, and may have no more";
     Self::KeysOfToday { asks, left, of } =>
-        "this peer asks about {asks} keys, and {left} of {of} are left for today";
+        "this peer can test {asks} keys in this run, and {left} of {of} are left for today";
     Self::PeersOfToday(most) => "{most} peers came today, and no more are counted";
+    Self::OfALaterDay { counts, clock } =>
+        "this peer has used up its limits of {counts}, which apply until the end of that day (UTC); \
+         this machine's clock shows {clock}: check the clock";
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use foxtrot_ot::{Direction, Session, Sid};
 
-use crate::{Channel, Error, HelloError, Lane, error::texts};
+use crate::{Channel, Error, HelloError, Lane, error::texts, jobs::POLICY_RULES};
 pub use codec::Heard;
 use meeting::Opening;
 
@@ -67,12 +67,25 @@ pub struct Hello {
     details: Table,
     /// The numbers of keys in our set, one for each way to compare.
     keys: Vec<u64>,
+    /// The rules of our policy, as far as the peer may compare them one by one.
+    rules: Vec<Rule>,
     /// Bits of the puzzle that the peer has to solve.
     puzzle: u8,
     nonce: Option<[u8; 32]>,
     binding: Option<Binding>,
     /// The exporter of a connection whose keys somebody else has checked.
     exporter: Option<[u8; 32]>,
+}
+
+/// A rule of a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The name, without spaces.
+    pub name: String,
+    /// The values, for our own messages.
+    pub words: String,
+    /// The hash of name and values: 16 hexadecimal digits.
+    pub hash: String,
 }
 
 /// The binding of a hello to the secure connection that carries it. Keys are named by the SHA-256 of
@@ -112,8 +125,8 @@ impl Hello {
     #[must_use]
     pub fn new(role: Role) -> Self {
         let (terms, offers, details) = Default::default();
-        let (keys, nonce, binding, exporter) = Default::default();
-        Self { role, terms, offers, details, keys, puzzle: 0, nonce, binding, exporter }
+        let (keys, rules, nonce, binding, exporter) = Default::default();
+        Self { role, terms, offers, details, keys, rules, puzzle: 0, nonce, binding, exporter }
     }
 
     /// Adds a term, which has to be the same on both sides: a key of at most 255 bytes and a value
@@ -170,6 +183,16 @@ impl Hello {
     #[must_use]
     pub fn at_least(self, least: u64) -> Self {
         if least == 0 { self } else { self.offer(LEAST_KEYS, least) }
+    }
+
+    /// Tells the hash of each rule of our policy as an offer, so that two sides whose policies differ both name the rule. The
+    /// hash of a few words can be guessed: this is for a hello that only a known peer gets to see.
+    #[must_use]
+    pub fn rules(mut self, rules: Vec<Rule>) -> Self {
+        let lines: Vec<_> =
+            rules.iter().map(|Rule { name, hash, .. }| format!("{name} {hash}")).collect();
+        self.rules = rules;
+        self.offer(POLICY_RULES, lines.join("\n"))
     }
 
     /// Asks the peer for about 2^bits hashes before this side, which has to be the responder, tells its details; at

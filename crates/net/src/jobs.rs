@@ -40,6 +40,10 @@ pub const WIDTH: &str = "width";
 pub const DUPLICATES: &str = "duplicates";
 /// The term of the policy that both sides enforce.
 pub const POLICY: &str = "policy";
+/// The offer of the hash of each rule of the policy, a line each: a name, a space, 16 hexadecimal digits.
+pub const POLICY_RULES: &str = "policy-rules";
+/// The first words of a [`Difference`](crate::Difference) in one rule of the policies.
+pub const POLICY_RULE: &str = "policy rule";
 /// The detail that asks for one of several sets, by its name.
 pub const SET: &str = "set";
 /// The term of what `psi` may rest on.
@@ -160,6 +164,14 @@ pub fn triples(role: Role, kind: Kind, count: u64, run: &str, batches: u64) -> H
         .term("count", count)
         .term(RUN, run)
         .offer(BATCHES, batches)
+}
+
+/// Returns true if the peer of the side with this hello learns something of its set: as a receiver of `psi`, or where both
+/// sides learn the result.
+#[must_use]
+pub fn peer_learns(hello: &Hello) -> bool {
+    let both = matches!(hello.term_of(FUNCTION), Some("both" | "count" | "sum"));
+    hello.term_of(JOB) == Some("psi") && (both || hello.role() == Role::Sender)
 }
 
 /// A shard of `psi` on many machines, as the terms of its session name it.

@@ -9,7 +9,7 @@ use clap::{
 use foxtrot::psi::fields::{self, Duplicates};
 
 use super::{
-    Column, KeyColumns, heading,
+    Column, KeyColumns, PerDay, heading,
     values::{between, named},
 };
 
@@ -27,6 +27,8 @@ pub(crate) struct Agreeing {
     /// Do not ask on the terminal before the run
     #[arg(short, long, help_heading = heading::SECURITY)]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) per_day: PerDay,
 }
 
 /// The receiver's options for more than its matches.

@@ -54,7 +54,7 @@ const EXAMPLES: &str = r"
   foxtrot psi count b.csv --key email --min-count 100 \
     --connect acme.example:7000 --peer acme
   foxtrot psi count a.csv --key email --serve --max-runs-per-day 1 \
-    --limits limits.json --listen 0.0.0.0:7000 --peer acme
+    --limits limits --listen 0.0.0.0:7000 --peer acme
   foxtrot psi sum a.csv --key email --value amount --duplicates last \
     --listen 0.0.0.0:7000 --peer acme
   foxtrot psi sum b.csv --key email --connect acme.example:7000 --peer acme

@@ -22,21 +22,29 @@ pub(crate) struct MostSessions {
     pub(crate) memory: Option<u64>,
 }
 
-/// Limits of a server per day, and its files that change.
+/// Files of a server that change.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::SERVER)]
 pub(crate) struct Standing {
     /// Read a file again when it changes. Sessions that have begun go on with the old set
     #[arg(long, requires = "serve")]
     pub(crate) reload: bool,
-    /// Runs of one peer in a day (UTC); also failed ones count
-    #[arg(long, value_name = "N", requires_all = ["serve", "limits"], value_parser = between::<u64>(1..=1 << 40))]
+}
+
+/// Limits of what one peer may learn of this side in a day.
+#[derive(ClapArgs)]
+#[command(next_help_heading = heading::SECURITY)]
+pub(crate) struct PerDay {
+    /// Runs of one peer in a day (UTC); failed runs also count
+    #[arg(long, value_name = "N", requires = "limits", value_parser = between::<u64>(1..=1 << 40))]
     pub(crate) max_runs_per_day: Option<u64>,
-    /// Keys that one peer may ask about in a day (UTC), all its runs together
-    #[arg(long, value_name = "N", requires_all = ["serve", "limits"], value_parser = between::<u64>(1..=1 << 40))]
+    /// Keys that one peer can test in a day (UTC). A run counts the bound that it prints for a cheating
+    /// receiver; without a bound, the keys that the peer declares
+    #[arg(long, value_name = "N", requires = "limits", value_parser = between::<u64>(1..=1 << 40))]
     pub(crate) max_keys_per_day: Option<u64>,
-    /// Keep the counts of the day in this file (mode 0600), so that they survive a restart
-    #[arg(long, value_name = "FILE", requires = "serve")]
+    /// Keep the counts of the day in this file (mode 0600), so that they survive a restart. They are for each
+    /// key or token; all peers of --insecure have one count together
+    #[arg(long, value_name = "FILE")]
     pub(crate) limits: Option<PathBuf>,
 }
 

@@ -5,6 +5,7 @@ mod attempts;
 mod circuit;
 mod columns;
 mod inspect;
+mod limits;
 mod party;
 mod result;
 mod serve;
@@ -110,11 +111,11 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let Meeting { most, agreeing, rests, resume_base, transport, common, .. } = meeting;
             let policy = policy::read(agreeing.policy.as_deref())?;
             let way = Way::prepare(transport, Under::of(&policy, Role::Sender))?;
-            let way = serve::limit(resuming(way, resume_base), standing)?;
             let (output, method) = (Output::new(common), method::psi(common, rests.assumption)?);
+            let terms = Terms::new(Role::Sender, method, [most.keys, most.least], policy);
+            let way = limits::keep(resuming(way, resume_base), &agreeing.per_day, &terms, output)?;
             let stock = {
                 let options = options.with(or_keys)?;
-                let terms = Terms::new(Role::Sender, method, [most.keys, most.least], policy);
                 move |path: &Path| {
                     let sets = read_all(path, &options, output)?;
                     let (terms, fields) = sharing_fields(&sets, terms.of(&sets))?;
@@ -241,6 +242,10 @@ impl Ours<'_> {
                 way = way.with(|config| config.route(&route));
             }
         }
+        if sharding.shards.is_some() {
+            limits::check_shards(&agreeing.per_day, &terms)?;
+        }
+        let way = limits::keep(way, &agreeing.per_day, &terms, Output::new(common))?;
         let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
         recorder.keep("psi", role, |entry| {
             entry.set(OUR_NORMALIZE, self.options.normalisers_in_full());
@@ -267,7 +272,7 @@ impl Ours<'_> {
     ) -> Result<(), Failure> {
         let (role, Meeting { agreeing, common, .. }) = (self.role, self.meeting);
         let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-        let link = terms.meet(way, terms.hello(), common, entry)?;
+        let link = terms.meet(way.counting(terms.counted()), terms.hello(), common, entry)?;
         let suits = check(&link.agreed, terms.shard.as_ref());
         suits.map_err(|e| link.abandon(e.into()))?;
         let agreed = Agreed::on(terms, &link)?;

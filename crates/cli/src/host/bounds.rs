@@ -17,12 +17,12 @@ pub(super) fn why(full: &Full) -> String {
         }
         Full::RunsOfToday(most) => {
             let runs = counted(usize::try_from(most).unwrap_or(usize::MAX), "run");
-            format!("this peer has had {runs} today, and --max-runs-per-day allows no more")
+            format!("this peer has had {runs} today, and max-runs-per-day allows no more")
         }
         Full::KeysOfToday { asks, left, of } => format!(
-            "this peer asks about {asks} keys, and {left} of {of} are left today (--max-keys-per-day)"
+            "this peer can test {asks} keys in this run, and {left} of {of} are left today (max-keys-per-day)"
         ),
-        Full::PeersOfToday(_) => full.to_string(),
+        Full::PeersOfToday(_) | Full::OfALaterDay { .. } => full.to_string(),
         Full::Memory { takes, left, of } => {
             let (takes, left, all) = (bytes(takes), bytes(left), bytes(of));
             format!(

@@ -238,6 +238,52 @@ fn a_policy_of_one_side_only_or_with_other_rules_stops_both_sides() {
 }
 
 #[test]
+fn both_sides_name_the_rules_in_which_their_policies_differ_if_each_knows_the_others_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let [here, there] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
+    let one = write(folder.path(), "one.toml", &policy(["", "", ""]));
+    let other = policy(["expires = 2099-01-31", "", "min-size = 1"]).replace("= 100", "= 99");
+    let other = write(folder.path(), "other.toml", &other);
+    let receiver = Listening::with(&side(&A, &["--policy", &one]), &here.expecting(&there));
+    let sender =
+        connect_with(&side(&B, &["--policy", &other]), &there.expecting(&here), &receiver.address);
+    let (status, rows, said) = receiver.end();
+    assert_eq!((status, sender.status.code(), rows.as_str()), (1, Some(1), ""));
+    let differ = [
+        "policy rule expires is not given here and another value at the peer; \
+         policy rule receiver.max-size is 100 here and another value at the peer; \
+         policy rule sender.min-size is not given here and another value at the peer",
+        "policy rule expires is 2099-01-31 here and not given at the peer; \
+         policy rule receiver.max-size is 99 here and another value at the peer; \
+         policy rule sender.min-size is 1 here and not given at the peer",
+    ];
+    for (said, differ) in [said, stderr(&sender)].iter().zip(differ) {
+        assert!(said.contains(&format!("the two sides disagree: {differ}\n")), "{said}");
+        assert!(said.contains("hint: agree on one value of the rule"), "{said}");
+    }
+}
+
+#[test]
+fn a_policy_that_has_expired_stops_each_side_before_it_meets_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = write(folder.path(), "old.toml", &policy(["expires = 2020-02-29", "", ""]));
+    for arguments in [A, B] {
+        let said = refused(&side(&arguments, &["--insecure", "--policy", &old]));
+        let why =
+            "rule expires allows runs until the end of 2020-02-29 (UTC), the run has the day 20";
+        assert!(said.contains(why), "{said}");
+    }
+    let serve = ["--serve", "--insecure", "--listen", "127.0.0.1:0", "--policy", &old];
+    let server = foxtrot(&side(&B, &serve)).output().unwrap();
+    assert_eq!(server.status.code(), Some(2), "{}", stderr(&server));
+    // A policy whose last day is to come allows runs.
+    let new = write(folder.path(), "new.toml", &policy(["expires = 2099-01-31", "", ""]));
+    let receiver = Listening::start(&side(&A, &["--policy", &new]));
+    let sender = connect(&side(&B, &["--policy", &new]), &receiver.address);
+    assert_eq!((receiver.end().0, sender.status.code()), (0, Some(0)), "{}", stderr(&sender));
+}
+
+#[test]
 fn a_set_below_the_smallest_size_is_refused_on_both_sides() {
     for (a, b, listens, connects) in [
         (

@@ -1,6 +1,6 @@
-//! A standing server: sets by name, sets that change, and limits of a day that survive a restart.
+//! A standing server: sets by name, and sets that change.
 
-use std::{fs, path::Path, process::Output, thread, time::Duration};
+use std::{fs, path::Path, process::Output};
 
 use super::support::{Listening, connect, foxtrot, stderr, stdout};
 
@@ -116,66 +116,4 @@ fn a_changed_file_is_read_again_and_one_that_cannot_be_read_changes_nothing() {
     let said = line_with("reload");
     assert!(said.contains("cannot reload") && said.contains("the old set stays"), "{said}");
     assert_eq!(found(&ask(&ours, &[], &server.address)), "name\nbob\n");
-}
-
-#[test]
-fn limits_of_a_day_survive_a_restart() {
-    let folder = tempfile::tempdir().unwrap();
-    let ours = write(folder.path(), "ours", "ann\nbob\ncid\n");
-    let one = write(folder.path(), "one", "ann\n");
-    let theirs = write(folder.path(), "theirs", "ann\n");
-    let limits = folder.path().join("limits").to_str().unwrap().to_owned();
-    let serve = |more: &[&str]| {
-        let serve = ["psi", "send", &theirs, "--serve", "--limits", &limits];
-        Listening::start(&[&serve[..], more].concat())
-    };
-    let keys = ["--max-keys-per-day", "5"];
-    let server = serve(&keys);
-    assert_eq!(found(&ask(&ours, &[], &server.address)), "ann\n");
-    drop(server);
-    let server = serve(&keys);
-    let refused = ask(&ours, &[], &server.address);
-    assert_eq!(refused.status.code(), Some(1));
-    assert!(
-        stderr(&refused)
-            .contains("its limits for today admit no more of us\nhint: try again tomorrow"),
-        "{}",
-        stderr(&refused)
-    );
-    // Two keys are left.
-    assert_eq!(found(&ask(&one, &[], &server.address)), "ann\n");
-    drop(server);
-    let server = serve(&["--max-runs-per-day", "3"]);
-    assert_eq!(found(&ask(&one, &[], &server.address)), "ann\n");
-    assert_eq!(ask(&one, &[], &server.address).status.code(), Some(1));
-    // Meanwhile another server cannot count in the same file.
-    let arguments = [
-        "psi",
-        "send",
-        &theirs,
-        "--serve",
-        "--limits",
-        &limits,
-        "--insecure",
-        "--listen",
-        "127.0.0.1:0",
-    ];
-    let second = foxtrot(&arguments).output().unwrap();
-    assert_eq!(second.status.code(), Some(1));
-    assert!(stderr(&second).contains("another process uses this file"), "{}", stderr(&second));
-    drop(server);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        assert_eq!(fs::metadata(&limits).unwrap().permissions().mode() & 0o777, 0o600);
-    }
-    fs::write(&limits, "something\n").unwrap();
-    let wrong = foxtrot(&arguments).output().unwrap();
-    assert_eq!(wrong.status.code(), Some(1));
-    assert!(
-        stderr(&wrong).contains("line 1 is not as this program writes it"),
-        "{}",
-        stderr(&wrong)
-    );
-    thread::sleep(Duration::from_millis(1));
 }

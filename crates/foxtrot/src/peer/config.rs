@@ -246,8 +246,13 @@ impl Config {
         self
     }
 
-    /// Counts how many intersections each peer has had today as a receiver, and with how many items, and admits no more than
-    /// these limits do. A peer is a key or, without keys, an IP address.
+    /// Counts what each peer has learnt of this side today, and admits no more than these limits do: the jobs in which it learns
+    /// something (it receives, or both sides learn the result), and the items that it can test in them, by
+    /// [`psi::Options::most_tested`](crate::psi::Options::most_tested) of the protocol that runs. With peers that are trusted to follow the protocol, and for items of a
+    /// sender whose peer also learns, these are the items that the peer declares.
+    ///
+    /// A peer is a key, a token or the name that a [`Stream`](crate::Stream) gives. Peers without one have one count together: an
+    /// address is no identity.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -257,15 +262,16 @@ impl Config {
     /// # std::fs::create_dir_all(&folder)?;
     /// # let file = folder.join("limits");
     /// // The counts survive a restart of the program.
-    /// let daily = Daily::open(MostPerDay { runs: Some(10), keys: Some(3) }, &file)?;
+    /// let daily = Daily::open(MostPerDay { runs: Some(10), keys: Some(300) }, &file)?;
     /// let config = Config::insecure().per_day(Arc::new(daily));
     /// let server = config.bind("localhost:0")?.serve(|peer| psi::send(peer, &["bob"]))?;
     /// let address = server.local_addr().to_string();
     /// let ask = |items: &[&str]| psi::receive(&mut Config::insecure().connect(&address)?, items);
+    /// // A receiver that declares two items, and cheats, can test 135.
     /// assert_eq!(ask(&["ann", "bob"])?, [1]);
-    /// let error = ask(&["cid", "dan"]).expect_err("one item is left for today");
+    /// assert_eq!(ask(&["cid", "dan"])?, []);
+    /// let error = ask(&["eve"]).expect_err("30 items are left for today");
     /// assert!(error.to_string().contains("limits for today"), "{error}");
-    /// assert_eq!(ask(&["cid"])?, []);
     /// # std::fs::remove_dir_all(folder)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -275,7 +281,8 @@ impl Config {
         self
     }
 
-    /// Refuses every job that the policy forbids. The peer needs a policy with the same rules.
+    /// Refuses every job that the policy forbids. The peer needs a policy with the same rules. A policy with limits per day needs
+    /// [`per_day`](Self::per_day) with a file, at a side of which the peer learns something.
     #[cfg(feature = "policy")]
     #[must_use]
     pub fn policy(mut self, policy: &crate::policy::Policy) -> Self {
@@ -470,7 +477,7 @@ impl Config {
             #[cfg(feature = "websocket")]
             Security::WebSocket(site) => {
                 let visitor = site.answer(socket)?.ok_or(ChannelError::Served)?;
-                let who = Who { name: visitor.name, ..who };
+                let who = Who { name: visitor.name, has_token: true, ..who };
                 let bound = Bound::Stream(Some(super::ChannelBinding(visitor.binding)));
                 Ok(Peer { who, bound, ..peer(visitor.channel) })
             }

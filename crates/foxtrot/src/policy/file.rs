@@ -3,9 +3,11 @@
 
 use std::{borrow::Cow, error, fmt};
 
+use foxtrot_net::{daily::MostPerDay, day::Day};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
+    value::Datetime,
 };
 
 use super::{Policy, Side};
@@ -71,6 +73,11 @@ impl Policy {
             return Err(all.wrong("normalize", "normalisers have versions here, as in email/1"));
         }
         let (title, min_count) = (all.string("title")?, all.number("min-count")?);
+        let most_per_day = MostPerDay {
+            runs: all.at_least_one("max-runs-per-day")?,
+            keys: all.at_least_one("max-keys-per-day")?,
+        };
+        let expires = all.day("expires")?;
         let receiver = all.side("receiver", false)?;
         let sender = all.side("sender", true)?;
         all.end()?;
@@ -82,6 +89,8 @@ impl Policy {
             normalize,
             or_normalize,
             min_count,
+            most_per_day,
+            expires,
             receiver,
             sender,
         };
@@ -136,6 +145,26 @@ impl<'a, 'i> Reader<'a, 'i> {
         let number = number.and_then(|it| it.as_str().replace('_', "").parse().ok());
         let why = format!("{key} needs a whole number");
         number.map(Some).ok_or_else(|| self.at(value, &why))
+    }
+
+    fn at_least_one(&mut self, key: &'static str) -> Result<Option<u64>, PolicyError> {
+        let number = self.number(key)?;
+        match number {
+            Some(0) => Err(self.wrong(key, &format!("{key} needs at least 1"))),
+            _ => Ok(number),
+        }
+    }
+
+    fn day(&mut self, key: &'static str) -> Result<Option<Day>, PolicyError> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let day = match value.get_ref() {
+            DeValue::Datetime(Datetime { date: Some(date), time: None, offset: None }) => {
+                Day::of_date(date.year.into(), date.month.into(), date.day.into())
+            }
+            _ => None,
+        };
+        let why = format!("{key} needs a date without quotes, as in 2027-01-31");
+        day.map(Some).ok_or_else(|| self.at(value, &why))
     }
 
     fn side(&mut self, name: &'static str, sends: bool) -> Result<Side, PolicyError> {
@@ -253,6 +282,14 @@ mod tests {
             ("adversary = 'both'", 3, "adversary is malicious or semi-honest"),
             ("assumptions = ['rsa']", 3, "assumptions are symmetric and lpn"),
             ("normalize = ['email']", 3, "normalisers have versions"),
+            ("max-runs-per-day = 0", 3, "max-runs-per-day needs at least 1"),
+            ("max-keys-per-day = '5'", 3, "max-keys-per-day needs a whole number"),
+            ("expires = '2027-01-31'", 3, "expires needs a date without quotes, as in 2027-01-31"),
+            ("expires = 2027-01-31T12:00:00Z", 3, "expires needs a date"),
+            ("expires = 2027-01-31T12:00:00", 3, "expires needs a date"),
+            ("expires = 12:00:00", 3, "expires needs a date"),
+            ("expires = 2027-02-29", 3, ""),
+            ("expires = 1969-12-31", 3, "expires needs a date"),
         ] {
             let error = Policy::parse(&format!("{good}{more}")).unwrap_err();
             assert_eq!(error.line, line, "{more}: {error}");

@@ -434,7 +434,8 @@ impl Count {
             let terms = circuit::Terms { largest, at_least: self.at_least, both: true };
             let parameters = Parameters::new(terms, receivers, senders);
             let parameters = parameters.map_err(|e| (Reason::Other, Error::from(e)))?;
-            let keys = (role == Role::Sender).then_some(theirs as u64);
+            // Both sides learn the result, and are trusted to follow the protocol.
+            let keys = Some(theirs as u64);
             let memory = memory_of_count(&parameters);
             Ok((parameters, Answer { memory, keys, hello: None }))
         })

@@ -163,7 +163,7 @@ impl Options {
         hello: Hello,
         ours: usize,
     ) -> Result<(Agreed, usize), Error> {
-        let role = hello.role();
+        let (role, learns) = (hello.role(), jobs::peer_learns(&hello));
         let (agreed, theirs) = peer.negotiate_by(hello, |details| {
             let theirs = peers_keys(details, 0, self.least..=self.most).map_err(refused)?;
             if role == Role::Sender && details.contains_key(SET) {
@@ -176,8 +176,17 @@ impl Options {
                 Role::Receiver => self.memory_of_receiver(ours, theirs),
             };
             let memory = memory.map_err(|e| (Reason::Other, e))?;
-            let keys = (role == Role::Sender).then_some(theirs as u64);
-            Ok((theirs, Answer { memory, keys, hello: None }))
+            let keys = match role {
+                // A cheating sender has no more keys than it declares.
+                Role::Receiver => theirs as u64,
+                // Without a bound the peer is trusted to follow the protocol.
+                Role::Sender => {
+                    let parameters = self.method.parameters(theirs, ours);
+                    let parameters = parameters.map_err(|e| (Reason::Other, Error::from(e)))?;
+                    parameters.largest_set().unwrap_or(theirs as u64)
+                }
+            };
+            Ok((theirs, Answer { memory, keys: learns.then_some(keys), hello: None }))
         })?;
         let suits = shards::check(&agreed, self.shard.as_ref());
         suits.inspect_err(|_| drop(peer.give_up(ChannelError::Abandoned)))?;

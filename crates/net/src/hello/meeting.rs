@@ -1,11 +1,17 @@
 //! The meeting of two hellos, as plain values: any driver carries the messages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use foxtrot_ot::{Session, Sid};
 
-use super::{Agreement, Heard, Hello, JOB, Role, SIDE, Table, codec, details, fresh_nonce, side};
-use crate::{HelloError, error::Difference};
+use super::{
+    Agreement, Heard, Hello, JOB, Role, Rule, SIDE, Table, codec, details, fresh_nonce, side,
+};
+use crate::{
+    HelloError,
+    error::Difference,
+    jobs::{POLICY, POLICY_RULE, POLICY_RULES},
+};
 
 /// A hello that was sent, or is about to be.
 #[derive(Debug)]
@@ -99,7 +105,7 @@ fn compare(ours: &Hello, nonce: &[u8; 32], peer: &Heard) -> Result<(), HelloErro
     if peer.nonce == *nonce {
         return Err(HelloError::Reflection);
     }
-    let differences = differences(&ours.terms, &peer.terms);
+    let differences = by_rule(&ours.rules, &peer.offers, differences(&ours.terms, &peer.terms));
     // The roles of different jobs say nothing of each other.
     let job = differences.iter().find(|it| it.key == JOB).cloned();
     if job.is_none() && peer.role == ours.role {
@@ -125,4 +131,28 @@ fn differences(here: &Table, peer: &Table) -> Vec<Difference> {
             peer: peer.get(key).cloned(),
         })
         .collect()
+}
+
+/// Names the rules in which two policies differ, in place of the hashes of all rules, if both sides tell them.
+fn by_rule(ours: &[Rule], offers: &Table, mut differences: Vec<Difference>) -> Vec<Difference> {
+    let at = differences.iter().position(|it| it.key == POLICY && it.here.is_some());
+    let told = offers.get(POLICY_RULES).map_or("", String::as_str);
+    let theirs: BTreeMap<_, _> = told.split('\n').filter_map(|line| line.split_once(' ')).collect();
+    let Some(at) = at.filter(|_| !theirs.is_empty()) else { return differences };
+    let here: BTreeMap<_, _> = ours.iter().map(|rule| (rule.name.as_str(), rule)).collect();
+    let names: BTreeSet<_> = here.keys().chain(theirs.keys()).copied().collect();
+    let differ = names.into_iter().filter_map(|name| {
+        let (here, peer) = (here.get(name), theirs.get(name));
+        let peer = match (here, peer) {
+            (Some(here), Some(peer)) if here.hash == *peer => return None,
+            (_, peer) => peer.map(|_| "another value".to_owned()),
+        };
+        let here = here.map(|rule| rule.words.clone());
+        Some(Difference { key: format!("{POLICY_RULE} {name}"), here, peer })
+    });
+    let differ: Vec<_> = differ.collect();
+    if !differ.is_empty() {
+        differences.splice(at..=at, differ);
+    }
+    differences
 }

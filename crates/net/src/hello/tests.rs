@@ -195,6 +195,46 @@ fn different_terms_are_named_on_both_sides() {
 }
 
 #[test]
+fn two_policies_differ_by_their_rules_on_both_sides_if_both_tell_them() {
+    let with = |hello: Hello, id: &str, rules: &[(&str, &str)]| {
+        let rule = |&(name, value): &(&str, &str)| Rule {
+            name: name.into(),
+            words: value.into(),
+            hash: format!("{:0>16}", value.len()),
+        };
+        hello.term("policy", id).rules(rules.iter().map(rule).collect())
+    };
+    let first = with(sender(), "aa", &[("title", "Trial"), ("receiver.max-size", "1000")]);
+    let second = with(
+        receiver(),
+        "bb",
+        &[("title", "Trial"), ("receiver.max-size", "10"), ("expires", "2027-01-31")],
+    );
+    let [ours, theirs] = words(meet(&first, &second));
+    assert_eq!(
+        ours,
+        "the two sides disagree: policy rule expires is not given here and another value at the peer; policy rule \
+         receiver.max-size is 1000 here and another value at the peer"
+    );
+    assert_eq!(
+        theirs,
+        "the two sides disagree: policy rule expires is 2027-01-31 here and not given at the peer; policy rule \
+         receiver.max-size is 10 here and another value at the peer"
+    );
+    // A peer that tells no rules, equal ones or nonsense: the hashes of all rules stand.
+    let [equal, nonsense] = ["title 0000000000000005\nreceiver.max-size 0000000000000004", "\n"]
+        .map(|told| receiver().term("policy", "bb").offer("policy-rules", told));
+    for peer in [receiver().term("policy", "bb"), equal, nonsense] {
+        let [ours, _] = words(meet(&first, &peer));
+        assert_eq!(ours, "the two sides disagree: policy is aa here and bb at the peer");
+    }
+    // What the peer writes is escaped.
+    let nasty = receiver().term("policy", "bb").offer("policy-rules", "\x1b[31m x");
+    let [ours, _] = words(meet(&first, &nasty));
+    assert!(!ours.contains(char::is_control) && ours.contains("u{1b}"), "{ours}");
+}
+
+#[test]
 fn strings_of_the_peer_are_escaped() {
     let nasty = format!("\x1b[31m\n\u{202e}{}", "x".repeat(200));
     let [ours, _] = words(meet(&sender(), &receiver().term("job", &nasty).term("\x1b[31m", "")));

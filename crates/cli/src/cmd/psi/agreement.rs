@@ -28,7 +28,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     args::Common,
     failure::Failure,
-    link::{Cost, Link},
+    link::{Cost, Counted, Link},
     method,
     output::Output,
     policy,
@@ -174,6 +174,20 @@ impl Terms {
         let link = way.reach(common, hello, Output::new(common))?;
         entry.met(&link);
         Ok(link)
+    }
+
+    /// Returns true if the peer learns something of our set.
+    pub(super) fn peer_learns(&self) -> bool {
+        jobs::peer_learns(&self.hello())
+    }
+
+    /// Counts what a peer can test in a run on these terms.
+    pub(super) fn counted(&self) -> Counted {
+        let terms = self.clone();
+        Arc::new(move |details| {
+            let agreed = Agreed::with(&terms, details).ok()?;
+            terms.peer_learns().then(|| agreed.counted_keys())
+        })
     }
 
     /// The figures of a run of this protocol.
@@ -426,6 +440,16 @@ impl Agreed {
     /// The number of attempts at a shard, this one included.
     fn attempts(&self) -> u64 {
         1 + self.terms.shard.map_or(0, |shard| u64::from(shard.attempt))
+    }
+
+    /// The keys that count against the peer's limits per day: as many as the privacy line says that it can test, or as it declares
+    /// if it is trusted to follow the protocol.
+    pub(super) fn counted_keys(&self) -> u64 {
+        match self.terms.role {
+            Role::Sender => self.largest_set().unwrap_or(self.receivers_keys() as u64),
+            // A cheating sender has no more keys than it declares.
+            Role::Receiver => self.senders_keys() as u64,
+        }
     }
 
     /// The bytes with LPN, if they are a tenth less at least.

@@ -21,8 +21,7 @@ use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
 use super::{
-    OF_B, OUR_NORMALIZE, agreement::Terms, party::show, read, same_terms, serve::limit,
-    shelf::Stock,
+    OF_B, OUR_NORMALIZE, agreement::Terms, limits, party::show, read, same_terms, shelf::Stock,
 };
 use crate::{
     args::{Column, Common, Counting, Counts, SetOptions, Summing, Trying},
@@ -71,15 +70,18 @@ pub(super) fn run(options: &Counting, summing: Option<&Summing>) -> Result<(), F
         output: Output::new(common),
     };
     let normalize = set_options.normalisers_in_full();
+    let way = limits::keep(way, &agreeing.per_day, &reader.terms, reader.output)?;
     if options.serve {
-        return serve::answer_all(options, reader, limit(way, &options.standing)?, normalize);
+        return serve::answer_all(options, reader, way, normalize);
     }
     let stock = Arc::new(reader.read(set)?);
     let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
     recorder.keep("psi", role, |entry| {
         entry.set(OUR_NORMALIZE, normalize);
         let (output, workers) = (reader.output, Workers::new(common.threads)?);
-        let link = stock.terms.meet(way, stock.terms.hello(), common, entry)?;
+        let (terms, hello) = (stock.terms.clone(), stock.terms.hello());
+        let counted = move |details: &Table| Some(terms.peers_keys(details, 0).ok()? as u64);
+        let link = stock.terms.meet(way.counting(Arc::new(counted)), hello, common, entry)?;
         let agreed = Agreed::with(stock, &link.agreed.peer_details);
         let agreed = agreed.map_err(|e| link.refuse(e))?;
         entry.agreed(agreed.json());

@@ -2,10 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use foxtrot::{
-    Daily, MostPerDay,
-    job::{Answer, Role, Table},
-};
+use foxtrot::job::{Answer, Role, Table};
 use foxtrot_net::hello::{KEYS, numbered};
 use zeroize::Zeroizing;
 
@@ -16,7 +13,7 @@ use super::{
     shelf::{Shelf, Stock},
 };
 use crate::{
-    args::{Common, MostSessions, NamedSet, Standing},
+    args::{Common, MostSessions, NamedSet},
     failure::Failure,
     link::Link,
     output::{self, Output},
@@ -87,7 +84,7 @@ impl Server {
             let agreed = Agreed::with(&stock.terms, details)?;
             let answer = Answer {
                 memory: agreed.memory_of_sender(),
-                keys: Some(agreed.receivers_keys() as u64),
+                keys: Some(agreed.counted_keys()),
                 hello: Some(stock.terms.hello()),
             };
             Ok(((agreed, stock), answer))
@@ -133,16 +130,4 @@ impl Server {
 pub(super) fn files(set: Option<&PathBuf>, named: &[NamedSet]) -> Vec<(Option<String>, PathBuf)> {
     let named = named.iter().map(|it| (Some(it.name.to_string()), it.path.clone()));
     set.map(|path| (None, path.clone())).into_iter().chain(named).collect()
-}
-
-/// Limits how many runs a peer may have in a day, and with how many keys, if that is wanted.
-pub(super) fn limit<'a>(way: Way<'a>, standing: &Standing) -> Result<Way<'a>, Failure> {
-    let Some(path) = &standing.limits else { return Ok(way) };
-    let (runs, keys) = (standing.max_runs_per_day, standing.max_keys_per_day);
-    let daily = Daily::open(MostPerDay { runs, keys }, path);
-    let daily = daily.map_err(|why| {
-        Failure::run(format!("cannot use the limits {why}"))
-            .hint("--limits needs a new file, or one that --limits has made")
-    })?;
-    Ok(way.with(|config| config.per_day(Arc::new(daily))))
 }

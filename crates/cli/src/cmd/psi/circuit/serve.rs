@@ -42,7 +42,9 @@ pub(super) fn answer_all(
     let workers = Workers::new(common.threads)?;
     let server = Server { shelf, workers, output, recorder, normalize };
     let first = server.first()?;
-    if standing.max_runs_per_day.is_none() && standing.max_keys_per_day.is_none() {
+    let (per_day, policy) = (&agreeing.per_day, &first.terms.policy);
+    let is_limited = per_day.max_runs_per_day.is_some() || per_day.max_keys_per_day.is_some();
+    if !is_limited && policy.as_ref().is_none_or(|it| it.most_per_day().is_none()) {
         output.note(
             "warning: no limit per day: a peer that asks again with one key more learns from the difference whether that key \
              is here; --max-runs-per-day N --limits FILE bounds how often it asks",
