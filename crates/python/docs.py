@@ -24,6 +24,7 @@ PAGES: dict[str, tuple[Any, list[type]]] = {
     "listen": (foxtrot.listen, []),
     "bind": (foxtrot.bind, [foxtrot.Listener]),
     "serve": (foxtrot.serve, [foxtrot.Server, foxtrot.Ended]),
+    "Limits": (foxtrot.Limits, []),
     "pair": (foxtrot.pair, []),
     "gateway": (foxtrot.gateway, [foxtrot.Gateway]),
     "psi.receive": (psi.receive, [psi.Intersection]),

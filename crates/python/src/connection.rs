@@ -18,6 +18,7 @@ use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
     errors::{raised, usage},
+    limits::Limits,
     run::{Tell, run},
 };
 
@@ -72,7 +73,7 @@ fn seconds(name: &str, value: f64) -> PyResult<Duration> {
 impl Config {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "the settings of a connection")]
-    #[pyo3(signature = (identity, peers, *, timeout, wait, session_timeout, application, threads, sessions, sessions_per_peer, max_memory, policy, route))]
+    #[pyo3(signature = (identity, peers, *, timeout, wait, session_timeout, application, threads, sessions, sessions_per_peer, max_memory, policy, limits, route))]
     fn new(
         identity: Option<&Identity>,
         peers: Vec<(String, Option<String>)>,
@@ -85,6 +86,7 @@ impl Config {
         sessions_per_peer: Option<usize>,
         max_memory: Option<u64>,
         policy: Option<&str>,
+        limits: Option<&Limits>,
         route: Option<&str>,
     ) -> PyResult<Self> {
         let mut config = match identity {
@@ -128,6 +130,9 @@ impl Config {
         }
         if let Some(text) = policy {
             config = config.policy(&Policy::parse(text).map_err(usage)?);
+        }
+        if let Some(limits) = limits {
+            config = config.per_day(limits.daily());
         }
         if let Some(route) = route {
             if !is_name(route) {

@@ -5,6 +5,7 @@ mod connection;
 mod errors;
 mod jobs;
 mod keys;
+mod limits;
 mod run;
 mod shards;
 mod table;
@@ -22,6 +23,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<connection::Listener>()?;
     module.add_class::<connection::Peer>()?;
     module.add_class::<connection::Server>()?;
+    module.add_class::<limits::Limits>()?;
     module.add_class::<keys::Fields>()?;
     module.add_class::<keys::Keys>()?;
     module.add_class::<keys::Numbers>()?;

@@ -31,6 +31,7 @@ MEETINGS = [
     ("connect", "listen"),
     ("connect", "bind"),
     ("connect", "serve"),
+    ("connect", "limits"),
     ("aio", "listen"),
     ("README", "psi-send"),
     ("../psi-files", "psi-send"),

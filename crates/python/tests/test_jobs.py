@@ -271,3 +271,66 @@ def test_a_policy_is_kept_by_both_sides(tmp_path: Path) -> None:
     assert answers == [2]
     with pytest.raises(foxtrot.UsageError):
         foxtrot.bind("localhost:0", insecure=True, policy=__file__)
+
+
+def test_limits_per_day_count_what_a_peer_can_test(tmp_path: Path) -> None:
+    file = tmp_path / "limits"
+    limits = foxtrot.Limits(file, max_runs_per_day=3, max_keys_per_day=300)
+
+    def ask(keys: list[str]) -> object:
+        with foxtrot.connect(server.address, insecure=True) as peer:
+            return foxtrot.psi.receive(peer, keys)
+
+    def answer(peer: foxtrot.Peer) -> None:
+        foxtrot.psi.send(peer, ["bob"])
+
+    with foxtrot.serve("localhost:0", answer, insecure=True, limits=limits) as server:
+        assert ask(["bob", "eve"]) == [0]
+        counted = int(file.read_text().split()[-1])
+        assert 100 < counted < 200, "two keys are declared, and more can be tested"
+        assert ask(["bob"]) == [0]
+        with pytest.raises(foxtrot.AgreementError, match="limits for today"):
+            ask(["bob"])
+        with pytest.raises(foxtrot.UsageError, match="another process uses this file"):
+            foxtrot.Limits(file)
+    with pytest.raises(foxtrot.UsageError, match="at least 1"):
+        foxtrot.Limits(tmp_path / "other", max_runs_per_day=0)
+
+
+def test_a_file_of_limits_that_is_dated_in_the_future_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "limits"
+    file.write_text("foxtrot daily limits 2\nday 2932896\n")
+    with pytest.warns(RuntimeWarning, match="counts of 9999-12-31"):
+        foxtrot.Limits(file)
+
+
+def test_limits_per_day_of_a_policy_need_a_file(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text('policy = 1\nfunctions = ["intersection"]\nmax-runs-per-day = 1\n')
+
+    def run(**options: Any) -> object:
+        def answer(peer: foxtrot.Peer) -> None:
+            foxtrot.psi.send(peer, ["bob"])
+
+        with foxtrot.serve("localhost:0", answer, insecure=True, policy=policy, **options) as server:
+            with foxtrot.connect(server.address, insecure=True, policy=policy) as peer:
+                try:
+                    return foxtrot.psi.receive(peer, ["bob"])
+                except foxtrot.FoxtrotError:
+                    ended = server.next()
+                    assert ended is not None
+                    return str(ended.error)
+
+    assert "no file keeps their counts" in str(run())
+    limits = foxtrot.Limits(tmp_path / "limits", max_runs_per_day=9)
+    assert run(limits=limits) == [0]
+    assert "this peer has had 1 runs today" in str(run(limits=limits))
+
+
+def test_a_policy_that_has_expired_forbids_every_run(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text('policy = 1\nfunctions = ["intersection"]\nexpires = 2020-01-31\n')
+    with foxtrot.serve("localhost:0", lambda peer: None, insecure=True) as server:
+        with foxtrot.connect(server.address, insecure=True, policy=policy) as peer:
+            with pytest.raises(foxtrot.FoxtrotError, match="rule expires allows runs until the end of 2020-01-31"):
+                foxtrot.psi.receive(peer, ["bob"])

@@ -17,6 +17,7 @@ __all__ = [
     "Ended",
     "Gateway",
     "Identity",
+    "Limits",
     "Listener",
     "Peer",
     "Server",
@@ -117,6 +118,48 @@ class Identity:
         return f"<foxtrot.Identity {self.fingerprint}>"
 
 
+class Limits:
+    """Limits of what one peer may learn of this side in a day (UTC), with their counts in a file.
+
+    A run counts when the peer is admitted, also if it fails. Make one object for a file: another process, or another object,
+    cannot use the file meanwhile. Peers are told apart by their keys; all peers with ``insecure=True`` have one count together.
+
+    Example:
+        import foxtrot
+
+        me = foxtrot.Identity.load()
+        limits = foxtrot.Limits("limits", max_runs_per_day=2, max_keys_per_day=100_000)
+        answer = lambda peer: foxtrot.psi.send(peer, ["bob", "cid"])
+        with foxtrot.serve("0.0.0.0:7000", answer, identity=me, peers=["SHA256:…"], limits=limits) as server:
+            for ended in server:
+                print(ended.peer, ended.error or "done")
+
+    Args:
+        path: The file, which is made if it is missing. It is that of the command's option ``--limits``.
+        max_runs_per_day: The most runs.
+        max_keys_per_day: The most keys that the peer can test: a run counts the bound for a cheating receiver or, where
+            there is no bound, the keys that the peer declares.
+
+    Raises:
+        UsageError: The file cannot be used; the text says why.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        max_runs_per_day: int | None = None,
+        max_keys_per_day: int | None = None,
+    ) -> None:
+        if any(most is not None and most < 1 for most in (max_runs_per_day, max_keys_per_day)):
+            raise UsageError("limits per day are at least 1")
+        self._core = _core.Limits(
+            os.fspath(path), max_runs_per_day=max_runs_per_day, max_keys_per_day=max_keys_per_day
+        )
+
+
 class Peer:
     """A connection to the other party, on which jobs run one after another.
 
@@ -185,6 +228,7 @@ def config(
     sessions_per_peer: int | None = None,
     max_memory: int | None = None,
     policy: Policy = None,
+    limits: Limits | None = None,
     route: str | None = None,
 ) -> _core.Config:
     if isinstance(peers, str):
@@ -213,6 +257,7 @@ def config(
         sessions_per_peer=sessions_per_peer,
         max_memory=max_memory,
         policy=None if policy is None else Path(policy).read_text(encoding="utf-8"),
+        limits=None if limits is None else limits._core,
         route=route,
     )
 
@@ -233,6 +278,7 @@ def connect(
     wait: float | None = None,
     application: str | None = None,
     policy: Policy = None,
+    limits: Limits | None = None,
     threads: int = 1,
     route: str | None = None,
     behind: bool = False,
@@ -255,6 +301,8 @@ def connect(
         wait: The time to try to connect, in seconds. By default 30, so that the peer may start later.
         application: A name that both sides have to give alike.
         policy: A file with rules that both sides have agreed on. What it forbids is refused.
+        limits: :class:`Limits` of what the peer may learn of this side in a day. A policy with limits per day needs
+            them where the peer learns something.
         threads: The number of threads that compute.
         route: The address is a gateway's, and the peer meets us there on this route: up to 128 letters, digits and
             ``._:-``.
@@ -274,6 +322,7 @@ def connect(
         wait=wait,
         application=application,
         policy=policy,
+        limits=limits,
         threads=threads,
         route=routed(route, behind),
     )
@@ -391,6 +440,7 @@ def bind(
     wait: float | None = None,
     application: str | None = None,
     policy: Policy = None,
+    limits: Limits | None = None,
     threads: int = 1,
 ) -> Listener:
     """Take a port without waiting for the peer: for programs that tell the port before.
@@ -410,7 +460,15 @@ def bind(
         A :class:`Listener`. Use it in ``with``.
     """
     settings = config(
-        identity, peers, insecure, timeout=timeout, wait=wait, application=application, policy=policy, threads=threads
+        identity,
+        peers,
+        insecure,
+        timeout=timeout,
+        wait=wait,
+        application=application,
+        policy=policy,
+        limits=limits,
+        threads=threads,
     )
     return Listener(_core.Listener(address, settings), "tcp" if insecure else "tls")
 
@@ -425,6 +483,7 @@ def listen(
     wait: float | None = None,
     application: str | None = None,
     policy: Policy = None,
+    limits: Limits | None = None,
     threads: int = 1,
 ) -> Peer:
     """Wait at an address for a peer with one of these keys.
@@ -457,6 +516,7 @@ def listen(
         wait=wait,
         application=application,
         policy=policy,
+        limits=limits,
         threads=threads,
     ).accept()
 
@@ -560,6 +620,7 @@ def serve(
     session_timeout: float | None = None,
     application: str | None = None,
     policy: Policy = None,
+    limits: Limits | None = None,
     threads: int = 1,
     sessions: int = 64,
     sessions_per_peer: int = 8,
@@ -598,6 +659,7 @@ def serve(
         wait=None,
         application=application,
         policy=policy,
+        limits=limits,
         threads=threads,
         session_timeout=session_timeout,
         sessions=sessions,

@@ -46,6 +46,11 @@ class Identity:
     @property
     def fingerprint(self) -> str: ...
 
+class Limits:
+    def __new__(
+        cls, path: str, *, max_runs_per_day: int | None, max_keys_per_day: int | None
+    ) -> Limits: ...
+
 class Config:
     def __new__(
         cls,
@@ -61,6 +66,7 @@ class Config:
         sessions_per_peer: int | None,
         max_memory: int | None,
         policy: str | None,
+        limits: Limits | None,
         route: str | None,
     ) -> Config: ...
 

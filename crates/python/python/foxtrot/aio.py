@@ -129,6 +129,7 @@ async def connect(
     wait: float | None = None,
     application: str | None = None,
     policy: _connection.Policy = None,
+    limits: _connection.Limits | None = None,
     threads: int = 1,
     route: str | None = None,
     behind: bool = False,
@@ -142,6 +143,7 @@ async def connect(
         wait=wait,
         application=application,
         policy=policy,
+        limits=limits,
         threads=threads,
         route=_connection.routed(route, behind),
     )
@@ -167,6 +169,7 @@ async def listen(
     wait: float | None = None,
     application: str | None = None,
     policy: _connection.Policy = None,
+    limits: _connection.Limits | None = None,
     threads: int = 1,
 ) -> Peer:
     """:func:`foxtrot.listen` for asyncio, with the same arguments."""
@@ -179,6 +182,7 @@ async def listen(
         wait=wait,
         application=application,
         policy=policy,
+        limits=limits,
         threads=threads,
     )
     return await accept(listener)
