@@ -282,6 +282,9 @@ fn term_hint(difference: &Difference) -> Option<String> {
         "adversary" => "pass --semi-honest on both sides or on neither",
         "assumption" => return assumption_hint(difference),
         "format" => "pass --hex on both sides or on neither",
+        "policy" if difference.here.is_some() && difference.peer.is_some() => {
+            "pass a --policy with the same rules on both sides; over TLS both name the rule that differs"
+        }
         "policy" => "pass a --policy with the same rules on both sides",
         rule if rule.starts_with(POLICY_RULE) => {
             "agree on one value of the rule, and pass a --policy with the same rules on both sides"

@@ -110,7 +110,7 @@ impl Daily {
         self.file.is_some()
     }
 
-    /// Counts a run of a peer that can test so many keys in it, if the peer may still have it now. `also` are limits beside
+    /// Counts a run in which a peer can test this number of keys, if the peer may still have the run now. `also` are limits beside
     /// those that hold for all.
     ///
     /// # Errors

@@ -26,14 +26,14 @@ impl Who {
         Self { address, source: socket.source(), ..Self::default() }
     }
 
-    /// The name under which open sessions of the peer are counted: they take memory, whoever has them.
+    /// The name under which open sessions of the peer are counted: each takes memory.
     pub(super) fn counted_as(&self) -> String {
         // A proxy has one address for all.
         self.identity().unwrap_or_else(|| self.source.clone())
     }
 
-    /// The name under which the limits per day count what the peer learns. Who may have any number of addresses would learn
-    /// any number of times, so peers without an identity have one count together.
+    /// The name under which the limits per day count what the peer learns. A peer can have any number of
+    /// addresses, so all peers without an identity have one count together.
     pub(super) fn learns_as(&self) -> String {
         let unnamed = if self.has_token { "token" } else { "without identity" };
         self.identity().unwrap_or_else(|| unnamed.to_owned())
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_peer_learns_is_counted_by_its_identity_and_not_by_its_address() {
+    fn learning_is_counted_by_the_identity_of_a_peer_and_not_by_its_address() {
         let at = |source: &str| Who { source: source.into(), ..Who::default() };
         let learns = |who: Who| who.learns_as();
         // Who has one more address has not one more day.

@@ -21,7 +21,7 @@ pub(super) const OLD_TITLE: &str = "foxtrot daily limits 1";
 /// Bytes of the largest file.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// What a line of a peer has, for people who repair one.
+/// The parts of a peer's line, for people who repair one.
 const LINE: &str = "a line has a peer's name, its runs and its keys, as in `token%20acme 1 350`";
 
 /// Why a file with limits per day cannot be used.
@@ -29,7 +29,7 @@ const LINE: &str = "a line has a peer's name, its runs and its keys, as in `toke
 pub struct Unusable {
     /// The file, and what is wrong with it.
     pub why: String,
-    /// What to do.
+    /// The remedy.
     pub hint: &'static str,
 }
 
