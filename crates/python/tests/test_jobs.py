@@ -313,13 +313,13 @@ def test_limits_per_day_of_a_policy_need_a_file(tmp_path: Path) -> None:
             foxtrot.psi.send(peer, ["bob"])
 
         with foxtrot.serve("localhost:0", answer, insecure=True, policy=policy, **options) as server:
-            with foxtrot.connect(server.address, insecure=True, policy=policy) as peer:
-                try:
+            try:
+                with foxtrot.connect(server.address, insecure=True, policy=policy) as peer:
                     return foxtrot.psi.receive(peer, ["bob"])
-                except foxtrot.FoxtrotError:
-                    ended = server.next()
-                    assert ended is not None
-                    return str(ended.error)
+            except foxtrot.FoxtrotError:
+                ended = server.next()
+                assert ended is not None
+                return str(ended.error)
 
     assert "no file keeps their counts" in str(run())
     limits = foxtrot.Limits(tmp_path / "limits", max_runs_per_day=9)
@@ -331,6 +331,6 @@ def test_a_policy_that_has_expired_forbids_every_run(tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text('policy = 1\nfunctions = ["intersection"]\nexpires = 2020-01-31\n')
     with foxtrot.serve("localhost:0", lambda peer: None, insecure=True) as server:
-        with foxtrot.connect(server.address, insecure=True, policy=policy) as peer:
-            with pytest.raises(foxtrot.FoxtrotError, match="rule expires allows runs until the end of 2020-01-31"):
+        with pytest.raises(foxtrot.FoxtrotError, match="rule expires allows runs until the end of 2020-01-31"):
+            with foxtrot.connect(server.address, insecure=True, policy=policy) as peer:
                 foxtrot.psi.receive(peer, ["bob"])
