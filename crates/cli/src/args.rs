@@ -402,7 +402,7 @@ pub(crate) struct Summing {
 }
 
 /// The place of the rows that both sets have.
-#[derive(ClapArgs)]
+#[derive(ClapArgs, Default)]
 #[command(next_help_heading = heading::OUTPUT)]
 pub(crate) struct RowsOut {
     /// Write the rows to this file, which is replaced; `-` is standard output [default: -]
@@ -414,6 +414,10 @@ pub(crate) struct RowsOut {
     /// Write the rows without a match instead, rows without a key included
     #[arg(long, conflicts_with = "count")]
     pub(crate) invert: bool,
+    /// Put ' in front of fields of --with that a spreadsheet would take for a formula; see docs/psi-files.md. Our own
+    /// columns stay as they are
+    #[arg(long, requires = "with")]
+    pub(crate) safe_cells: bool,
 }
 
 /// The assumption of an intersection.

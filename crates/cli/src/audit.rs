@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::{
     failure::{Failure, words},
     files::log_options,
+    output::json,
 };
 
 /// The beginning of every line, before its version.
@@ -39,7 +40,7 @@ const FIELDS: [&str; 18] = [
 
 fn line(record: &Map<String, Value>) -> String {
     let fields = FIELDS.iter().map(|&field| {
-        let value = record.get(field).cloned().unwrap_or_default();
+        let value = json(&record.get(field).cloned().unwrap_or_default());
         format!(",\"{field}\":{value}")
     });
     format!("{BEGINNING}1{}}}\n", fields.collect::<String>())

@@ -1,14 +1,16 @@
 //! Messages on standard error while a run goes on.
 
 use std::{
-    fmt::Display,
+    fmt::{Display, Write as _},
     io::{self, IsTerminal, Write},
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, SystemTime},
 };
 
+use foxtrot_net::is_shown;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::Value;
 
 use crate::{args::Common, clock::utc, failure::Failure};
 
@@ -42,6 +44,22 @@ pub(crate) fn report(failure: Failure) -> ExitCode {
 
 pub(crate) fn print(line: impl Display) -> Result<(), Failure> {
     writeln!(io::stdout().lock(), "{line}").map_err(|e| Failure::stdout(&e))
+}
+
+/// One line of JSON in which every character can be shown as it is: a peer's text could have others that steer a terminal.
+pub(crate) fn json(value: &Value) -> String {
+    let mut line = String::new();
+    for c in value.to_string().chars() {
+        if is_shown(c) {
+            line.push(c);
+            continue;
+        }
+        // Only texts have such characters, and there an escape stands for the same.
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _ = write!(line, "\\u{unit:04x}");
+        }
+    }
+    line
 }
 
 /// The amount of messages.
@@ -115,5 +133,18 @@ impl Output {
         bar.with_style(
             ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_no_character_that_steers_a_terminal_and_the_same_value() {
+        let value = serde_json::json!({ "a\u{202e}": "\u{9b}31m\u{7f}\u{1b}\"\\\u{e0041} ü", "b": [1, null] });
+        let line = json(&value);
+        assert_eq!(line, r#"{"a\u202e":"\u009b31m\u007f\u001b\"\\\udb40\udc41 ü","b":[1,null]}"#);
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);
     }
 }

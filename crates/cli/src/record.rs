@@ -20,7 +20,7 @@ use crate::{
     failure::{Failure, INTERRUPTED},
     files::{Existing, log_options, write_secret},
     link::{Cost, Link, transport},
-    output::say,
+    output::{json, say},
     report::Report,
 };
 
@@ -98,7 +98,7 @@ impl Recorder {
     }
 
     fn write(&self, path: &Path, entry: &Entry) -> Result<(), Failure> {
-        let text = format!("{}\n", Value::Object(entry.fields().clone()));
+        let text = json(&Value::Object(entry.fields().clone())) + "\n";
         match self.lines {
             true => append(path, &text).map_err(|e| Failure::writing(path, &e)),
             false => write_secret(Existing::Replaced, path, text.as_bytes()),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     failure::Failure,
     link::Cost,
-    output::{Output, print},
+    output::{self, Output, print},
 };
 
 /// Limits above which a run is announced before it begins: more bytes, or more time.
@@ -109,7 +109,7 @@ impl Report {
         }
         let mut object = self.json();
         object.extend(more);
-        print(Value::Object(object))
+        print(output::json(&Value::Object(object)))
     }
 
     /// Bytes and time in words, and the rate of outputs with this name.

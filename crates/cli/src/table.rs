@@ -26,7 +26,7 @@ use crate::{args::SetOptions, failure::Failure};
 use columns::Columns;
 use source::Source;
 
-pub(crate) use columns::{printable, visible};
+pub(crate) use columns::visible;
 pub(crate) use findings::Findings;
 pub(crate) use foxtrot::psi::keys::Item;
 

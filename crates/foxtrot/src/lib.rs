@@ -148,8 +148,9 @@ pub mod net {
         ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError,
         daily::{Turn, Unusable},
         day::Day,
-        gateway,
+        escaped, gateway,
         hello::Role,
+        is_shown,
         listen::Limits,
         printable,
     };

@@ -8,8 +8,8 @@ use std::io;
 
 use crate::{channel::Reason, hello::Role};
 pub use tls::TlsError;
-pub use words::printable;
 use words::{Words, reason};
+pub use words::{escaped, is_shown, printable};
 
 /// Writes `Display` for an error: a pattern of its variants and a text, one after another.
 macro_rules! texts {

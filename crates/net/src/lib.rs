@@ -52,7 +52,9 @@ mod error;
 mod percent;
 
 pub use channel::{Channel, Counters, Lane, Reason};
-pub use error::{ChannelError, Difference, Error, FrameError, HelloError, TlsError, printable};
+pub use error::{
+    ChannelError, Difference, Error, FrameError, HelloError, TlsError, escaped, is_shown, printable,
+};
 
 /// The README's Rust, compiled and run.
 #[cfg(doctest)]

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal};
 
 use foxtrot::job::Answer;
 use foxtrot_net::{
+    escaped,
     hello::{Hello, Role},
     jobs::{hexadecimal, memory_of_ot_sender, message_length, peers_length},
 };
@@ -24,7 +25,6 @@ use crate::{
     reach::Way,
     record::Recorder,
     report::{Report, counted, object},
-    table::printable,
 };
 
 pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
@@ -237,7 +237,7 @@ fn check_lines(messages: &Messages) -> Result<(), Failure> {
 
 /// Escapes the peer's messages for a terminal, which they could steer.
 fn harmless(messages: &Messages) -> Messages {
-    let escape = |text: &[u8]| printable(&String::from_utf8_lossy(text));
+    let escape = |text: &[u8]| escaped(&String::from_utf8_lossy(text));
     messages.iter().map(|message| Zeroizing::new(escape(message).into_bytes())).collect()
 }
 

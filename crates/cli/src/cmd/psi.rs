@@ -2,6 +2,7 @@
 
 mod agreement;
 mod attempts;
+mod cells;
 mod circuit;
 mod columns;
 mod inspect;
@@ -100,7 +101,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 Ok((Terms { function, columns, ..terms }, fields))
             };
             if !*serve {
-                let out = &RowsOut { output: sharing.output.clone(), count: false, invert: false };
+                let out = &RowsOut { output: sharing.output.clone(), ..RowsOut::default() };
                 if sharing.both {
                     check_output(out, &meeting.common)?;
                 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use foxtrot_net::escaped;
+
 use crate::{args::Column, failure::Failure};
 
 #[derive(Debug)]
@@ -91,13 +93,7 @@ impl Columns {
 /// A name in quotes if without them one could not see where it begins, ends, or has blanks.
 pub(crate) fn visible(name: &str) -> String {
     let hides = |c: char| c.is_whitespace() || c == ',';
-    if name.is_empty() || name.contains(hides) { format!("{name:?}") } else { printable(name) }
-}
-
-/// Returns the text without characters that would steer a terminal.
-pub(crate) fn printable(text: &str) -> String {
-    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
-    text.chars().map(shown).collect()
+    if name.is_empty() || name.contains(hides) { format!("{name:?}") } else { escaped(name) }
 }
 
 #[cfg(test)]

@@ -68,6 +68,49 @@ fn the_receiver_gets_columns_of_its_matches_behind_its_own() {
     }
 }
 
+/// Two files whose second one has texts that steer a terminal, and formulas.
+fn hostile(folder: &Path) -> [String; 2] {
+    let theirs = "key,note\nann,\x1b]0;own\x07\u{202e}x\u{9b}31m\nbob,=cmd|' /C calc'!A0\ncid,-5\n";
+    let ours = "key,own\nann,=1\nbob,=2\ncid,=3\n";
+    [write(folder, "a.csv", ours), write(folder, "b.csv", theirs)]
+}
+
+#[test]
+fn fields_of_the_sender_are_as_they_came_unless_safe_cells_are_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, theirs] = hostile(folder.path());
+    let local = ["psi", "local", &ours, &theirs, "--key", "key", "--with", "note"];
+    let rows = |formula: &str| {
+        format!(
+            "key,own,note\nann,=1,\x1b]0;own\x07\u{202e}x\u{9b}31m\nbob,=2,{formula}\ncid,=3,-5\n"
+        )
+    };
+    let [usual, safe] = ["=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"].map(rows);
+    assert_eq!(stdout(&foxtrot(&local).output().unwrap()), usual);
+    let with = [&local[..], &["--safe-cells"]].concat();
+    assert_eq!(stdout(&foxtrot(&with).output().unwrap()), safe);
+    let out = folder.path().join("out.csv").to_str().unwrap().to_owned();
+    let sender = Listening::start(&["psi", "send", &theirs, "--key", "key", "--share", "note"]);
+    let receive = ["psi", "receive", &ours, "--key", "key", "--with", "note", "--safe-cells"];
+    let receiver = connect(&[&receive[..], &["-o", &out]].concat(), &sender.address);
+    assert_eq!(receiver.status.code(), Some(0), "{}", stderr(&receiver));
+    assert_eq!(fs::read_to_string(out).unwrap(), safe);
+    let alone = foxtrot(&["psi", "local", &ours, &theirs, "--key", "key", "--safe-cells"]);
+    assert_eq!({ alone }.output().unwrap().status.code(), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_terminal_obeys_no_field_of_the_sender() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, theirs] = hostile(folder.path());
+    let local = format!("psi local {ours} {theirs} --key key --with note --quiet");
+    let Some(shown) = super::support::on_a_terminal(&local, "") else { return };
+    let row = r"ann,=1,\u{1b}]0;own\u{7}\u{202e}x\u{9b}31m";
+    assert!(shown.contains(row) && shown.contains("bob,=2,=cmd|' /C calc'!A0"), "{shown}");
+    assert!(!shown.contains(['\x1b', '\x07', '\u{202e}', '\u{9b}']), "{shown:?}");
+}
+
 #[test]
 fn the_rule_for_duplicates_decides_which_row_is_sent() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Policies, audit logs and the question before a run.
 
-use std::{fs, path::Path, process::Command, time::Duration};
+use std::{fs, path::Path, time::Duration};
 
 use foxtrot_net::{
     Reason,
@@ -10,7 +10,8 @@ use foxtrot_net::{
 use serde_json::Value;
 
 use super::support::{
-    Key, Listening, Running, connect, connect_with, foxtrot, is_time, root, stderr, stdout,
+    Key, Listening, Running, connect, connect_with, foxtrot, is_time, on_a_terminal, root, stderr,
+    stdout,
 };
 
 const A: [&str; 6] =
@@ -347,20 +348,6 @@ fn an_audit_log_takes_the_place_of_no_other_file() {
         let said = refused(&[&receive[..], &more].concat());
         assert!(said.contains(why), "{said}");
     }
-}
-
-/// Runs the command on a terminal with this answer; `None` where no terminal can be imitated.
-#[cfg(unix)]
-fn on_a_terminal(arguments: &str, answer: &str) -> Option<String> {
-    let command = format!("{} {arguments}", env!("CARGO_BIN_EXE_foxtrot"));
-    let script = format!("(sleep 1; echo {answer}; sleep 1) | script -qefc '{command}' /dev/null");
-    let output = Command::new("sh").args(["-c", &script]).current_dir(root()).output().ok()?;
-    let said = stdout(&output);
-    if stderr(&output).contains("not found") {
-        eprintln!("skipped: there is no program `script`");
-        return None;
-    }
-    Some(said)
 }
 
 #[test]

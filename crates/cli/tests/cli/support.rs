@@ -199,3 +199,17 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names.sort();
     names
 }
+
+/// Runs the command on a terminal with this answer; `None` where no terminal can be imitated.
+#[cfg(unix)]
+pub(crate) fn on_a_terminal(arguments: &str, answer: &str) -> Option<String> {
+    let command = format!("{} {arguments}", env!("CARGO_BIN_EXE_foxtrot"));
+    let script = format!("(sleep 1; echo {answer}; sleep 1) | script -qefc '{command}' /dev/null");
+    let output = Command::new("sh").args(["-c", &script]).current_dir(root()).output().ok()?;
+    let said = stdout(&output);
+    if stderr(&output).contains("not found") {
+        eprintln!("skipped: there is no program `script`");
+        return None;
+    }
+    Some(said)
+}

@@ -10,7 +10,7 @@ use crate::{
     files::write_rows,
     output::{self, say},
     report::object,
-    table::{Set, Shown, printable, visible},
+    table::{Set, Shown, visible},
 };
 
 pub(super) fn print(path: &Path, options: &SetOptions, json: bool) -> Result<(), Failure> {
@@ -47,10 +47,9 @@ fn table(set: &Set) -> impl Iterator<Item = String> {
     }
     table.push(("normalisers", set.terms()));
     table.extend(set.findings.table(set.items.len()));
-    // Names of columns may be anything.
     table.into_iter().map(|(name, value)| {
         let name = format!("{name}:");
-        format!("{name:13}{}", printable(&value))
+        format!("{name:13}{value}")
     })
 }
 
@@ -70,7 +69,7 @@ fn in_json(set: &Set) -> String {
         });
         fields.insert("shown".into(), shown.collect());
     }
-    Value::Object(fields).to_string()
+    output::json(&Value::Object(fields))
 }
 
 pub(super) fn write_left_out(

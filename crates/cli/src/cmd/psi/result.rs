@@ -1,17 +1,21 @@
 //! The receiver's result: rows of its file, or their number.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal},
+};
 
+use foxtrot_net::escaped;
 use serde_json::json;
 
-use super::{agreement::Agreed, party::Found};
+use super::{agreement::Agreed, cells::Form, party::Found};
 use crate::{
     args::{RowsOut, file},
     failure::Failure,
     files::write_rows,
     output::{Output, print},
     report::{Report, counted, object},
-    table::{More, Set, printable},
+    table::{More, Set},
 };
 
 const MATCHED_BY: &str = "matched_by";
@@ -58,21 +62,26 @@ pub(super) fn deliver(
     let of_rows = sets[0].items_of_rows().zip(&wanted).filter(|(_, wanted)| **wanted);
     let of_rows: Vec<_> = of_rows.map(|(item, _)| item).collect();
     let by: Vec<_> = by.into_iter().flatten().collect();
+    let to = file(&out.output);
+    let form =
+        Form { is_shown: to.is_none() && io::stdout().is_terminal(), is_safe: out.safe_cells };
     let fields = |row: usize| -> Vec<Cow<'_, str>> {
         match of_rows[row].and_then(|item| theirs.get(item)) {
-            Some(fields) => fields.iter().map(Cow::from).collect(),
+            Some(fields) => fields.iter().map(|field| form.of(field)).collect(),
             None => vec![names[by[row]].as_str().into()],
         }
     };
     let more = match &agreed.terms.columns {
-        Some(columns) => More { names: columns.names.clone(), fields: &fields },
+        Some(columns) => {
+            let names = columns.names.iter().map(|name| form.of(name).into_owned());
+            More { names: names.collect(), fields: &fields }
+        }
         None => More { names: vec![MATCHED_BY.into()], fields: &fields },
     };
     let has_more = sets.len() > 1 || agreed.terms.columns.is_some();
     let more = (has_more && !out.invert).then_some(&more);
     let set = &mut sets[0];
     let rows = set.rows_at(&wanted);
-    let to = file(&out.output);
     match (to, output.json) {
         (None, true) => {}
         (None, false) if out.count => {
@@ -95,7 +104,7 @@ pub(super) fn deliver(
     let (mut words, rows) = (counted(keys, "key in common"), counted(rows.len(), "row"));
     if found.len() > 1 {
         let each = found.iter().zip(&names).map(|(found, name)| format!("{} {name}", found.len()));
-        words += &format!(" ({})", printable(&each.collect::<Vec<_>>().join(", ")));
+        words += &format!(" ({})", escaped(&each.collect::<Vec<_>>().join(", ")));
     }
     let rows = if out.invert { rows + " without a match" } else { rows };
     output.note(&format!("found {words}, {rows}{wrote} ({})", report.figures()));

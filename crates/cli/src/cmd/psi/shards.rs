@@ -17,7 +17,7 @@ use crate::{
     args::{Common, GatewayArgs, SetOptions, Sharding},
     failure::Failure,
     files::{Existing, write_secret},
-    output::{Output, print, say},
+    output::{self, Output, print, say},
     reach::Way,
     record::Entry,
     workers::Workers,
@@ -108,8 +108,8 @@ pub(super) fn agree(
     if !output.json {
         return Ok(());
     }
-    print(json!({ "shards": shards, "keys": ours, "peer_keys": theirs,
-        "keys_of_a_shard": ticket.load(role), "files": [path.display().to_string()] }))
+    print(output::json(&json!({ "shards": shards, "keys": ours, "peer_keys": theirs,
+        "keys_of_a_shard": ticket.load(role), "files": [path.display().to_string()] })))
 }
 
 /// `foxtrot psi gateway`: joins connections until it is interrupted.
