@@ -122,7 +122,7 @@ pub fn main() -> ExitCode {
     if arguments.peek().is_some_and(|first| first == paper::COMMAND) {
         return foxtrot_cli::run(arguments);
     }
-    start(program.into_iter().chain(arguments), |args: &Args| {
+    start(program.into_iter().chain(arguments), |args: &Args, _| {
         catch_interrupts();
         keep_what_is_freed();
         run(&args.command)

@@ -3,6 +3,7 @@
 mod agreeing;
 mod examples;
 mod keys;
+mod paths;
 mod peer;
 mod serving;
 mod set;
@@ -28,6 +29,7 @@ use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use agreeing::duplicates;
 pub(crate) use agreeing::{Agreeing, Counts, Joining, Sharing, Trying};
 pub(crate) use keys::{KeygenArgs, PeersCommand};
+pub(crate) use paths::{Use, use_of};
 pub(crate) use peer::{Name, Peer};
 pub(crate) use serving::{MostSessions, NamedSet, PerDay, Standing};
 pub(crate) use set::{Column, Delimiter, KeyColumns, OrKeys, OtherOptions, SetFormat, SetOptions};

@@ -218,27 +218,31 @@ pub(crate) fn log_options() -> OpenOptions {
     options
 }
 
-/// Fails where [`Draft::begin`] would, and if the file is one of those that are read, by whatever
-/// name. An input `-` is standard input.
-pub(crate) fn check_place(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
-    check_unread(path, inputs)?;
+/// Fails where [`Draft::begin`] would.
+pub(crate) fn check_place(path: &Path) -> Result<(), Failure> {
     Draft::begin(Access::Usual, path, 0).map(drop)
 }
 
-/// Fails if the file is one of the inputs, by whatever name.
-pub(crate) fn check_unread(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
-    let place = Place::of(path);
-    if let Some(input) = inputs.iter().find(|input| place.is_some() && Place::read(input) == place)
-    {
-        let input = if *input == Path::new("-") { Path::new("standard input") } else { input };
-        let (path, input) = (path.display().to_string(), input.display().to_string());
-        let why = match path == input {
-            true => format!("-o names the input file {input}"),
-            false => format!("-o names the input file {input} as {path}"),
-        };
-        return Err(Failure::usage(why).hint("-o needs another file"));
+/// Fails if the path of an option is this other file, by whatever name. Another file `-` is standard input.
+pub(crate) fn check_apart(
+    option: &str,
+    path: &Path,
+    (what, other): (&str, &Path),
+) -> Result<(), Failure> {
+    let stdin = (other == Path::new("-")).then_some(Path::new("standard input"));
+    let is_same = match stdin {
+        Some(_) => Place::of(path).is_some_and(|place| Some(place) == Place::read(other)),
+        None => are_one(path, other),
+    };
+    if !is_same {
+        return Ok(());
     }
-    Ok(())
+    let (path, other) = (path.display().to_string(), stdin.unwrap_or(other).display().to_string());
+    let why = match path == other {
+        true => format!("{option} names {what} {other}"),
+        false => format!("{option} names {what} {other} as {path}"),
+    };
+    Err(Failure::usage(why).hint(format!("{option} needs another file")))
 }
 
 /// Returns true if two names stand for one file, which need not exist yet.

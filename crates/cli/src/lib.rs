@@ -51,11 +51,10 @@ pub fn main() -> ExitCode {
 /// Runs the command with these arguments, of which the first is the program's name.
 #[must_use = "the process ends with it"]
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    start(arguments, |args: &Args| perform(&args.command))
+    start(arguments, |args: &Args, ids| perform(&args.command, &Places::of(ids)))
 }
 
-fn perform(command: &Command) -> Result<(), Failure> {
-    let places = Places::of(command);
+fn perform(command: &Command, places: &Places) -> Result<(), Failure> {
     if places.serves {
         memory::share_one_heap();
     }

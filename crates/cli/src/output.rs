@@ -62,6 +62,26 @@ pub(crate) fn json(value: &Value) -> String {
     line
 }
 
+/// Fails if standard output was closed when the process began. Rust's library then opens the null device in its place, for
+/// reading and writing, and everything that is written would be lost in silence.
+pub(crate) fn check_stdout() -> Result<(), Failure> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, stat};
+        let out = io::stdout();
+        let (flags, found, null) = (fcntl_getfl(&out), fstat(&out), stat("/dev/null"));
+        let (Ok(flags), Ok(found), Ok(null)) = (flags, found, null) else { return Ok(()) };
+        let is_null = FileType::from_raw_mode(found.st_mode) == FileType::CharacterDevice
+            && found.st_rdev == null.st_rdev;
+        if is_null && flags & OFlags::RWMODE == OFlags::RDWR {
+            let why =
+                "standard output is closed, or the null device opened for reading and writing";
+            return Err(Failure::run(why).hint("redirect it to a file, or to /dev/null with `>`"));
+        }
+    }
+    Ok(())
+}
+
 /// The amount of messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Output {

@@ -3,27 +3,30 @@
 use std::{env, ffi::OsString, process::ExitCode};
 
 use clap::{
-    Command, Parser,
+    ArgMatches, Command, Parser,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use foxtrot_ot::Backend;
 
 use crate::{failure::Failure, output};
 
-/// Parses the arguments, of which the first is the program's name, and does what they say.
+/// Parses the arguments, of which the first is the program's name, and does what they say. `perform` also gets them by their
+/// ids.
 pub fn start<A: Parser>(
     arguments: impl IntoIterator<Item = OsString>,
-    perform: impl FnOnce(&A) -> Result<(), Failure>,
+    perform: impl FnOnce(&A, &ArgMatches) -> Result<(), Failure>,
 ) -> ExitCode {
     if let Err(failure) = check_backend() {
         return output::report(failure);
     }
     let arguments: Vec<_> = arguments.into_iter().collect();
-    let args = match A::try_parse_from(&arguments) {
-        Ok(args) => args,
+    let parsed = A::command().try_get_matches_from(&arguments);
+    let parsed = parsed.and_then(|ids| Ok((A::from_arg_matches(&ids)?, ids)));
+    let (args, ids) = match parsed {
+        Ok(parsed) => parsed,
         Err(e) => return wrong_usage(e, &A::command(), &arguments),
     };
-    match perform(&args) {
+    match perform(&args, &ids) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => output::report(failure),
     }

@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use clap::{Command, CommandFactory};
@@ -15,6 +15,7 @@ use clap_mangen::{
 use crate::{
     args::{Args, GenerateCommand},
     failure::{self, Failure},
+    files::write_rows,
 };
 
 pub(crate) fn run(command: &GenerateCommand) -> Result<(), Failure> {
@@ -36,22 +37,28 @@ fn root() -> Command {
     Args::command().version(env!("CARGO_PKG_VERSION"))
 }
 
-/// Writes the pages of the program and of every subcommand into a directory, as `foxtrot-ot-send.1`.
+/// Writes the pages of the program and of every subcommand into a directory.
 fn all_pages(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|e| Failure::writing(folder, &e))?;
-    let mut command = root();
-    command.build();
-    write_pages(&command, folder)
+    for (path, command) in pages_in(folder) {
+        let mut text = Vec::new();
+        man(command, &mut text).map_err(|e| Failure::writing(&path, &e))?;
+        write_rows(Some((&path, text.len() as u64)), |out| out(&text))?;
+    }
+    Ok(())
 }
 
-fn write_pages(command: &Command, folder: &Path) -> Result<(), Failure> {
-    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    let path = folder.join(format!("{name}.1"));
-    let mut text = Vec::new();
-    let written = man(command.clone(), &mut text).and_then(|()| fs::write(&path, text));
-    written.map_err(|e| Failure::writing(&path, &e))?;
-    let mut commands = command.get_subcommands().filter(|it| it.get_name() != "help");
-    commands.try_for_each(|next| write_pages(next, folder))
+/// The files of all pages in a directory, such as `foxtrot-ot-send.1`, each with its command.
+pub(crate) fn pages_in(folder: &Path) -> Vec<(PathBuf, Command)> {
+    let mut command = root();
+    command.build();
+    let (mut pages, mut waiting) = (Vec::new(), vec![&command]);
+    while let Some(command) = waiting.pop() {
+        let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+        pages.push((folder.join(format!("{name}.1")), command.clone()));
+        waiting.extend(command.get_subcommands().filter(|it| it.get_name() != "help"));
+    }
+    pages
 }
 
 fn page(path: &[String]) -> Result<Command, Failure> {

@@ -152,10 +152,10 @@ fn a_name_that_only_a_folder_could_have_is_no_place() {
         names.push(name("link"));
     }
     for name in &names {
-        let refused = check_place(name, &[]).unwrap_err();
+        let refused = check_place(name).unwrap_err();
         assert!(refused.message().ends_with(" is a directory"), "{}", refused.message());
     }
-    assert!(check_place(&name("new"), &[]).is_ok());
+    assert!(check_place(&name("new")).is_ok());
 }
 
 #[cfg(unix)]
@@ -195,11 +195,12 @@ fn an_input_is_no_place_for_a_result_by_any_name() {
         names.extend([hard.clone(), link]);
     }
     for name in &names {
-        let refused = check_place(name, &[&other, &set]).unwrap_err();
+        let apart = |path: &Path, other: &Path| check_apart("-o", path, ("the input file", other));
+        let refused = apart(name, &set).unwrap_err();
         assert!(refused.message().starts_with("-o names the input file "), "{}", refused.message());
-        assert!(check_place(name, &[&other, Path::new("missing")]).is_ok());
+        assert!(apart(name, &other).is_ok() && apart(name, Path::new("missing")).is_ok());
+        assert!(apart(&folder.path().join("new"), &set).is_ok());
     }
-    assert!(check_place(&folder.path().join("new"), &[&set]).is_ok());
     assert_eq!(fs::read(&set).unwrap(), b"x");
 }
 

@@ -118,13 +118,22 @@ fn no_result_replaces_our_key() {
         (&["ot", "receive", "examples/choices.txt"], &named, &onto, &key),
         (&["rot", "send", "-n", "4", "--force"], &named_keys, &["-o", &prefix], &keys),
         (&["rot", "receive", "-n", "4", "--force"], &named_keys, &["-o", &prefix], &keys),
+        // Commands that use no key, with the usual one.
+        (&PSI, &Vec::new(), &onto, &key),
+        (&["psi", "inspect", PSI[2], "--key", "email", "--left-out"], &Vec::new(), &onto, &key),
+        (
+            &["ot", "local", "examples/messages.txt", "examples/choices.txt"],
+            &Vec::new(),
+            &onto,
+            &key,
+        ),
     ] {
         let before = fs::read(&replaced.file).unwrap();
         let mut command = foxtrot(&[command, transport, onto].concat());
         let run = command.env("XDG_CONFIG_HOME", home.path()).output().unwrap();
         assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
         let file = &replaced.file;
-        let words = format!("foxtrot: -o names the input file {file}\n");
+        let words = format!("foxtrot: -o names the identity key {file}\n");
         assert!(stderr(&run).starts_with(&words), "{}", stderr(&run));
         assert_eq!(fs::read(file).unwrap(), before);
     }

@@ -59,7 +59,7 @@ fn the_names_are_not_written_over() {
         let receive = [&RECEIVE[..], &[option, &file]].concat();
         let run = connect_with(&receive, &named, "127.0.0.1:1");
         assert_eq!(run.status.code(), Some(2));
-        let words = format!("foxtrot: {option} names the input file {file}\n");
+        let words = format!("foxtrot: {option} names the list of peers {file}\n");
         assert!(stderr(&run).starts_with(&words), "{}", stderr(&run));
         assert_eq!(fs::read(&file).unwrap(), before);
     }

@@ -341,7 +341,7 @@ fn an_audit_log_takes_the_place_of_no_other_file() {
     let receive = ["psi", "receive", &copy, "--key", "email", "--insecure", "-o", &out];
     for (more, why) in [
         (["--audit", &copy], "--audit names the input file"),
-        (["--audit", &out], "--audit and another option both name"),
+        (["--audit", &out], "--audit and -o both name"),
         (["--audit", "-"], "--audit needs a file"),
         (["--audit", folder.path().to_str().unwrap()], "is not a regular file"),
     ] {

@@ -47,6 +47,43 @@ fn a_full_disk_is_an_error() {
     assert_eq!(stderr(&output), words);
 }
 
+/// A process that is started without standard output gets the null device in its place, and would lose its rows in silence.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_standard_output_is_an_error_before_anything_is_read() {
+    let run = |arguments: &str, redirection: &str| {
+        let script = format!("exec \"$0\" {arguments} {redirection}");
+        let mut shell = std::process::Command::new("sh");
+        shell
+            .args(["-c", &script, env!("CARGO_BIN_EXE_foxtrot")])
+            .current_dir(super::support::root());
+        shell.output().unwrap()
+    };
+    let ot = "ot local examples/messages.txt examples/choices.txt --quiet";
+    let missing = "--listen 127.0.0.1:0 --insecure";
+    for arguments in [
+        ot,
+        &format!("{ot} --json"),
+        "psi local missing missing",
+        "psi inspect missing",
+        &format!("psi receive missing {missing}"),
+        &format!("psi send missing --both {missing}"),
+        &format!("psi count missing {missing}"),
+        "rot local -n 1 -o missing/a --json",
+    ] {
+        let closed = run(arguments, ">&-");
+        assert_eq!(closed.status.code(), Some(1), "{arguments}");
+        let said = stderr(&closed);
+        assert!(said.starts_with("foxtrot: standard output is closed, or "), "{arguments}: {said}");
+    }
+    assert_eq!(run(ot, ">/dev/null").status.code(), Some(0));
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let to_file = run(&format!("{ot} -o {}", out.display()), ">&-");
+    assert_eq!((to_file.status.code(), stderr(&to_file).as_str()), (Some(0), ""));
+    assert!(fs::read(out).unwrap().len() > 9);
+}
+
 fn generated(arguments: &[&str]) -> String {
     let output = foxtrot(&[&["generate"], arguments].concat()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
