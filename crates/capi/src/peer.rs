@@ -2,14 +2,12 @@
 #![forbid(unsafe_code)]
 
 use std::{
-    fs,
     path::Path,
     sync::{Arc, Mutex, TryLockError},
     time::Duration,
 };
 
 use foxtrot::{Canceller, Fingerprint, Side, Stream as Opened, Threads};
-use zeroize::Zeroizing;
 
 use crate::{
     exports::{FINGERPRINT_SIZE, INITIATOR, RESPONDER},
@@ -66,7 +64,7 @@ impl Identity {
 
     pub(crate) fn read(path: &str) -> Result<Self> {
         let failed = |e| Failure::caller(format!("cannot read {path}: {e}"));
-        let pem = Zeroizing::new(fs::read(path).map_err(failed)?);
+        let pem = foxtrot::net::small::read(Path::new(path)).map_err(failed)?;
         is_ours_alone(Path::new(path)).map_err(failed)?;
         Self::from_pem(&pem)
     }
@@ -81,7 +79,7 @@ fn is_ours_alone(path: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        if fs::metadata(path)?.mode() & 0o077 != 0 {
+        if std::fs::metadata(path)?.mode() & 0o077 != 0 {
             return Err(std::io::Error::other("other users can read the key; run chmod 600"));
         }
     }

@@ -1,12 +1,12 @@
 //! Browsers as peers: tokens, origins and the page, `--websocket`.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use foxtrot::{
     Config,
     websocket::{File, Site},
 };
-use foxtrot_net::jobs::hexadecimal;
+use foxtrot_net::{jobs::hexadecimal, small};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -82,8 +82,7 @@ pub(crate) fn config(transport: &Transport) -> Result<(Config, Invitation), Fail
 
 /// Reads tokens: one alone, or one for each name.
 fn read(path: &Path) -> Result<Vec<Token>, Failure> {
-    let text = fs::read_to_string(path).map(Zeroizing::new);
-    let text = text.map_err(|e| Failure::reading(path, &e))?;
+    let text = small::read_text(path).map_err(|e| Failure::reading(path, &e))?;
     identity::check_mode(path)?;
     let mut all = Vec::<Token>::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {

@@ -1,13 +1,12 @@
 //! The file with our key.
 
 use std::{
-    env, fs,
+    env,
     io::ErrorKind,
     path::{Path, PathBuf},
 };
 
-use foxtrot_net::identity::Identity;
-use zeroize::Zeroizing;
+use foxtrot_net::{identity::Identity, small};
 
 use crate::{failure::Failure, output::say};
 
@@ -32,7 +31,7 @@ pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 pub(crate) fn load(path: &Path) -> Result<Identity, Failure> {
-    let content = fs::read(path).map(Zeroizing::new).map_err(|e| match e.kind() {
+    let content = small::read(path).map_err(|e| match e.kind() {
         ErrorKind::NotFound => Failure::usage(format!("identity key {} not found", path.display()))
             .hint("create it with `foxtrot keygen`, or pass --identity FILE"),
         _ => Failure::reading(path, &e),
@@ -48,7 +47,7 @@ pub(crate) fn check_mode(path: &Path) -> Result<(), Failure> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        let found = fs::metadata(path).map_err(|e| Failure::reading(path, &e))?;
+        let found = std::fs::metadata(path).map_err(|e| Failure::reading(path, &e))?;
         if found.mode() & 0o077 != 0 {
             let why = format!("other users can read or write the key {}", path.display());
             if found.uid() == rustix::process::geteuid().as_raw() {

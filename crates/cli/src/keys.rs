@@ -111,7 +111,7 @@ impl Party {
         let shape = one_of_n::protocol::Shape { n: self.n, choices: self.choices() };
         let counted = &mut self.counter("sending");
         let (mut cx, direction) = (job.context()?, job.direction());
-        let message = |i: usize| Ok(messages[i].as_slice());
+        let message = |i: usize| Ok(messages.get(i));
         Ok(job.play(|io| async move {
             self.method
                 .send_messages(&io, &mut cx, direction, shape, message_len, message, counted)

@@ -6,33 +6,72 @@ use std::{
     path::Path,
 };
 
-use foxtrot_net::jobs::{decimal, hexadecimal};
+use foxtrot_net::{
+    jobs::{decimal, hexadecimal},
+    small::is_device,
+};
 use foxtrot_ot::convert::MAX_MESSAGE;
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
 
-/// Messages, those of a transfer one after another.
-pub(crate) type Messages = Vec<Zeroizing<Vec<u8>>>;
+/// Messages that were received.
+pub(crate) type Received = Vec<Zeroizing<Vec<u8>>>;
+
+/// Messages to send, those of a transfer one after another: as many bytes as they have, and 8 for each.
+pub(crate) struct Messages {
+    bytes: Zeroizing<Vec<u8>>,
+    ends: Vec<usize>,
+}
+
+impl Messages {
+    fn with_capacity(bytes: usize, messages: usize) -> Self {
+        // Without growing, which would leave copies behind.
+        let bytes = Zeroizing::new(Vec::with_capacity(bytes));
+        Self { bytes, ends: Vec::with_capacity(messages) }
+    }
+
+    fn push(&mut self, message: &[u8]) {
+        self.bytes.extend_from_slice(message);
+        self.ends.push(self.bytes.len());
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn get(&self, i: usize) -> &[u8] {
+        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[i]]
+    }
+
+    /// The length of the longest message.
+    pub(crate) fn longest(&self) -> usize {
+        (0..self.len()).map(|i| self.get(i).len()).max().unwrap_or(0)
+    }
+}
 
 /// Reads the messages of transfers of one of so many: lines, as many for each.
 pub(crate) fn read_messages(path: &Path, one_of: usize, hex: bool) -> Result<Messages, Failure> {
     let content = read(path)?;
-    let mut messages = Vec::new();
+    let mut messages = Messages::with_capacity(content.len(), lines(&content).count());
     for (number, line) in lines(&content) {
+        let decoded;
         let message = if hex {
-            decode_hex(line).map_err(|why| Failure::at_line(path, number, why))?
+            let bytes = decode_hex(line).map_err(|why| Failure::at_line(path, number, why))?;
+            decoded = Zeroizing::new(bytes);
+            &decoded
         } else if line.ends_with(b"\r") {
             return Err(Failure::at_line(path, number, "the message ends with a carriage return")
                 .hint("--hex accepts any bytes"));
         } else {
-            line.to_vec()
+            line
         };
         if message.len() > MAX_MESSAGE {
             let why = format!("{} bytes, more than the {MAX_MESSAGE} of a message", message.len());
             return Err(Failure::at_line(path, number, &why));
         }
-        messages.push(Zeroizing::new(message));
+        messages.push(message);
     }
     match messages.len() % one_of {
         0 => {}
@@ -47,7 +86,7 @@ pub(crate) fn read_messages(path: &Path, one_of: usize, hex: bool) -> Result<Mes
             return Err(Failure::at_line(path, messages.len() as u64, &why).hint(hint));
         }
     }
-    not_empty(path, &messages)?;
+    not_empty(path, &messages.ends)?;
     Ok(messages)
 }
 
@@ -99,7 +138,11 @@ pub(crate) fn decode_hex(line: &[u8]) -> Result<Vec<u8>, &'static str> {
 }
 
 fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    fs::read(path).map(Zeroizing::new).map_err(|e| Failure::reading(path, &e))
+    let failed = |e: io::Error| Failure::reading(path, &e);
+    if is_device(fs::metadata(path).map_err(failed)?.file_type()) {
+        return Err(failed(io::Error::other("it is a device")));
+    }
+    fs::read(path).map(Zeroizing::new).map_err(failed)
 }
 
 /// The lines with their numbers, from 1, without LF or CRLF. A carriage return at the end of the file is no line end.
@@ -147,7 +190,7 @@ mod tests {
         let path = folder.path().join("lines");
         fs::write(&path, "0\n1\r").unwrap();
         let why = "line 2: the message ends with a carriage return";
-        assert!(read_messages(&path, 2, false).unwrap_err().message().ends_with(why));
+        assert!(read_messages(&path, 2, false).map(drop).unwrap_err().message().ends_with(why));
         assert!(read_choices(&path, 2).unwrap_err().message().ends_with("a choice is 0 or 1"));
     }
 

@@ -1,12 +1,15 @@
 //! Peers by name: the file `known_peers` beside the one with our key. A line is `NAME SHA256:…`.
 
 use std::{
-    fs,
     io::ErrorKind,
     path::{Path, PathBuf},
 };
 
-use foxtrot_net::identity::{Fingerprint, KeyError};
+use foxtrot_net::{
+    identity::{Fingerprint, KeyError},
+    small,
+};
+use zeroize::Zeroizing;
 
 use crate::{
     args::{Name, Peer},
@@ -14,6 +17,9 @@ use crate::{
     files::{Existing, make_folder, write_secret},
     identity,
 };
+
+/// Bytes of the largest list: of a hundred thousand peers and more.
+const MOST: usize = 16 << 20;
 
 pub(crate) struct Known {
     path: PathBuf,
@@ -29,9 +35,9 @@ impl Known {
     /// Reads the file beside the one with our key, which may be named. Without the file nobody is known.
     pub(crate) fn read(key: Option<&Path>) -> Result<Self, Failure> {
         let path = file_beside(&identity::path(key)?);
-        let text = match fs::read_to_string(&path) {
+        let text = match small::text_at_most(&path, MOST) {
             Ok(text) => text,
-            Err(e) if e.kind() == ErrorKind::NotFound => String::new(),
+            Err(e) if e.kind() == ErrorKind::NotFound => Zeroizing::default(),
             Err(e) => return Err(Failure::reading(&path, &e)),
         };
         check_access(&path)?;
@@ -128,7 +134,7 @@ fn parse(line: &str) -> Result<Option<(Name, Fingerprint)>, String> {
 /// Refuses a file that others can write or own: they would say whom we trust.
 fn check_access(path: &Path) -> Result<(), Failure> {
     #[cfg(unix)]
-    if let Ok(found) = fs::metadata(path) {
+    if let Ok(found) = std::fs::metadata(path) {
         use std::os::unix::fs::MetadataExt;
         if !is_trusted(found.uid(), rustix::process::geteuid().as_raw()) {
             let path = path.display();

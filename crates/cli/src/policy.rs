@@ -1,11 +1,12 @@
 //! The policy of a run, `--policy FILE`. `docs/policy.md` has its rules.
 
-use std::{fs, path::Path, sync::Arc, time::SystemTime};
+use std::{path::Path, sync::Arc, time::SystemTime};
 
 use foxtrot::{
     job::{Hello, Role},
     policy::{Forbidden, Policy},
 };
+use foxtrot_net::small;
 
 use crate::failure::Failure;
 
@@ -17,7 +18,7 @@ pub(crate) struct Under<'a> {
 
 pub(crate) fn read(path: Option<&Path>) -> Result<Option<Arc<Policy>>, Failure> {
     let Some(path) = path else { return Ok(None) };
-    let text = fs::read_to_string(path).map_err(|e| Failure::reading(path, &e))?;
+    let text = small::read_text(path).map_err(|e| Failure::reading(path, &e))?;
     let wrong = |e| Failure::usage(format!("policy {}, {e}", path.display()));
     Policy::parse(&text).map(Arc::new).map(Some).map_err(wrong)
 }

@@ -1,9 +1,9 @@
 //! Reaching a device over a serial line, under a pre-shared key.
 
-use std::{fs, io, path::Path, time::Duration};
+use std::{io, path::Path, time::Duration};
 
 use foxtrot::{Config, Peer};
-use foxtrot_net::line;
+use foxtrot_net::{line, small};
 use foxtrot_ot::line::Key;
 use zeroize::Zeroizing;
 
@@ -53,7 +53,7 @@ impl<'a> Way<'a> {
             os::unix::{fs::FileTypeExt, net::UnixStream},
         };
 
-        let found = fs::metadata(self.path)?;
+        let found = std::fs::metadata(self.path)?;
         Ok(if found.file_type().is_socket() {
             let stream = UnixStream::connect(self.path)?;
             let (reader, ends) = (stream.try_clone()?, stream.try_clone()?);
@@ -82,7 +82,7 @@ impl<'a> Way<'a> {
 }
 
 fn read_key(path: &Path) -> Result<Key, Failure> {
-    let text = fs::read(path).map(Zeroizing::new).map_err(|e| Failure::reading(path, &e))?;
+    let text = small::read(path).map_err(|e| Failure::reading(path, &e))?;
     identity::check_mode(path)?;
     let digits = text.strip_suffix(b"\n").unwrap_or(&text);
     let digits = digits.strip_suffix(b"\r").unwrap_or(digits);

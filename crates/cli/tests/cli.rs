@@ -20,6 +20,8 @@ mod extension;
 #[cfg(unix)]
 #[path = "cli/full_disk.rs"]
 mod full_disk;
+#[path = "cli/inputs.rs"]
+mod inputs;
 #[cfg(unix)]
 #[path = "cli/interrupt.rs"]
 mod interrupt;

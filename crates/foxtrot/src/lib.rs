@@ -152,7 +152,7 @@ pub mod net {
         hello::Role,
         is_shown,
         listen::Limits,
-        printable,
+        printable, small,
     };
 }
 

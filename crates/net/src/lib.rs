@@ -36,6 +36,7 @@ pub mod jobs;
 pub mod line;
 pub mod listen;
 pub mod memory;
+pub mod small;
 pub mod tcp;
 #[cfg(feature = "threads")]
 pub mod threads;

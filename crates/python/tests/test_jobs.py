@@ -117,6 +117,11 @@ def test_a_key_file_is_private_and_shows_no_secret(tmp_path: Path, monkeypatch: 
     os.chmod(place, 0o600)
     with pytest.raises(foxtrot.UsageError, match="key.pem"):
         foxtrot.Identity.load(place)
+    place.write_bytes(b"#" * ((1 << 20) + 1))
+    with pytest.raises(foxtrot.UsageError, match="has more than 1 MiB"):
+        foxtrot.Identity.load(place)
+    with pytest.raises(foxtrot.UsageError, match="has more than 1 MiB"):
+        foxtrot.bind("localhost:0", insecure=True, policy=place)
 
 
 def test_a_server_answers_peers_with_keys_side_by_side() -> None:

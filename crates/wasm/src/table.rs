@@ -314,8 +314,7 @@ impl Table {
     }
 
     fn record(&mut self, text: &str, fields: &[Field], offset: u64) -> Result<(), Fault> {
-        let is_csv = self.plan.grammar != Grammar::Lines;
-        if is_csv && matches!(text, "\n" | "\r\n") {
+        if matches!(text, "\n" | "\r\n") {
             self.blank += 1;
             return Ok(());
         }
@@ -414,6 +413,14 @@ mod tests {
         let start = usize::try_from(offset).unwrap();
         let row = &text.as_bytes()[start..start + len as usize];
         assert_eq!(all.fields(row), ["1", "Müller, \"A\""]);
+    }
+
+    #[test]
+    fn empty_lines_are_no_rows_in_either_format() {
+        let lines = Plan { grammar: Grammar::Lines, header: false };
+        let mut table = read(lines, vec![0], &[b"a\n\n\r\nb"]).unwrap();
+        assert_eq!((table.rows(), table.blank()), (2, 2));
+        assert_eq!(table.take_keys().unwrap().left_out(), [0, 0]);
     }
 
     #[test]

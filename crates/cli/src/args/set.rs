@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::{Args as ClapArgs, ValueEnum};
 use foxtrot::psi::{keys::Normaliser, shards::Division};
 
-use super::heading;
+use super::{heading, values::memory};
 
 /// Options for reading a file with a set.
 #[derive(ClapArgs, Clone, Debug, Default)]
@@ -29,6 +29,13 @@ pub(crate) struct SetOptions {
     /// Field separator: one character, or `tab` [default: a comma; a tab for .tsv]
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<Delimiter>,
+    /// Refuse standard input or a pipe with more bytes, for example 20G: both are copied to a temporary file, in
+    /// TMPDIR [default: half of the free space there]
+    #[arg(long, value_name = "BYTES", value_parser = memory)]
+    pub(crate) max_input: Option<u64>,
+    /// True if nothing is said of a copy that takes long.
+    #[arg(skip)]
+    pub(crate) quiet: bool,
     /// The number of keys that are kept as they are in the file, to be shown.
     #[arg(skip)]
     pub(crate) show: usize,

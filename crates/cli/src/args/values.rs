@@ -84,9 +84,29 @@ pub fn threads(text: &str) -> Result<usize, String> {
     between(1..=1024)(text)
 }
 
+/// Parses a number of bytes.
+pub(super) fn memory(text: &str) -> Result<u64, String> {
+    let units = [("K", 10), ("M", 20), ("G", 30)];
+    let with_unit = |(unit, shift): &(&str, _)| Some((text.strip_suffix(unit)?, *shift));
+    let (digits, shift) = units.iter().find_map(with_unit).unwrap_or((text, 0));
+    let number = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
+    number.ok_or_else(|| "not a number of bytes such as 500M or 2G".into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_a_number_of_bytes() {
+        let good = [("0", 0), ("17", 17), ("3K", 3 << 10), ("500M", 500 << 20), ("2G", 2 << 30)];
+        for (text, bytes) in good {
+            assert_eq!(memory(text), Ok(bytes));
+        }
+        for wrong in ["", "M", "-1", "1T", "1 G", "1.5G", "0x1", "17179869184G"] {
+            assert!(memory(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn an_address_is_a_host_and_a_port() {

@@ -17,7 +17,7 @@ use crate::{
     failure::Failure,
     files::{Existing, write_secret},
     keys::Party,
-    lines::{Messages, read_choices, read_messages, write_lines},
+    lines::{Messages, Received, read_choices, read_messages, write_lines},
     link::{Cost, Link},
     local::both,
     method::{self, one_of as method_of},
@@ -57,7 +57,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             Recorder::of_one(transport, None).keep("ot", "sender", |entry| {
                 let link = way.reach(common, sender_hello(&party, &all), party.output)?;
                 entry.met(&link);
-                tell(&party, longest(&all));
+                tell(&party, all.longest());
                 let cost = send(link, &party, &all)?;
                 let report = party.report(cost.of(Role::Sender));
                 entry.ran(&report, &cost);
@@ -94,7 +94,7 @@ fn local(
     out: &MessagesOut,
     common: &Common,
 ) -> Result<(), Failure> {
-    tell(party, longest(messages));
+    tell(party, messages.longest());
     let sender = party.for_another();
     let (sent, (received, cost)) = both(
         common.timeout,
@@ -115,7 +115,7 @@ fn answer_all(
 ) -> Result<(), Failure> {
     let (hello, output) = (sender_hello(&party, &messages), party.output);
     let (transfers, threads) = ([party.n, party.choices()], party.workers.threads());
-    let memory = memory_of_ot_sender(&party.method, transfers, longest(&messages), threads);
+    let memory = memory_of_ot_sender(&party.method, transfers, messages.longest(), threads);
     let answer = move |link: Link, ()| {
         recorder.keep("ot", "sender", |entry| {
             entry.met(&link);
@@ -139,12 +139,8 @@ fn party(common: &Common, messages: usize, one_of: &OneOf, hex: bool) -> Result<
     Party::new(common, method_of(common, choices, n)?, n, Some((choices, hex)))
 }
 
-fn longest(messages: &Messages) -> usize {
-    messages.iter().map(|message| message.len()).max().unwrap_or(0)
-}
-
 fn sender_hello(party: &Party, messages: &Messages) -> Hello {
-    message_length(party.hello(Role::Sender), longest(messages))
+    message_length(party.hello(Role::Sender), messages.longest())
 }
 
 /// The length to which the sender says it pads, if that is one.
@@ -164,7 +160,7 @@ fn tell(party: &Party, message_len: usize) {
 
 fn send(link: Link, party: &Party, messages: &Messages) -> Result<Cost, Failure> {
     let ((), cost) = link.run(&party.workers, |job| {
-        party.send_messages(&job, longest(messages), messages)?;
+        party.send_messages(&job, messages.longest(), messages)?;
         Ok(job.finish()?)
     })?;
     Ok(cost)
@@ -174,7 +170,7 @@ fn receive(
     link: Link,
     party: &Party,
     choices: Zeroizing<Vec<u64>>,
-) -> Result<(Messages, Cost), Failure> {
+) -> Result<(Received, Cost), Failure> {
     let length = offered_length(&link)?;
     let (sealed, cost) = link.run(&party.workers, |job| {
         let sealed = party.receive_messages(&job, length, choices)?;
@@ -190,7 +186,7 @@ fn receive(
 }
 
 fn deliver(
-    messages: &Messages,
+    messages: &Received,
     party: &Party,
     out: &MessagesOut,
     report: &Report,
@@ -227,7 +223,7 @@ fn deliver(
 
 /// Checks text for line breaks: a message with one would pass for two. No input file has one: the
 /// peer made it.
-fn check_lines(messages: &Messages) -> Result<(), Failure> {
+fn check_lines(messages: &Received) -> Result<(), Failure> {
     if messages.iter().any(|message| message.contains(&b'\n') || message.ends_with(b"\r")) {
         return Err(Failure::peer("a message from the peer has a line break in it")
             .hint("--hex, on both sides, takes any bytes"));
@@ -236,13 +232,13 @@ fn check_lines(messages: &Messages) -> Result<(), Failure> {
 }
 
 /// Escapes the peer's messages for a terminal, which they could steer.
-fn harmless(messages: &Messages) -> Messages {
+fn harmless(messages: &Received) -> Received {
     let escape = |text: &[u8]| escaped(&String::from_utf8_lossy(text));
     messages.iter().map(|message| Zeroizing::new(escape(message).into_bytes())).collect()
 }
 
 /// The messages, all as text or all in hexadecimal, and which.
-fn in_json(messages: &Messages, hex: bool) -> serde_json::Value {
+fn in_json(messages: &Received, hex: bool) -> serde_json::Value {
     let texts: Option<Vec<_>> = messages.iter().map(|m| std::str::from_utf8(m).ok()).collect();
     match texts.filter(|_| !hex) {
         Some(texts) => json!({ "encoding": "text", "messages": texts }),

@@ -353,7 +353,7 @@ fn read_all(path: &Path, options: &[SetOptions], output: Output) -> Result<Vec<S
 }
 
 fn read(path: &Path, options: &SetOptions, output: Output) -> Result<Set, Failure> {
-    let set = Set::read(path, options)?;
+    let set = Set::read(path, &options.quiet(output.quiet))?;
     let keys = set.items.len();
     output.note(&format!("read {}: {}", path.display(), set.findings.words(keys)));
     set.warnings().iter().for_each(|warning| output.note(warning));

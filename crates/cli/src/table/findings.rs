@@ -11,7 +11,7 @@ pub(crate) struct Findings {
     pub(super) duplicates: Places,
     /// Rows whose key, or a part of it, is empty.
     pub(super) empty: Places,
-    /// Empty lines of a table, which are no rows.
+    /// Empty lines, which are no rows.
     pub(super) blank: usize,
 }
 

@@ -41,6 +41,7 @@ impl SetOptions {
             normalize,
             format: format_b.or(self.format),
             delimiter: delimiter_b,
+            max_input: self.max_input,
             ..Self::default()
         };
         if options.format_of(path).is_ok_and(|it| it == Format::Csv) {
@@ -79,6 +80,10 @@ impl SetOptions {
 
     pub(crate) fn showing(&self, show: usize) -> Self {
         Self { show, ..self.clone() }
+    }
+
+    pub(crate) fn quiet(&self, quiet: bool) -> Self {
+        Self { quiet, ..self.clone() }
     }
 
     fn format_of(&self, path: &Path) -> Result<Format, Failure> {

@@ -2,14 +2,26 @@
 //! same in between.
 
 use std::{
-    fs::File,
+    env,
+    fs::{self, File},
     io::{self, ErrorKind, Read, Seek},
     path::{Path, PathBuf},
 };
 
-use crate::{failure::Failure, files::Stamp};
+use foxtrot_net::small::is_device;
+
+use crate::{args::SetOptions, failure::Failure, files::Stamp, output::say, report::bytes};
 
 pub(super) const CHUNK: usize = 1 << 18;
+
+/// Bytes that are copied before the bound is looked at.
+const STEP: u64 = 1 << 26;
+
+/// Bytes of a copy from which on it is told, again at each doubling.
+const TOLD: u64 = 1 << 30;
+
+/// The bound where the system does not tell its free space.
+const USUAL: u64 = 64 << 30;
 
 /// A file that can be read again. Another file in its place changes nothing: this one stays
 /// open.
@@ -22,17 +34,22 @@ pub(super) struct Source {
 impl Source {
     /// Opens a file; `-` is standard input. What is no regular file goes to a temporary one, without
     /// a name, as it cannot be read again.
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn open(path: &Path, options: &SetOptions) -> Result<Self, Failure> {
         let failed = |e: io::Error| Failure::reading(path, &e);
         let (file, path) = if path == Path::new("-") {
-            (spool(io::stdin().lock())?, PathBuf::from("standard input"))
+            let path = PathBuf::from("standard input");
+            (spool(io::stdin().lock(), &path, options)?, path)
         } else {
-            let file = File::open(path).map_err(failed)?;
-            let found = file.metadata().map_err(failed)?;
+            let found = fs::metadata(path).map_err(failed)?;
             if found.is_dir() {
                 return Err(failed(ErrorKind::IsADirectory.into()));
             }
-            (if found.is_file() { file } else { spool(file)? }, path.to_owned())
+            if is_device(found.file_type()) {
+                return Err(failed(io::Error::other("it is a device"))
+                    .hint("a set is a file or a pipe; `-` is standard input"));
+            }
+            let file = File::open(path).map_err(failed)?;
+            (if found.is_file() { file } else { spool(file, path, options)? }, path.to_owned())
         };
         let found = Stamp::of(&file.metadata().map_err(|e| Failure::reading(&path, &e))?);
         Ok(Self { file, path, found })
@@ -54,13 +71,21 @@ impl Source {
             .hint("read a copy of the file")
     }
 
-    /// Rows of text are at most one more.
-    pub(super) fn line_ends(&self) -> Result<usize, Failure> {
+    /// Counts the lines that are not empty, and tells if there is a quote.
+    pub(super) fn lines(&self) -> Result<(usize, bool), Failure> {
         let (mut file, mut chunk, mut count) = (self.rewound()?, vec![0; CHUNK], 0);
+        let (mut has_content, mut has_quote) = (false, false);
         loop {
             match file.read(&mut chunk) {
-                Ok(0) => return Ok(count),
-                Ok(len) => count += line_ends(&chunk[..len]),
+                Ok(0) => return Ok((count + usize::from(has_content), has_quote)),
+                Ok(len) => {
+                    let bytes = &chunk[..len];
+                    for &byte in bytes {
+                        count += usize::from(has_content & (byte == b'\n'));
+                        has_content = (byte != b'\n') & (has_content | (byte != b'\r'));
+                    }
+                    has_quote = has_quote || bytes.contains(&b'"');
+                }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => return Err(Failure::reading(&self.path, &e)),
             }
@@ -74,9 +99,41 @@ pub(super) fn line_ends(bytes: &[u8]) -> usize {
     bytes.chunks(usize::from(u8::MAX)).map(|run| usize::from(in_run(run))).sum()
 }
 
-fn spool(mut from: impl Read) -> Result<File, Failure> {
-    let failed = |e: io::Error| Failure::writing(&std::env::temp_dir(), &e);
+/// Copies what can be read once only. It has a bound, or an endless pipe would fill the disk.
+fn spool(from: impl Read, path: &Path, options: &SetOptions) -> Result<File, Failure> {
+    let folder = env::temp_dir();
+    let failed = |e: io::Error| Failure::writing(&folder, &e);
     let mut file = tempfile::tempfile().map_err(failed)?;
-    io::copy(&mut from, &mut file).map_err(failed)?;
+    let most = options.max_input.unwrap_or_else(|| half_of_the_space(&folder));
+    let (mut copied, mut told) = (0, TOLD);
+    let mut from = from.take(most.saturating_add(1));
+    loop {
+        match io::copy(&mut from.by_ref().take(STEP), &mut file).map_err(failed)? {
+            0 => break,
+            len => copied += len,
+        }
+        if copied > most {
+            let why = format!("{} has more than {}", path.display(), bytes(most));
+            let hint = "pass --max-input, or set TMPDIR to a directory with more space";
+            return Err(Failure::usage(why).hint(hint));
+        }
+        if copied >= told && !options.quiet {
+            let (path, folder) = (path.display(), folder.display());
+            say(&format!(
+                "copying {path} to a temporary file in {folder}: {} so far",
+                bytes(copied)
+            ));
+            told = copied.saturating_mul(2);
+        }
+    }
     Ok(file)
+}
+
+fn half_of_the_space(folder: &Path) -> u64 {
+    #[cfg(unix)]
+    if let Ok(found) = rustix::fs::statvfs(folder) {
+        return found.f_bavail.saturating_mul(found.f_frsize) / 2;
+    }
+    let _ = folder;
+    USUAL
 }

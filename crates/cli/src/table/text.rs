@@ -33,16 +33,15 @@ impl Set {
     /// Reads a file, or standard input for `-`.
     pub(crate) fn read(path: &Path, options: &SetOptions) -> Result<Self, Failure> {
         let Plan { grammar, chosen, header: has_header } = options.plan(path)?;
-        let source = Source::open(path)?;
-        let most = source.line_ends()? + 1;
+        let source = Source::open(path, options)?;
+        let most = most_rows(&source, grammar, chosen)?;
         let (mut columns, mut builder) = (None, None);
         let mut records = Records::begin(&source.path, grammar, chosen, source.rewound()?)?;
         let grammar = records.grammar;
         let mut above = records.passed_over.clone();
-        let (mut width, mut blank, mut has_content) = (1, 0, false);
+        let (mut width, mut blank) = (1, 0);
         while let Some(record) = records.next()? {
-            has_content |= !record.is_blank();
-            if grammar != Grammar::Lines && record.is_blank() {
+            if record.is_blank() {
                 blank += 1;
                 continue;
             }
@@ -88,8 +87,8 @@ impl Set {
             builder.add(record.line, (record.offset, len), parts);
         }
         source.check_unchanged()?;
-        let Some(mut builder) = builder.filter(|_| has_content) else {
-            let is = if most == 1 { "is empty" } else { "has only empty lines" };
+        let Some(mut builder) = builder else {
+            let is = if blank == 0 { "is empty" } else { "has only empty lines" };
             return Err(Failure::usage(format!("{} {is}", source.path.display())));
         };
         builder.look_up();
@@ -180,6 +179,21 @@ impl Set {
         }
         to(&piece)
     }
+}
+
+/// The most rows that there may be: room is made for so many. A line end in quotes ends no row, and an empty line is none.
+fn most_rows(source: &Source, grammar: Grammar, chosen: Option<u8>) -> Result<usize, Failure> {
+    let (lines, has_quote) = source.lines()?;
+    if grammar == Grammar::Lines || !has_quote {
+        return Ok(lines);
+    }
+    let mut records = Records::begin(&source.path, grammar, chosen, source.rewound()?)?;
+    let mut rows = 0;
+    // A fault is found once more where rows are read, behind those that are right.
+    while let Ok(Some(record)) = records.next() {
+        rows += usize::from(!record.is_blank());
+    }
+    Ok(rows)
 }
 
 /// The item of a row that is read once more; nothing if it is no row any more.

@@ -35,6 +35,21 @@ Peers = Union[Iterable[str], Mapping[str, str]]
 #: A file with a policy, as the command's option ``--policy`` has it.
 Policy = Union[str, "os.PathLike[str]", None]
 
+#: Bytes of the largest key or policy.
+_MOST = 1 << 20
+
+
+def _read(place: Path) -> tuple[bytes, os.stat_result]:
+    """Read a small file or a pipe, and say whose it is."""
+    with place.open("rb") as file:
+        found = os.fstat(file.fileno())
+        if stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode):
+            raise UsageError(f"{place} is a device")
+        content = file.read(_MOST + 1)
+    if len(content) > _MOST:
+        raise UsageError(f"{place} has more than {_MOST >> 20} MiB")
+    return content, found
+
 
 class Identity:
     """A key pair by which peers know this side.
@@ -76,13 +91,11 @@ class Identity:
         """
         place = Path(path) if path is not None else cls.default_path()
         try:
-            with place.open("rb") as file:
-                mode, owner = os.fstat(file.fileno()).st_mode, os.fstat(file.fileno()).st_uid
-                pem = file.read()
+            pem, found = _read(place)
         except FileNotFoundError as error:
             hint = "create it with `foxtrot keygen` or foxtrot.Identity.generate(path)"
             raise FileNotFoundError(f"identity key {place} not found; {hint}") from error
-        if os.name == "posix" and stat.S_IMODE(mode) & 0o077 and owner == os.geteuid():
+        if os.name == "posix" and stat.S_IMODE(found.st_mode) & 0o077 and found.st_uid == os.geteuid():
             why = f"other users can read or write the key {place}"
             raise UsageError(f"{why}; run `chmod 600 {place}`; if others have read it, make a new key")
         try:
@@ -256,7 +269,7 @@ def config(
         sessions=sessions,
         sessions_per_peer=sessions_per_peer,
         max_memory=max_memory,
-        policy=None if policy is None else Path(policy).read_text(encoding="utf-8"),
+        policy=None if policy is None else _read(Path(policy))[0].decode(),
         limits=None if limits is None else limits._core,
         route=route,
     )

@@ -1,6 +1,6 @@
 //! One intersection on many machines: the agreement on all shards, and the shard of this machine.
 
-use std::{fs, path::Path, thread, time::Duration};
+use std::{path::Path, thread, time::Duration};
 
 use foxtrot::{
     job::Role,
@@ -9,6 +9,7 @@ use foxtrot::{
 use foxtrot_net::{
     gateway::{Event, Gateway, Limits},
     jobs::{self, SHARDS},
+    small,
 };
 use serde_json::json;
 
@@ -38,7 +39,7 @@ impl Worker {
         else {
             return Ok(None);
         };
-        let text = fs::read_to_string(path).map_err(|e| Failure::reading(path, &e))?;
+        let text = small::read_text(path).map_err(|e| Failure::reading(path, &e))?;
         let ticket: Ticket =
             text.parse().map_err(|why| Failure::usage(format!("{}: {why}", path.display())))?;
         let of = ticket.division().shards();

@@ -1,11 +1,11 @@
 //! Descriptions of a party's file of triples: `P0.json` and `P1.json` beside them.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use foxtrot_net::jobs::{hexadecimal, of_hexadecimal};
+use foxtrot_net::{
+    jobs::{hexadecimal, of_hexadecimal},
+    small,
+};
 use foxtrot_triples::formats::{Format, record_len, triples_per_record};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(super) struct Record {
 impl Record {
     pub(super) fn read(folder: &Path, party: u8) -> Result<Self, Failure> {
         let path = json_path(folder, party);
-        let text = fs::read(&path).map_err(|e| Failure::reading(&path, &e))?;
+        let text = small::read(&path).map_err(|e| Failure::reading(&path, &e))?;
         let object: Value = serde_json::from_slice(&text).unwrap_or_default();
         let text = |key: &str| object[key].as_str();
         let record = || {

@@ -2,29 +2,30 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::Item;
 
-/// Items in the order of their first appearance, found by a table with open addressing: 44 bytes
-/// for each that there may be.
+/// Items in the order of their first appearance, found by a table with open addressing: room of 44 bytes for each that there
+/// may be, of which those that are there take memory.
 pub struct Distinct {
-    items: Zeroizing<Vec<Item>>,
-    /// Each behind the place of its hash.
-    slots: Vec<Slot>,
+    items: Items,
+    /// Each behind the place of its hash: the item's number and 1, shifted, with a part of its hash below. Another part tells
+    /// another item; zero is free.
+    slots: Vec<u64>,
     /// The process's own random state: a peer or user that writes rows cannot make them fall on one
     /// slot.
     hash: RandomState,
 }
 
-/// An item's number, and a part of its hash: what has another one is another item.
-#[derive(Clone, Copy)]
-struct Slot {
-    number: u32,
-    tag: u32,
-}
+/// A list that never shrinks. It erases its items when dropped, and no memory that none has reached.
+struct Items(Vec<Item>);
 
-const FREE: Slot = Slot { number: u32::MAX, tag: 0 };
+impl Drop for Items {
+    fn drop(&mut self) {
+        self.0.as_flattened_mut().zeroize();
+    }
+}
 
 /// Items that are looked up at once: as many as memory may be asked for side by side, or more.
 pub const AT_ONCE: usize = 64;
@@ -33,7 +34,7 @@ impl Distinct {
     /// Makes a table for `most` items at most; `None` without memory for it.
     #[must_use]
     pub fn with_capacity(most: usize) -> Option<Self> {
-        let (mut items, mut slots) = (Vec::new(), Vec::new());
+        let (mut items, mut slots) = (Vec::new(), Vec::<u64>::new());
         let free = most.saturating_add(most / 2).saturating_add(1);
         if u32::try_from(most).is_err()
             // Without growing, which would leave copies behind.
@@ -42,8 +43,9 @@ impl Distinct {
         {
             return None;
         }
-        slots.resize(free, FREE);
-        Some(Self { items: Zeroizing::new(items), slots, hash: RandomState::new() })
+        // The room is there. Zeros of the system take memory only where they are written over.
+        drop(slots);
+        Some(Self { items: Items(items), slots: vec![0; free], hash: RandomState::new() })
     }
 
     /// Gives each item's number, and whether it is new.
@@ -57,7 +59,7 @@ impl Distinct {
             for (item, place) in items.iter().zip(&mut places) {
                 *place = self.place(item);
                 // Loads that do not wait for each other, as those of the next loop do.
-                seen ^= self.slots[place.0].number;
+                seen ^= self.slots[place.0];
             }
             std::hint::black_box(seen);
             for (item, place) in items.iter().zip(places) {
@@ -68,27 +70,31 @@ impl Distinct {
     }
 
     fn insert(&mut self, item: &Item, (mut at, tag): (usize, u32)) -> (u32, bool) {
-        loop {
-            let slot = self.slots[at];
-            if slot.number == FREE.number {
-                break;
-            }
-            if slot.tag == tag && self.items[slot.number as usize] == *item {
-                return (slot.number, false);
+        while let Some((number, of)) = unpacked(self.slots[at]) {
+            if of == tag && self.items.0[number as usize] == *item {
+                return (number, false);
             }
             at = if at + 1 == self.slots.len() { 0 } else { at + 1 };
         }
-        assert!(self.items.len() < self.items.capacity(), "more items than there is room for");
-        let number = u32::try_from(self.items.len()).unwrap_or(FREE.number);
-        self.items.push(*item);
-        self.slots[at] = Slot { number, tag };
+        let items = &mut self.items.0;
+        assert!(items.len() < items.capacity(), "more items than there is room for");
+        let number = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        items.push(*item);
+        self.slots[at] = (u64::from(number) + 1) << 32 | u64::from(tag);
         (number, true)
     }
 
     /// The items in the order of their first appearance.
     #[must_use]
-    pub fn into_items(self) -> Zeroizing<Vec<Item>> {
-        self.items
+    pub fn into_items(mut self) -> Zeroizing<Vec<Item>> {
+        let all = &mut self.items.0;
+        let mut exact = Vec::new();
+        // A list that is dropped later is erased with all its room.
+        if all.capacity() > 2 * all.len() && exact.try_reserve_exact(all.len()).is_ok() {
+            exact.extend_from_slice(all);
+            return Zeroizing::new(exact);
+        }
+        Zeroizing::new(std::mem::take(all))
     }
 
     /// The slot to begin at, and the tag.
@@ -100,6 +106,13 @@ impl Distinct {
         let hash = self.hash.hash_one(u64::from_le_bytes(item[..8].try_into().unwrap_or_default()));
         (((u128::from(hash) * self.slots.len() as u128) >> 64) as usize, hash as u32)
     }
+}
+
+/// The number of a slot's item, and a part of its hash.
+#[expect(clippy::cast_possible_truncation, reason = "the halves of a slot")]
+fn unpacked(slot: u64) -> Option<(u32, u32)> {
+    let number = ((slot >> 32) as u32).checked_sub(1)?;
+    Some((number, slot as u32))
 }
 
 foxtrot_ot::erase::redacted! { Distinct; }
