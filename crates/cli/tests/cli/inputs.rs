@@ -66,7 +66,9 @@ fn devices_and_large_files_are_no_keys_policies_tokens_or_sets() {
         (&["ot", "receive", "missing", "--serial", "missing"].to_vec(), "--psk"),
         (&["keygen"].to_vec(), "--show"),
     ] {
-        for (file, why) in [("/dev/zero", "it is a device"), (&large, "it has more than 1048576 bytes")] {
+        for (file, why) in
+            [("/dev/zero", "it is a device"), (&large, "it has more than 1048576 bytes")]
+        {
             let run = foxtrot(&[&command[..], &[option, file]].concat()).output().unwrap();
             assert_eq!(run.status.code(), Some(2), "{option}");
             let words = format!("foxtrot: cannot read {file}: {why}");
