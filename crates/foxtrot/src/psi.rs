@@ -46,6 +46,8 @@ pub use foxtrot_psi::{
 use zeroize::Zeroizing;
 
 #[cfg(feature = "net")]
+pub mod cells;
+#[cfg(feature = "net")]
 pub mod fields;
 mod function;
 #[cfg(feature = "net")]
