@@ -23,7 +23,7 @@ use foxtrot_net::{
     Channel, ChannelError, Counters, HelloError, Reason,
     daily::{Daily, Denied, MostPerDay},
     gate::{Full, Gate, Pass},
-    hello::{self, Agreement, Binding, Hello, Table},
+    hello::{self, Agreement, Binding, Hello, ONLY_LOOKS, Table},
     listen::Silent,
 };
 use foxtrot_ot::{Session, tasks::Executor};
@@ -410,7 +410,11 @@ impl Peer {
             self.explain(e)
         };
         let initiator = self.side == Side::Initiator;
-        let agree = |details: &Table, offers: &Table| -> Result<(T, Option<Hello>), E> {
+        let agree = |details: &Table, offers: &Table| -> Result<(Option<T>, Option<Hello>), E> {
+            // It has the token, and learns nothing else. Nothing is admitted, so nothing counts.
+            if !initiator && details.contains_key(ONLY_LOOKS) {
+                return Ok((None, Some(hello.clone().without_details())));
+            }
             #[cfg(feature = "policy")]
             if let Some(policy) = &self.settings.policy {
                 let checked =
@@ -431,9 +435,14 @@ impl Peer {
                 hello.check_offers(offers).map_err(|e| failed(e.into()))?;
             }
             self.admit(&answer, also)?;
-            Ok((said, hello))
+            Ok((Some(said), hello))
         };
-        hello::exchange_by(&self.channel, initiator, hello, agree).map_err(failed)?
+        let agreed =
+            hello::exchange_by(&self.channel, initiator, hello, agree).map_err(failed)??;
+        match agreed {
+            (agreement, Some(said)) => Ok((agreement, said)),
+            (_, None) => Err(self.give_up(ChannelError::Served).into()),
+        }
     }
 
     /// Fails, before anything is sent, if the policy forbids what the hello says, this peer or this day. Returns the policy's

@@ -38,6 +38,10 @@ pub const LEAST_KEYS: &str = "least-keys";
 /// The detail that names the base OTs which a side has kept: the id of their ticket, or `none`.
 pub const BASE_TICKET: &str = "base-ticket";
 
+/// The detail of an initiator that wants nothing but the responder's confirmation: both have the same token, and no
+/// session follows.
+pub const ONLY_LOOKS: &str = "only-looks";
+
 /// The offer that asks the peer for work, in bits, and the most that may be asked for.
 pub const PUZZLE: &str = "puzzle";
 /// The offer that tells which end of a connection a side takes itself for.
@@ -129,6 +133,12 @@ impl Hello {
         Self { role, terms, offers, details, keys, rules, puzzle: 0, nonce, binding, exporter }
     }
 
+    /// Makes a hello that agrees with the peer's, for its other role.
+    #[must_use]
+    pub fn answering(peer: &Heard) -> Self {
+        Self { terms: peer.terms.clone(), ..Self::new(peer.role.other()) }
+    }
+
     /// Adds a term, which has to be the same on both sides: a key of at most 255 bytes and a value
     /// of at most 65535.
     #[must_use]
@@ -177,6 +187,12 @@ impl Hello {
         }
         self.keys.clear();
         self
+    }
+
+    /// Takes back all details.
+    #[must_use]
+    pub fn without_details(self) -> Self {
+        Self { details: Table::new(), ..self.without_keys() }
     }
 
     /// Asks as an offer for no fewer keys than this. A peer that has fewer does not tell how many they are.

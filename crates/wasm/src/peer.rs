@@ -200,12 +200,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         Self { lanes: Lanes::new(stream), initiator, binding: token.map(token_binding) }
     }
 
-    /// Reads the peer's terms in its first message, after which this connection is of no further use.
+    /// Reads the peer's terms in its first message. With a token it also finds out whether the peer has the same, which
+    /// begins no session there. This connection is of no further use then.
     ///
     /// # Errors
     /// [`Error`].
     pub async fn terms(self) -> Result<Heard, Error> {
-        self.lanes.listen().await
+        self.lanes.look(self.binding).await
     }
 
     /// Finds out which of these keys the peer also has: their numbers.
@@ -372,7 +373,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
                     Role::Receiver => memory_of_psi_receiver(&parameters),
                     Role::Sender => memory_of_psi_sender(&parameters),
                 };
-                let payloads = senders.saturating_mul(payload) as u64;
+                // The sender's, and of those in common also copies as bytes and as texts.
+                let payloads = senders.saturating_add(2 * receivers.min(senders));
+                let payloads = payloads.saturating_mul(payload) as u64;
                 match memory.saturating_add(payloads) > MOST_MEMORY {
                     true => Err(HelloError::Refused(foxtrot_net::Reason::TooLarge)),
                     false => Ok((parameters, theirs)),

@@ -16,7 +16,7 @@ use crate::{
         inbox::{Phase, Want},
     },
     hello::{
-        Agreement, Heard, Hello, MAX_BYTES, Table,
+        Agreement, Heard, Hello, MAX_BYTES, MOST_KEYS, ONLY_LOOKS, Table,
         meeting::{Compared, Opening},
         not_a_hello,
     },
@@ -46,13 +46,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         agreed.map_err(|e| self.give_up(e))
     }
 
-    /// Reads the peer's first message and says nothing: for a program that shows a person what the peer wants. The stream
-    /// is of no further use.
+    /// Reads the peer's first message, for a program that shows a person what the peer wants. With a binding this side, the
+    /// initiator, also finds out whether the peer has the same one; the peer begins no session. The stream is of no further
+    /// use.
     ///
     /// # Errors
-    /// [`Error::Hello`], [`Error::Frame`], [`Error::Channel`].
-    pub async fn listen(mut self) -> Result<Heard, Error> {
-        Ok(Heard::read(&self.receive(Want::AtMost(MAX_BYTES)).await?)?)
+    /// [`Error::Hello`], [`Error::Frame`], [`Error::Channel`]. A peer with another binding gives up by
+    /// [`Reason::CheckFailed`].
+    pub async fn look(mut self, binding: Option<[u8; 32]>) -> Result<Heard, Error> {
+        let theirs = self.receive(Want::AtMost(MAX_BYTES)).await?;
+        let heard = Heard::read(&theirs)?;
+        let Some(binding) = binding else { return Ok(heard) };
+        // It learns nothing of the peer's set, also not whether that is small.
+        let hello = Hello::answering(&heard).side(true).offer(MOST_KEYS, u64::MAX);
+        let hello = hello.bound_by(binding).detail(ONLY_LOOKS, "yes");
+        let opening = Opening::new(true, &hello)?;
+        self.push(Lane::HELLO, &opening.message)?;
+        let compared = opening.hear(&theirs)?;
+        self.inbox.phase = Phase::Details;
+        let confirmed = self.confirm(compared, &hello, |_| Ok(())).await;
+        confirmed.map_err(|e| self.give_up(e))?;
+        Ok(heard)
     }
 
     async fn confirm<T>(

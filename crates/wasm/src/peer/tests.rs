@@ -133,6 +133,15 @@ fn with_library<T: Send + 'static, U>(
     library: impl FnOnce(&mut foxtrot::Peer) -> Result<T, foxtrot::Error> + Send + 'static,
     ours: impl AsyncFnOnce(&mut Peer<tokio::net::TcpStream>) -> U,
 ) -> (Result<T, foxtrot::Error>, U) {
+    meet("a token", library, async |mut peer| ours(&mut peer).await)
+}
+
+/// As [`with_library`], where we have this token.
+fn meet<T: Send + 'static, U>(
+    token: &str,
+    library: impl FnOnce(&mut foxtrot::Peer) -> Result<T, foxtrot::Error> + Send + 'static,
+    ours: impl AsyncFnOnce(Peer<tokio::net::TcpStream>) -> U,
+) -> (Result<T, foxtrot::Error>, U) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let other = thread::spawn(move || {
@@ -146,9 +155,30 @@ fn with_library<T: Send + 'static, U>(
     let runtime = Runtime::new_current_thread().enable_io().build().unwrap();
     let done = runtime.block_on(async {
         let stream = tokio::net::TcpStream::connect(address).await.unwrap();
-        ours(&mut Peer::new(stream, true, Some("a token"))).await
+        ours(Peer::new(stream, true, Some(token))).await
     });
     (other.join().unwrap(), done)
+}
+
+#[test]
+fn a_look_at_the_terms_finds_a_wrong_token_and_begins_no_session() {
+    use foxtrot_net::{ChannelError, Reason};
+    let look = |token| {
+        let send = |peer: &mut foxtrot::Peer| psi::Options::new().send_keys(peer, &its_keys());
+        meet(token, send, async |peer| peer.terms().await.map(|heard| heard.role))
+    };
+    let (sent, heard) = look("a token");
+    assert_eq!(heard.unwrap(), Role::Sender);
+    let only_looked = |e: &foxtrot::Error| {
+        matches!(e, foxtrot::Error::Session(Error::Channel(ChannelError::Served)))
+    };
+    assert!(sent.as_ref().is_err_and(only_looked), "{sent:?}");
+    let (sent, heard) = look("another");
+    let refused = |e: &foxtrot::Error| {
+        matches!(e, foxtrot::Error::Session(Error::Hello(HelloError::Confirmation)))
+    };
+    assert!(sent.as_ref().is_err_and(refused), "{sent:?}");
+    assert_eq!(heard.unwrap_err(), ChannelError::GivenUp(Reason::CheckFailed).into());
 }
 
 /// Two keys of the library.
