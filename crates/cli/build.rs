@@ -2,14 +2,18 @@
 
 use std::{env, error::Error, fs, path::PathBuf};
 
-/// Files by the path at which they are served.
-const FILES: [(&str, &str); 10] = [
+/// Files by the path at which they are served. The command has them as gzip makes them.
+const FILES: [(&str, &str); 14] = [
     ("index.html", "text/html; charset=utf-8"),
     ("style.css", "text/css; charset=utf-8"),
     ("app.js", "text/javascript; charset=utf-8"),
     ("texts.js", "text/javascript; charset=utf-8"),
     ("worker.js", "text/javascript; charset=utf-8"),
     ("foxtrot.js", "text/javascript; charset=utf-8"),
+    ("foxtrot_receive.js", "text/javascript; charset=utf-8"),
+    ("foxtrot_receive_bg.wasm", "application/wasm"),
+    ("foxtrot_receive_simd.js", "text/javascript; charset=utf-8"),
+    ("foxtrot_receive_simd_bg.wasm", "application/wasm"),
     ("foxtrot_wasm.js", "text/javascript; charset=utf-8"),
     ("foxtrot_wasm_bg.wasm", "application/wasm"),
     ("foxtrot_wasm_simd.js", "text/javascript; charset=utf-8"),
@@ -25,13 +29,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = env::var_os("FOXTROT_PAGE").map_or(made, PathBuf::from);
     let mut all = String::from("&[");
     for (name, media) in FILES {
-        println!("cargo::rerun-if-changed={}", folder.join(name).display());
-        let Ok(path) = folder.join(name).canonicalize() else {
+        let file = folder.join(format!("{name}.gz"));
+        println!("cargo::rerun-if-changed={}", file.display());
+        let Ok(path) = file.canonicalize() else {
             // Checks of all features have no page.
-            println!(
-                "cargo::warning={} is missing: run `cargo xtask npm`",
-                folder.join(name).display()
-            );
+            println!("cargo::warning={} is missing: run `cargo xtask npm`", file.display());
             all = String::from("&[");
             break;
         };

@@ -15,7 +15,7 @@ use crate::{
     identity,
 };
 
-/// The files of the page, if this command has them.
+/// The files of the page as gzip makes them, if this command has them.
 #[cfg(feature = "page")]
 const PAGE: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 #[cfg(not(feature = "page"))]
@@ -65,6 +65,7 @@ pub(crate) fn config(transport: &Transport) -> Result<(Config, Invitation), Fail
             path,
             media,
             bytes: bytes.into(),
+            is_gzipped: true,
         };
         site = site.files(PAGE.iter().map(file).collect());
     }

@@ -56,6 +56,8 @@ pub struct File {
     pub media: &'static str,
     /// The content.
     pub bytes: Cow<'static, [u8]>,
+    /// True if gzip has compressed the content: a browser unpacks it.
+    pub is_gzipped: bool,
 }
 
 /// A connection to a browser.
@@ -112,7 +114,9 @@ impl Site {
             let Some(file) = self.files.iter().find(|file| file.path == path) else {
                 return Err(refuse(&stream, "404 Not Found", "no page here"));
             };
-            http::send(&stream, "200 OK", file.media, &file.bytes).map_err(|e| failed(&e))?;
+            let local = stream.local_addr().map_err(|e| failed(&e))?;
+            let sockets = http::sockets(self.origins.iter().cloned().chain(ours(local)));
+            http::send(&stream, "200 OK", file, &sockets).map_err(|e| failed(&e))?;
             return Ok(None);
         }
         let name = match path.strip_prefix(PATH) {
@@ -150,10 +154,14 @@ impl Site {
         if self.origins.iter().any(|it| it == origin) {
             return true;
         }
-        let is_address = origin == format!("http://{local}");
-        let is_localhost = origin == format!("http://localhost:{}", local.port());
-        !self.files.is_empty() && (is_address || is_localhost && local.ip().is_loopback())
+        !self.files.is_empty() && ours(local).any(|it| it == origin)
     }
+}
+
+/// The origins of our own page, by the address that the browser reached.
+fn ours(local: SocketAddr) -> impl Iterator<Item = String> {
+    let localhost = local.ip().is_loopback().then(|| format!("http://localhost:{}", local.port()));
+    [format!("http://{local}")].into_iter().chain(localhost)
 }
 
 /// Reads the head of a request, and what came behind it; nothing from a browser that says nothing.
@@ -187,7 +195,9 @@ fn read_head(stream: &TcpStream, deadline: Instant) -> Result<Option<(Request, V
 /// Tells the browser that there is nothing for it; returns the error for us.
 fn refuse(stream: &TcpStream, status: &str, why: &str) -> Error {
     // That it has gone is no news.
-    let _ = http::send(stream, status, "text/plain; charset=utf-8", why.as_bytes());
+    let bytes = why.as_bytes().to_vec().into();
+    let text = File { path: "", media: "text/plain; charset=utf-8", bytes, is_gzipped: false };
+    let _ = http::send(stream, status, &text, "");
     // Unread bytes would reset the connection, and could take the answer back.
     let _ = stream.shutdown(std::net::Shutdown::Write);
     let _ = stream.set_read_timeout(Some(core::time::Duration::from_millis(200)));

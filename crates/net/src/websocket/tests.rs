@@ -20,7 +20,8 @@ type Client = WebSocket<TcpStream>;
 
 fn site() -> Site {
     let bytes = b"<!doctype html>".into();
-    let index = File { path: "/index.html", media: "text/html; charset=utf-8", bytes };
+    let media = "text/html; charset=utf-8";
+    let index = File { path: "/index.html", media, bytes, is_gzipped: false };
     Site::new().token(None, "secret").token(Some("acme"), "other").files(vec![index])
 }
 
@@ -176,6 +177,30 @@ fn files_come_with_strict_headers_and_nothing_else_comes() {
         }
         assert_eq!(answer.ends_with("<!doctype html>"), status == "200 OK");
     }
+}
+
+#[test]
+fn a_compressed_file_says_so() {
+    let file = site().files[0].clone();
+    let site = site().files(vec![File { is_gzipped: true, ..file }]);
+    let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    let (visitor, client) = meet(site, move |stream, _| get(stream, request));
+    drop(visitor);
+    assert!(client.join().unwrap().contains("\r\nContent-Encoding: gzip\r\n"));
+}
+
+#[test]
+fn scripts_may_connect_to_our_origins_alone() {
+    let evil = "https://evil.example; script-src *";
+    let site = site().allow_origin("https://psi.example.org").allow_origin(evil);
+    let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    let (visitor, client) = meet(site, move |stream, address| (get(stream, request), address));
+    drop(visitor);
+    let (answer, address) = client.join().unwrap();
+    let policy = answer.lines().find(|line| line.starts_with("Content-Security-Policy")).unwrap();
+    let (_, connect) = policy.split_once("connect-src ").unwrap();
+    let localhost = format!("ws://localhost:{}", address.port());
+    assert_eq!(connect, format!("'self' wss://psi.example.org ws://{address} {localhost}"));
 }
 
 #[test]
