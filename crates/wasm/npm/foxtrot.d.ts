@@ -1,12 +1,20 @@
 import type { ColumnsResult, CountResult, JoinResult, Keys, PeerTerms, PsiOptions, PsiResult, PsiTold, RandomOts } from "./foxtrot_wasm.js";
-export { Keys, Table, itemOf, selfTest } from "./foxtrot_wasm.js";
+export { Keys, Table, escaped, itemOf, printable, safe, selfTest } from "./foxtrot_wasm.js";
 export type { ColumnsResult, CountResult, FoxtrotError, JoinResult, PeerTerms, PsiOptions, PsiResult, PsiTold, RandomOts } from "./foxtrot_wasm.js";
 
 /** The address of the WebAssembly that suits this engine: with vectors where it has them. */
 export const module: URL;
+/** The address of the smaller one, for receivers. */
+export const receiver: URL;
 
 /** Loads the WebAssembly, once: of an address, of a response, or of bytes. Everything else here works when it is done. */
 export function init(from?: string | URL | Response | BufferSource | WebAssembly.Module): Promise<unknown>;
+
+/**
+ * Loads a smaller WebAssembly in place of it, which reads files and receives: `psiReceive`, `psiReceiveWith`,
+ * `psiReceiveBoth`, `terms`. `init` may follow; each has its own `Keys` and `Table`.
+ */
+export function initReceiver(from?: string | URL | Response | BufferSource | WebAssembly.Module): Promise<unknown>;
 
 /** Is told how many of how many steps are done. */
 export type Tell = (done: number, of: number) => void;
@@ -40,7 +48,10 @@ export class Peer {
   otSend(pairs: [Uint8Array, Uint8Array][]): Promise<void>;
   /** A message that does not open is null; the peer must not learn whether one did. */
   otReceive(choices: boolean[]): Promise<(Uint8Array | null)[]>;
-  /** What the peer wants. Nothing else is possible over this connection afterwards. */
+  /**
+   * What the peer wants. With a token it also finds out whether the peer has the same, which begins no session there. Nothing
+   * else is possible over this connection afterwards.
+   */
   terms(): Promise<PeerTerms>;
   close(): void;
 }

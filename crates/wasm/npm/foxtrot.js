@@ -2,29 +2,41 @@
 
 // The smallest module with a vector: an engine that can compile it takes the faster of the two.
 const VECTOR = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11);
-const name = WebAssembly.validate(VECTOR) ? "foxtrot_wasm_simd" : "foxtrot_wasm";
+const ending = WebAssembly.validate(VECTOR) ? "_simd" : "";
 
 /** The address of the WebAssembly that suits this engine. */
-export const module = new URL(`${name}_bg.wasm`, import.meta.url);
+export const module = new URL(`foxtrot_wasm${ending}_bg.wasm`, import.meta.url);
+/** The address of the smaller one, for receivers. */
+export const receiver = new URL(`foxtrot_receive${ending}_bg.wasm`, import.meta.url);
 
 // They are there when `init` is done: a worker that waited for them in its first lines would lose messages.
-export let Keys, Table, itemOf, selfTest;
-let Session, loading;
+export let Keys, Table, escaped, itemOf, printable, safe, selfTest;
+let Session;
+const loading = {};
 
-async function load(from) {
-  const made = await import(`./${name}.js`);
-  ({ Session, Keys, Table, itemOf, selfTest } = made);
-  return made.default({ module_or_path: from });
+async function load(part, from) {
+  const made = await import(`./${part}${ending}.js`);
+  const wasm = await made.default({ module_or_path: from });
+  ({ Session, Keys, Table, escaped, itemOf, printable, safe, selfTest } = made);
+  return wasm;
+}
+
+function once(part, from) {
+  loading[part] ??= load(part, from).catch((e) => {
+    loading[part] = undefined;
+    throw e;
+  });
+  return loading[part];
 }
 
 /** Loads the WebAssembly, once: of an address, of a response, or of bytes. Everything else here works when it is done. */
-export function init(from = module) {
-  loading ??= load(from).catch((e) => {
-    loading = undefined;
-    throw e;
-  });
-  return loading;
-}
+export const init = (from = module) => once("foxtrot_wasm", from);
+
+/**
+ * Loads a smaller WebAssembly in place of it, which reads files and receives: `psiReceive`, `psiReceiveWith`,
+ * `psiReceiveBoth`, `terms`. `init` may follow; each has its own `Keys` and `Table`.
+ */
+export const initReceiver = (from = receiver) => once("foxtrot_receive", from);
 
 // More than this that the system has not sent yet makes a job wait, until less than this is left.
 const FULL = 4 << 20, EMPTY = 1 << 20;
@@ -60,7 +72,7 @@ export class Peer {
   otSend(pairs) { return this.#session.otSend(pairs); }
   otReceive(choices) { return this.#session.otReceive(choices); }
 
-  /** What the peer wants, by its first message. Nothing else is possible over this connection afterwards. */
+  /** What the peer wants, and whether it has the same token. Nothing else is possible over this connection afterwards. */
   terms() { return this.#session.terms(); }
 
   /** Ends the connection, and a job that waits. A job that computes ends when it next waits. */

@@ -25,7 +25,7 @@ export interface PsiOptions {
 /** What a session told of the peer. */
 export interface PsiTold {
   peerKeys: number;
-  /** As the peer wrote them: show them as text only. */
+  /** As the peer wrote them: show `escaped(peerColumns)`, as text. */
   peerColumns?: string;
   session: string;
 }

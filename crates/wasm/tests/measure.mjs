@@ -66,8 +66,8 @@ async function inPage(ours, theirs) {
   const path = await (await download).path();
   const saved = seconds(saving), longest = await page.evaluate(() => globalThis.longest);
   const memory = await page.workers()[0].evaluate(async () => {
-    const { init } = await import(new URL("foxtrot.js", location).href);
-    return (await init()).memory.buffer.byteLength;
+    const { initReceiver } = await import(new URL("foxtrot.js", location).href);
+    return (await initReceiver()).memory.buffer.byteLength;
   });
   const now = await peak(), same = readFileSync(path).equals(readFileSync(ours + ".common"));
   if (!same) throw new Error("the page's rows are not those of the command");

@@ -104,6 +104,25 @@ test("both sides learn their matches, and counts", async () => {
   assert.deepEqual([few.peerKeys, few.sum], [3, undefined]);
 });
 
+test("the smaller module receives what the larger one sends, and does nothing else", async () => {
+  const small = await import(new URL("foxtrot.js?receiver", folder));
+  assert.ok((await readFile(small.receiver)).length < 0.7 * (await readFile(small.module)).length);
+  await small.initReceiver(await readFile(small.receiver));
+  assert.equal(small.selfTest, undefined);
+  const [near, far] = [new TransformStream(), new TransformStream()];
+  const here = small.over({ readable: far.readable, writable: near.writable }, { initiator: true, token: "a token" });
+  const there = over({ readable: near.readable, writable: far.writable }, { initiator: false, token: "a token" });
+  const [found, told] = values(await both([here, there],
+    (peer) => peer.psiReceive(small.Keys.of(["eve", "bob"])), (peer) => peer.psiSend(Keys.of(["bob", "ann"]))));
+  assert.deepEqual([[...found.rows], told.peerKeys], [[1], 2]);
+});
+
+test("texts of others are escaped, and formulas are none", () => {
+  assert.equal(foxtrot.escaped("Mu\u0308ller\u202e\u0007"), "Mu\u0308ller\\u{202e}\\u{7}");
+  assert.equal(foxtrot.printable("\n".repeat(65)), "\\n".repeat(64) + "…");
+  assert.deepEqual(["=1", "-5", "a"].map(foxtrot.safe), ["'=1", "-5", "a"]);
+});
+
 test("another token is refused on both sides", async () => {
   const all = await both(ends(["a token", "another"]),
     (peer) => peer.psiReceive(Keys.of(["a"])), (peer) => peer.psiSend(Keys.of(["a"])));

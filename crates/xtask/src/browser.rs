@@ -10,9 +10,6 @@ use crate::{
 /// Options of `browser`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Test what is given away: both modules as they are optimised, the one without vectors in Node
-    #[arg(long)]
-    release: bool,
     /// In place of the tests measure seconds and memory of the page beside the native command, for 10^4, 10^5 and 10^6 rows
     /// (minutes, gigabytes); the variable SIZES names others
     #[arg(long)]
@@ -25,7 +22,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
         let there = tools::succeeds(&mut tools::command(program, "--version"));
         tools::needs(there, &format!("there is no {program}"))?;
     }
-    npm::run(arguments.release || arguments.measure)?;
+    npm::run()?;
     let (target, tests) = (tools::target(), tools::root().join("crates/wasm/tests"));
     // The packages of npm stay below the target folder.
     let folder = target.join("npm/tests/wasm/tests");
@@ -42,9 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
             node.arg(tests.join("node.test.mjs"))
                 .env("FOXTROT_PACKAGE", target.join("npm/package"));
             tools::run(&mut node)?;
-            if arguments.release {
-                tools::run(node.env("PORTABLE", "1"))?;
-            }
+            tools::run(node.env("PORTABLE", "1"))?;
             // The command of the other tests but for the page.
             let build = "test --quiet --workspace --test soak --no-run --features foxtrot-cli/page";
             (build, "browser.test.mjs")
@@ -56,7 +51,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
     let options = if arguments.measure { "" } else { "--test --test-reporter=spec" };
     let mut browser = tools::command("node", options);
     let command = if arguments.measure { "release/foxtrot" } else { "debug/foxtrot" };
-    browser.arg(tests.join(script)).env("FOXTROT", target.join(command)).env("MODULES", &folder);
+    browser.arg(tests.join(script)).env("FOXTROT", target.join(command));
+    browser.env("PAGE", target.join("npm/page")).env("MODULES", &folder);
     tools::run(browser.env("CHROMIUM", chromium.unwrap_or_default()))
 }
 

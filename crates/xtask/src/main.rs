@@ -124,7 +124,7 @@ fn main() -> ExitCode {
         Check::Miri => miri::run(),
         Check::Msrv => msrv::run(),
         Check::Musl(options) => packages::musl(&options),
-        Check::Npm => npm::run(true),
+        Check::Npm => npm::run(),
         Check::Package(arguments) => package::run(&arguments),
         Check::Python(arguments) => python::run(&arguments),
         Check::Reproducible(arguments) => reproducible::run(&arguments),

@@ -1,6 +1,6 @@
 //! Keys and files for JavaScript.
 
-use foxtrot::psi::{ItemHasher, keys::Keyer, keys::Normaliser, keys::scan::Grammar};
+use foxtrot::psi::{ItemHasher, cells, keys::Keyer, keys::Normaliser, keys::scan::Grammar};
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
@@ -134,11 +134,15 @@ impl Table {
         self.0.above().to_vec()
     }
 
-    /// The first keys, before and after they are normalised, their parts joined by a space.
+    /// The first keys, before and after they are normalised, as they can be shown, their parts joined by a space.
     #[wasm_bindgen(unchecked_return_type = "[string, string][]")]
     pub fn sample(&self) -> Array {
         let joined = |both: &[Vec<String>; 2]| -> Array {
-            both.iter().map(|parts| JsValue::from(parts.join(" "))).collect()
+            let shown = |parts: &Vec<String>| {
+                let parts: Vec<_> = parts.iter().map(|it| foxtrot_net::printable(it)).collect();
+                JsValue::from(parts.join(" "))
+            };
+            both.iter().map(shown).collect()
         };
         self.0.sample().iter().map(joined).collect()
     }
@@ -173,6 +177,27 @@ pub fn item_of(
     let all = normalisers.iter().map(|it| normaliser(it)).collect::<Result<Vec<_>, _>>()?;
     let mut keyer = Keyer::new(all);
     Ok(keyer.item(parts.into_iter().map(Into::into)).map(|it| it.to_vec()))
+}
+
+/// A text of a file or of the peer that is safe to show as text: characters that steer or hide others are escaped.
+#[wasm_bindgen]
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    foxtrot_net::escaped(text)
+}
+
+/// `escaped` without everything behind the first 64 characters.
+#[wasm_bindgen]
+#[must_use]
+pub fn printable(text: &str) -> String {
+    foxtrot_net::printable(text)
+}
+
+/// A field of the peer for a spreadsheet: behind an apostrophe if it looks like a formula.
+#[wasm_bindgen]
+#[must_use]
+pub fn safe(field: &str) -> String {
+    cells::safe(field).into_owned()
 }
 
 fn normaliser(text: &str) -> Result<Normaliser, JsValue> {
