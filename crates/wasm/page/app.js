@@ -6,7 +6,7 @@ const FORMS = ["none", "email", "trim,lower", "name", "digits", "compact,upper",
 const ROW = 32;
 
 let language = navigator.language?.startsWith("de") ? "de" : "en";
-let worker, waiting, file, facts, wanted, found;
+let worker, waiting, file, facts, wanted, found, isUnsaved = false;
 
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
 const t = (key, values = {}) => fill(texts[language][key] ?? key, values);
@@ -98,14 +98,14 @@ function translate() {
 }
 
 // The file.
-async function look(delimiter) {
+async function openFile(delimiter) {
   hide("facts", "peer", "agreement", "running", "result");
   facts = wanted = found = undefined;
   const header = $("header").checked;
   const seen = await ask("look", { file, delimiter, header });
   $("delimiter").value = seen.delimiter;
   $("header-label").hidden = seen.delimiter === "";
-  $("columns").replaceChildren(...seen.names.map((name, i) => column(name, i, seen.names.length === 1)));
+  $("columns").replaceChildren(...seen.names.map((name, i) => column(name, seen.shown[i], i, seen.names.length === 1)));
   $("form").hidden = false;
 }
 
@@ -115,12 +115,12 @@ function element(tag, properties = {}, ...children) {
   return it;
 }
 
-function column(name, i, checked) {
+function column(name, shown, i, checked) {
   const box = element("input", { type: "checkbox", checked, value: i });
   const form = element("select", {}, ...FORMS.map((value) => element("option", { value })));
   const value = element("input", { type: "text", hidden: true });
-  const line = element("div", { className: "column" }, element("label", { className: "check" }, box, element("span", { textContent: name })), form, value);
-  line.dataset.name = name;
+  const line = element("div", { className: "column" }, element("label", { className: "check" }, box, element("span", { textContent: shown })), form, value);
+  Object.assign(line.dataset, { name, shown });
   form.hidden = !checked;
   const change = () => {
     form.hidden = !box.checked;
@@ -136,8 +136,8 @@ function column(name, i, checked) {
 
 function nameColumn(line) {
   const [form, value] = [line.querySelector("select"), line.querySelector("input[type=text]")];
-  form.setAttribute("aria-label", t("normaliser", { column: line.dataset.name }));
-  value.setAttribute("aria-label", t("value", { column: line.dataset.name }));
+  form.setAttribute("aria-label", t("normaliser", { column: line.dataset.shown }));
+  value.setAttribute("aria-label", t("value", { column: line.dataset.shown }));
   value.placeholder = form.value === "phone" ? t("phoneHint") : t("dateHint");
   for (const option of form.options) option.textContent = FORMS.includes(option.value) ? t(option.value) : option.value;
 }
@@ -164,7 +164,9 @@ async function read() {
   } finally {
     $("reading").hidden = true;
   }
-  facts.columns = $("delimiter").value && $("header").checked ? lines.map((it) => it.dataset.name) : undefined;
+  const names = (which) => ($("delimiter").value && $("header").checked ? lines.map((it) => it.dataset[which]) : undefined);
+  Object.assign(facts, { columns: names("name"), shown: names("shown") });
+  isUnsaved = true;
   showFacts();
   say(t("read_", { rows: number(facts.rows), keys: number(facts.keys) }));
 }
@@ -180,12 +182,34 @@ function showFacts() {
 }
 
 // The peer.
-const peer = () => ({ address: $("address").value.trim(), token: $("token").value.trim(), name: $("name").value.trim() || undefined });
+
+// The servers that this page may talk to: its own, or those that are named in index.html where somebody else has the page. A link
+// could name any server, and a person sees no difference.
+const place = (origin) => origin.replace(/^http/, "ws");
+const named = document.querySelector("meta[name=foxtrot-servers]").content.split(/\s+/).filter((it) => it);
+const servers = named.length ? named.map((it) => place(new URL(it).origin)) : [place(location.origin)];
+
+function reach(text) {
+  let url;
+  try {
+    url = new URL(place(text));
+  } catch {
+    throw { code: "address" };
+  }
+  // The name of a server is in the form that no other looks like: xn--.
+  const names = servers.map((it) => new URL(it).host).join(", ");
+  if (!servers.includes(url.origin)) throw { code: "elsewhere", server: url.host || url.href, servers: names };
+  [url.username, url.password] = ["", ""];
+  return url.href;
+}
+
+const peer = () => ({ address: reach($("address").value.trim()), token: $("token").value.trim(), name: $("name").value.trim() || undefined });
 
 // A plus sign in a link stands for itself, as in names of tokens.
 const parts = (hash) => new URLSearchParams(hash.slice(1).replaceAll("+", "%2B"));
 
 // A link as the command prints it, or one for a peer: the address, the token, its name, and columns to ask for.
+const FIELDS = ["token", "name", "with"];
 function takeLink(text) {
   let link;
   try {
@@ -194,10 +218,24 @@ function takeLink(text) {
     return false;
   }
   const values = parts(link.hash);
-  if (!values.has("token")) return false;
-  $("address").value = values.get("peer") ?? link.origin.replace("http", "ws") + "/foxtrot";
-  for (const key of ["token", "name", "with"]) $(key).value = values.get(key) ?? "";
+  if (!values.has("token") && !values.has("peer")) return false;
+  // No link that somebody has made has these.
+  if ([...values.values()].some((it) => /\p{C}/u.test(it))) throw { code: "link" };
+  $("address").value = reach(values.get("peer") ?? (named.length ? servers[0] : link.origin) + "/foxtrot");
+  for (const key of FIELDS) $(key).value = values.get(key) ?? "";
   return true;
+}
+
+// Asks the other side what it wants. That also tells whether the token is right, and counts as no comparison. A reload of the
+// page in this tab knows what was right.
+async function look() {
+  const said = await ask("terms", peer());
+  const values = new URLSearchParams({ peer: $("address").value, ...Object.fromEntries(FIELDS.map((key) => [key, $(key).value])) });
+  // A browser that keeps nothing throws.
+  try {
+    sessionStorage.setItem("link", `${location.origin}/#${values}`);
+  } catch {}
+  return said;
 }
 
 // Looks for a link through the camera until there is one, or the person closes it.
@@ -234,17 +272,17 @@ const TERMS = ["job", "base", "adversary", "assumption", "normalize", "function"
 async function askPeer() {
   hide("agreement", "running", "result");
   say(t("asking"));
-  const { role, terms } = await ask("terms", peer());
-  if (terms.job !== "psi") throw { code: "notPsi", job: terms.job };
+  const { role, terms, shown } = await look();
+  if (terms.job !== "psi") throw { code: "notPsi", job: shown.job };
   if (role !== "sender") throw { code: "role" };
   if (terms.policy) throw { code: "policy" };
   const other = Object.keys(terms).find((key) => !TERMS.includes(key));
   const kind = terms.function ?? "intersection";
-  if (other || !FUNCTIONS.includes(kind)) throw { code: "function", function: other ?? kind };
-  wanted = { ...terms, function: kind, changed: false };
+  if (other || !FUNCTIONS.includes(kind)) throw { code: "function", function: other ? Object.keys(shown)[Object.keys(terms).indexOf(other)] : shown.function };
+  wanted = { ...terms, function: kind, changed: false, shown };
   if (terms.normalize !== facts.terms) {
     const forms = terms.normalize.split(";"), lines = chosen();
-    if (forms.length !== lines.length) throw { code: "columnsDiffer", n: forms.length, terms: terms.normalize };
+    if (forms.length !== lines.length) throw { code: "columnsDiffer", n: forms.length, terms: shown.normalize };
     lines.forEach((line, i) => set(line, forms[i]));
     await read();
     wanted.changed = true;
@@ -276,7 +314,7 @@ function set(line, form) {
 }
 
 function showTerms() {
-  const keys = number(facts.keys), columns = facts.columns?.join(", ") ?? "–", of = withColumns().join(", ") || "…";
+  const keys = number(facts.keys), columns = facts.shown?.join(", ") ?? "–", of = withColumns().join(", ") || "…";
   const least = Number(wanted["min-count"] ?? 0);
   const learns = {
     intersection: ["learnsYou", "learnsPeer"], join: ["learnsYouWith", "learnsPeerWith"], both: ["learnsYou", "learnsPeerBoth"],
@@ -284,10 +322,11 @@ function showTerms() {
   }[wanted.function];
   const lines = [
     ...learns.map((key) => t(key, { keys, columns, with: of })), ...(least ? [t("learnsLeast", { least: number(least) })] : []),
-    t("compared", { terms: wanted.normalize }),
-    ...(wanted.changed ? [t("changed", { terms: wanted.normalize })] : []),
+    t("compared", { terms: wanted.shown.normalize }),
+    ...(wanted.changed ? [t("changed", { terms: wanted.shown.normalize })] : []),
     t(wanted.adversary === "malicious" ? "security" : "securitySemi"),
     t("assumption", { lpn: wanted.assumption === "lpn" ? t("lpn") : "" }),
+    t("counts"),
   ];
   $("terms").replaceChildren(...lines.map((textContent) => element("li", { textContent })));
 }
@@ -322,6 +361,8 @@ async function run() {
   $("scroll").hidden = !hasRows;
   $("save").hidden = found.rows === undefined;
   $("save").disabled = !hasRows;
+  $("safe-label").hidden = !hasRows || names.length === 0;
+  isUnsaved = hasRows;
   if (hasRows) await showRows();
 }
 
@@ -369,37 +410,49 @@ async function showRows() {
 }
 
 async function save() {
-  const { blob } = await ask("save");
+  const { blob } = await ask("save", { isSafe: $("safe").checked });
   const address = URL.createObjectURL(blob), name = file.name.replace(/(\.\w+)?$/, (end) => "-common" + (end || ".csv"));
   const link = element("a", { href: address, download: name });
   document.body.append(link);
   link.click();
   link.remove();
+  isUnsaved = false;
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
 async function take(files) {
   if (!files.length) return;
   file = files[0];
-  await look();
+  await openFile();
 }
 
 start();
 translate();
-const served = location.protocol.startsWith("http") ? location.origin.replace("http", "ws") + "/foxtrot" : "";
-const link = parts(location.hash);
-$("address").value = link.get("peer") ?? served;
-for (const key of ["token", "name", "with"]) $(key).value = link.get(key) ?? "";
-// A token does not stay in the address bar, nor in the history.
-if (link.has("token")) history.replaceState(null, "", location.pathname);
+$("address").value = servers[0] + "/foxtrot";
+const kept = () => {
+  try {
+    return sessionStorage.getItem("link") ?? "";
+  } catch {
+    return "";
+  }
+};
+step(null, async () => {
+  const link = location.href;
+  // A token does not stay in the address bar, nor in the history.
+  if (location.hash) history.replaceState(null, "", location.pathname);
+  // A wrong token is told before a person has done anything.
+  if (takeLink(link) || takeLink(kept())) await look();
+})();
+// A reload forgets the file.
+addEventListener("beforeunload", (event) => { if (isUnsaved) event.preventDefault(); });
 
 $("language").addEventListener("change", () => { language = $("language").value; translate(); });
 $("file").addEventListener("change", step(null, () => take($("file").files)));
-$("delimiter").addEventListener("change", step(null, () => look($("delimiter").value)));
-$("header").addEventListener("change", step(null, () => look($("delimiter").value)));
+$("delimiter").addEventListener("change", step(null, () => openFile($("delimiter").value)));
+$("header").addEventListener("change", step(null, () => openFile($("delimiter").value)));
 $("read").addEventListener("click", step($("read"), async () => { await read(); $("h-peer").focus(); }));
 $("peer-form").addEventListener("submit", step($("ask"), askPeer));
-$("address").addEventListener("change", () => takeLink($("address").value.trim()));
+$("address").addEventListener("change", step(null, () => takeLink($("address").value.trim())));
 $("scan").addEventListener("click", step($("scan"), scan));
 $("camera-close").addEventListener("click", () => $("camera").close());
 globalThis.BarcodeDetector?.getSupportedFormats().then((formats) => { $("scan").hidden = !formats.includes("qr_code"); });
@@ -408,11 +461,11 @@ $("run").addEventListener("click", step($("run"), run));
 $("again").addEventListener("click", step($("again"), askPeer));
 $("save").addEventListener("click", step($("save"), save));
 $("cancel").addEventListener("click", step($("cancel"), async () => {
-  const columns = facts;
+  const { columns, shown } = facts;
   start();
   await ask("look", { file, delimiter: $("delimiter").value, header: $("header").checked });
   await read();
-  facts.columns = columns.columns;
+  Object.assign(facts, { columns, shown });
 }));
 let drawn = 0;
 $("scroll").addEventListener("scroll", () => {

@@ -1,8 +1,9 @@
 // Reads the file and talks to the peer, beside the page. The file's bytes go nowhere from here.
-import { Table, connect, init } from "./foxtrot.js";
+import { Table, connect, escaped, init, initReceiver, printable, safe } from "./foxtrot.js";
 
-const ready = init();
-let file, table, keys, found, peer;
+// Counts and sums take a larger module, which few need.
+const ready = initReceiver();
+let hasAll = false, file, table, keys, found, peer, asRead;
 
 const decoder = new TextDecoder();
 const say = (what, more = {}) => postMessage({ what, ...more });
@@ -16,6 +17,9 @@ async function* pieces(of) {
     yield value;
   }
 }
+
+// Texts of the file and of the other side as they can be shown: without characters that steer or hide others.
+const shown = (object) => Object.fromEntries(Object.entries(object).map((both) => both.map((it) => escaped(it))));
 
 // The other side's columns of one of the rows that were found.
 const theirs = (number) => found.fields?.slice(number * found.with.length, (number + 1) * found.with.length) ?? [];
@@ -36,11 +40,12 @@ const jobs = {
     }
     const names = head.names;
     head.free();
-    return { delimiter, names };
+    return { delimiter, names, shown: names.map(printable) };
   },
 
   // All rows, with these key columns.
-  async read({ delimiter, header, columns, normalisers }) {
+  async read(how) {
+    const { delimiter, header, columns, normalisers } = asRead = how;
     keys?.free();
     table?.free();
     keys = undefined;
@@ -62,13 +67,21 @@ const jobs = {
   async terms({ address, token, name }) {
     const other = await connect(address, { token, name });
     try {
-      return await other.terms();
+      const { role, terms } = await other.terms();
+      return { role, terms, shown: shown(terms) };
     } finally {
       other.close();
     }
   },
 
   async run({ address, token, name, kind, options }) {
+    if (["count", "sum"].includes(kind) && !hasAll) {
+      await init();
+      hasAll = true;
+      // The larger module has a memory of its own.
+      keys = table = undefined;
+      await jobs.read(asRead);
+    }
     peer = await connect(address, { token, name });
     say("connected");
     try {
@@ -83,7 +96,8 @@ const jobs = {
     }
     found.with = kind === "join" ? options.with : [];
     const { rows, common, count, sum, peerKeys, peerColumns } = found;
-    return { rows: rows?.length, common, count, sum, peerKeys, peerColumns, names: [...table.names, ...found.with] };
+    const names = [...table.names, ...found.with].map(printable);
+    return { rows: rows?.length, common, count, sum, peerKeys, peerColumns: peerColumns && escaped(peerColumns), names };
   },
 
   // Fields of some of the rows that were found.
@@ -93,13 +107,15 @@ const jobs = {
     for (let i = 0; i < places.length; i += 2) {
       const bytes = file.slice(places[i], places[i] + places[i + 1]).arrayBuffer();
       const more = theirs(from + i / 2);
-      all.push(bytes.then((it) => [...table.fields(new Uint8Array(it)), ...more]));
+      all.push(bytes.then((it) => [...table.fields(new Uint8Array(it)), ...more].map(printable)));
     }
     return { from, rows: await Promise.all(all) };
   },
 
-  // A file with the header and all rows that were found, byte for byte, and the other side's columns behind them.
-  async save() {
+  // A file with the header and all rows that were found, byte for byte, and the other side's columns behind them. For a
+  // spreadsheet these are without formulas.
+  async save({ isSafe }) {
+    const fields = (number) => (isSafe ? theirs(number).map(safe) : theirs(number));
     const places = table.places(found.rows), { header } = table, wider = found.with.length > 0;
     const parts = [wider && header ? table.extended(table.above, found.with) : table.above];
     let next = 0, begin = 0, held = [];
@@ -117,7 +133,7 @@ const jobs = {
           if (part[part.length - 1] !== 10) some.push(Uint8Array.of(10));
         } else {
           const row = held.length ? new Uint8Array(await new Blob([...held, part]).arrayBuffer()) : part;
-          some.push(table.extended(row, theirs(next / 2)));
+          some.push(table.extended(row, fields(next / 2)));
         }
         held = [];
         next += 2;
@@ -135,7 +151,8 @@ onmessage = async ({ data: { id, job, ...rest } }) => {
     await ready;
     say("done", { id, result: await jobs[job](rest) });
   } catch (e) {
-    const { code = "other", message, differences, line, detail } = e;
-    say("failed", { id, error: { code, message: String(message ?? e), differences, line, detail } });
+    const { code = "other", line } = e, text = (it) => it && printable(String(it));
+    const differences = e.differences?.map(({ key, here, peer }) => ({ key: text(key), here: here && escaped(here), peer: peer && escaped(peer) }));
+    say("failed", { id, error: { code, message: text(e.message ?? e), differences, line, detail: text(e.detail) } });
   }
 };

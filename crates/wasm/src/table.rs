@@ -13,6 +13,12 @@ use crate::peer::Keys;
 /// The longest row, in bytes. A quote that nobody closes does not swallow the rest of the file.
 const MAX_ROW: usize = 1 << 24;
 
+/// The most rows: each takes 49 bytes here, and the comparison about as much again, of 4 GiB of addresses.
+const MAX_ROWS: usize = 1 << 24;
+
+/// The most columns: the page shows all of them.
+const MAX_COLUMNS: usize = 10_000;
+
 /// The rows whose items stand together: a list that grows would leave copies of them behind.
 const CHUNK: usize = 1 << 13;
 
@@ -75,6 +81,7 @@ pub struct Table {
     /// The first rows' keys, before and after they are normalised.
     sample: Vec<[Vec<String>; 2]>,
     wanted: usize,
+    most_rows: usize,
 }
 
 impl Plan {
@@ -127,6 +134,7 @@ impl Table {
             blank: 0,
             sample: Vec::new(),
             wanted,
+            most_rows: MAX_ROWS,
         }
     }
 
@@ -320,6 +328,9 @@ impl Table {
         }
         if self.names.is_none() {
             self.width = fields.len();
+            if self.width > MAX_COLUMNS {
+                return Err(self.fault("too-many-columns", self.line, self.width.to_string()));
+            }
             let name = |(i, field): (usize, &Field)| match self.plan.header {
                 true => field.of(text).into_owned(),
                 false => format!("#{}", i + 1),
@@ -332,6 +343,9 @@ impl Table {
                 self.above.extend_from_slice(text.as_bytes());
                 return Ok(());
             }
+        }
+        if self.places.len() == self.most_rows {
+            return Err(self.fault("too-many-rows", self.line, self.most_rows.to_string()));
         }
         if fields.len() != self.width {
             let detail = format!("{} ≠ {}", fields.len(), self.width);
@@ -438,6 +452,27 @@ mod tests {
             assert_eq!(read(CSV, vec![0], &[bytes]).unwrap_err().code, code);
         }
         assert_eq!(read(CSV, vec![2], &[b"a,b\n1,2\n"]).unwrap_err().code, "no-such-column");
+    }
+
+    #[test]
+    fn a_file_whose_rows_or_columns_are_too_many_is_refused_while_it_is_read() {
+        let plan = Plan { grammar: Grammar::Lines, header: false };
+        let mut table = Table::new(plan, vec![0], vec![Normaliser::default()], 0);
+        table.most_rows = 3;
+        assert_eq!(table.push(b"1\n2\n3\n4\n5\n..............").unwrap_err().code, "too-many-rows");
+        assert_eq!(table.items.iter().map(|it| it.len()).sum::<usize>(), 3);
+        let wide = ",".repeat(MAX_COLUMNS) + "\n1\n";
+        assert_eq!(read(CSV, vec![0], &[wide.as_bytes()]).unwrap_err().code, "too-many-columns");
+    }
+
+    #[test]
+    fn a_quote_that_is_not_closed_takes_no_more_memory_than_a_row_may() {
+        let mut table = Table::new(CSV, vec![0], vec![Normaliser::default()], 0);
+        table.push(b"a,b\n\"").unwrap();
+        let piece = vec![b'\n'; 1 << 20];
+        let fault = (0..100).find_map(|_| table.push(&piece).err()).unwrap();
+        assert_eq!((fault.code, fault.line), ("long-row", 2));
+        assert!(table.rest.len() <= MAX_ROW + piece.len());
     }
 
     #[test]

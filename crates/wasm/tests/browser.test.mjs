@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { FOXTROT, begin, browser, choose, compare, end, failed, file, key, require, serve, start, table, visit } from "./page.mjs";
+import { FOXTROT, begin, browser, choose, compare, elsewhere, end, failed, file, key, require, serve, start, table, visit } from "./page.mjs";
 
 const { SCREENSHOTS, ROWS = "100000" } = process.env;
 
@@ -39,7 +39,7 @@ test("a dropped file is intersected with the command, and the right rows are dow
   assert.equal(Number(await page.locator("#count").getAttribute("data-rows")), Math.ceil(n / 2));
   // The table has the rows that are seen, and those at the end when it is scrolled there.
   assert.ok(await page.locator("#rows tbody tr").count() < 60);
-  assert.equal(await page.locator("#rows tbody tr >> nth=1 >> td >> nth=2").textContent(), key(0));
+  assert.equal(await page.locator("#rows tbody tr >> nth=1 >> td >> nth=2").textContent(), key(0).replace("\n", "\\n"));
   await page.locator("#scroll").evaluate((it) => { it.scrollTop = it.scrollHeight; });
   const last = 2 * (Math.ceil(n / 2) - 1);
   await page.waitForSelector(`#rows td:text-is("${last}")`);
@@ -171,16 +171,17 @@ test("counts and sums show no rows", { timeout: 120_000 }, async () => {
 
 test("what the page cannot agree to it refuses before anything is compared", { timeout: 120_000 }, async () => {
   const [ours, theirs] = small(), policy = file("policy.toml", "policy = 1\nfunctions = [\"intersection\"]\n");
-  const page = await visit((await serve(theirs, "--key", "mail")).link);
-  await choose(page, ours, ["E-Mail"]);
   for (const [code, more] of [["policy", ["--policy", policy]], ["function", ["--or-key", "mail"]]]) {
-    const server = await serve(theirs, "--key", "mail", ...more, "--allow-origin", new URL(page.url()).origin);
+    const server = await serve(theirs, "--key", "mail", ...more);
+    const page = await visit(server.address);
+    await choose(page, ours, ["E-Mail"]);
     await page.fill("#address", server.link);
     await page.locator("#address").blur();
     assert.equal(await page.inputValue("#address"), server.address.replace("http", "ws") + "/foxtrot");
     await page.click("#ask");
     await page.waitForSelector(`#alert[data-code=${code}]:not([hidden])`);
     assert.ok(await page.locator("#agreement").isHidden());
+    await page.context().close();
     server.stop();
   }
 });
@@ -220,34 +221,166 @@ test("both languages have all texts", async () => {
   }
 });
 
-test("a wrong token, a page of another origin and a lost connection are told, and a second try works", { timeout: 120_000 }, async () => {
+const address = (server) => server.address.replace("http", "ws") + "/foxtrot";
+
+test("a wrong token is told before a file is chosen, and before the agreement; a second try works", { timeout: 120_000 }, async () => {
   const [ours, theirs] = small(), server = await serve(theirs, "--key", "mail", "--normalize", "email");
+  const early = await visit(server.link.replace(/token=.*/, "token=another-token-of-20-characters"));
+  assert.equal(await failed(early), "token");
+  await early.context().close();
   const page = await visit(server.link);
   await choose(page, ours, ["E-Mail"], { "E-Mail": "email" });
   const token = await page.inputValue("#token");
-  await page.fill("#token", "another-token-of-20-characters");
-  await compare(page);
-  assert.equal(await failed(page), "token");
-  await page.fill("#token", token);
-  await page.fill("#name", "nobody");
-  await compare(page);
-  assert.equal(await failed(page), "token");
+  for (const [wrong, name] of [["another-token-of-20-characters", ""], [token, "nobody"]]) {
+    await page.fill("#token", wrong);
+    await page.fill("#name", name);
+    await page.click("#ask");
+    await page.waitForSelector("#alert[data-code=token]:not([hidden])");
+    assert.ok(await page.locator("#agreement").isHidden());
+  }
   await page.fill("#name", "");
+  await compare(page);
+  await page.waitForSelector("#result:not([hidden])");
+  server.stop();
+  await page.click("#ask");
+  assert.equal(await failed(page), "unreachable");
+});
+
+test("looks, wrong tokens and reloads count as no comparison of the day", { timeout: 120_000 }, async () => {
+  const [ours, theirs] = small();
+  const server = await serve(theirs, "--key", "mail", "--normalize", "email", "--max-runs-per-day", "1");
+  const page = await visit(server.link);
+  for (const good of [true, false, true]) {
+    await choose(page, ours, ["E-Mail"], { "E-Mail": "email" });
+    if (!good) await page.fill("#token", "another-token-of-20-characters");
+    await page.click("#ask");
+    if (good) await page.waitForSelector("#agreement:not([hidden])");
+    else assert.equal(await failed(page), "token");
+  }
+  assert.match(await agreement(page), /counts as one comparison at the other side, also if you cancel it/);
+  await page.fill("#token", new URLSearchParams(new URL(server.link).hash.slice(1)).get("token"));
   await page.click("#run");
   await page.waitForSelector("#result:not([hidden])");
-  // The same page from another port is of another origin.
-  const other = await serve(theirs, "--key", "mail", "--normalize", "email");
-  await page.fill("#address", other.address.replace("http", "ws") + "/foxtrot");
+  await page.click("#again");
+  await page.waitForSelector("#agreement:not([hidden])");
+  await page.click("#run");
+  assert.equal(await failed(page), "peer-used-up");
+  server.stop();
+});
+
+test("a reload is asked for while a file is open, and keeps the token in its tab alone", { timeout: 60_000 }, async () => {
+  const [ours, theirs] = small(), server = await serve(theirs, "--key", "mail", "--normalize", "email");
+  const page = await visit(server.link + "&with=city"), asked = [];
+  page.on("dialog", (dialog) => { asked.push(dialog.type()); dialog.accept(); });
+  await choose(page, ours, ["E-Mail"], { "E-Mail": "email" });
+  const token = await page.inputValue("#token");
+  await page.reload();
+  assert.deepEqual(asked, ["beforeunload"]);
+  assert.deepEqual([await page.inputValue("#token"), await page.inputValue("#with")], [token, "city"]);
+  await choose(page, ours, ["E-Mail"], { "E-Mail": "email" });
+  await compare(page);
+  await page.waitForSelector("#result:not([hidden])");
+  await saved(page);
+  await page.reload();
+  assert.equal(asked.length, 1, "nothing is lost when the rows are saved");
+  const other = await page.context().newPage();
+  await other.goto(server.address);
+  assert.equal(await other.inputValue("#token"), "");
+  server.stop();
+});
+
+test("a link aims the page at no other server", { timeout: 120_000 }, async () => {
+  const [ours, theirs] = small(), server = await serve(theirs, "--key", "mail", "--normalize", "email");
+  let came = 0;
+  const other = await hostile(() => { came++; });
+  const there = `ws://127.0.0.1:${other.address().port}/foxtrot`, token = new URL(server.link).hash;
+  for (const aim of [there, there.replace("127.0.0.1", "b\u00fccher.example"), server.address.replace("http://", "ws://u:p@evil.example/?")]) {
+    const page = await visit(server.address + "/" + token + "&peer=" + encodeURIComponent(aim));
+    assert.equal(await failed(page), "elsewhere");
+    const said = await page.locator("#alert").textContent();
+    assert.ok(said.includes(new URL(aim).host) && said.includes(new URL(server.address).host), said);
+    if (aim.includes("\u00fc")) assert.match(said, /xn--bcher-kva\.example/);
+    assert.equal(await page.inputValue("#token"), "", "the token goes with the link");
+    assert.equal(await page.inputValue("#address"), address(server));
+    assert.equal(new URL(page.url()).hash, "");
+    // Neither typed, nor pasted, nor past the page's own code.
+    await choose(page, ours, ["E-Mail"], { "E-Mail": "email" });
+    await page.fill("#token", "another-token-of-20-characters");
+    await page.fill("#address", aim);
+    await page.click("#ask");
+    await page.waitForSelector("#alert[data-code=elsewhere]:not([hidden])");
+    const blocked = await page.evaluate((it) => new Promise((resolve) => {
+      addEventListener("securitypolicyviolation", (e) => resolve(e.violatedDirective));
+      try { new WebSocket(it); } catch {}
+    }), there);
+    assert.equal(blocked, "connect-src");
+    await page.context().close();
+  }
+  const damaged = await visit(server.link + "&name=" + encodeURIComponent("acme\u202etxt"));
+  assert.equal(await failed(damaged), "link");
+  assert.equal(came, 0);
+  other.close();
+  server.stop();
+});
+
+test("a third place names the servers of its page, and these allow it", { timeout: 120_000 }, async () => {
+  const [ours, theirs] = small(), place = await elsewhere(), options = ["--key", "mail", "--normalize", "email"];
+  const [server, strict] = [await serve(theirs, ...options, "--allow-origin", place.origin), await serve(theirs, ...options)];
+  place.servers.push(server.address, strict.address.replace("http", "ws"));
+  const page = await visit(place.origin + "/" + new URL(server.link).hash);
+  assert.equal(await page.inputValue("#address"), address(server));
+  await choose(page, ours, ["E-Mail"], { "E-Mail": "email" });
+  await compare(page);
+  await page.waitForSelector("#result:not([hidden])");
+  await page.fill("#address", address(strict));
   await page.click("#ask");
   assert.equal(await failed(page), "unreachable");
   // The command may say it a little later.
-  for (let i = 0; i < 100 && !other.said.some((line) => line.includes("another origin")); i++) await new Promise((resolve) => setTimeout(resolve, 100));
-  assert.ok(other.said.some((line) => line.includes("another origin")), other.said.join("\n"));
-  other.stop();
-  server.stop();
-  await page.fill("#address", server.address.replace("http", "ws") + "/foxtrot");
+  for (let i = 0; i < 100 && !strict.said.some((line) => line.includes("another origin")); i++) await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.ok(strict.said.some((line) => line.includes("another origin")), strict.said.join("\n"));
+  [server, strict, place].forEach((it) => it.stop());
+});
+
+test("what the file and the other side wrote is shown without characters that steer or hide, and saved as it came", { timeout: 120_000 }, async () => {
+  const evil = "x\u202egnp.exe\u0007", ours = file("ours.csv", `mail,${evil}\nann@example.org,\u200bA\u001b[2J\n`);
+  const theirs = file("theirs.csv", "mail,pl\u202ean,more\nann@example.org,=cmd|' /C calc'!A0,\u2066\u0085\n");
+  const server = await serve(theirs, "--key", "mail", "--share", "pl\u202ean,more", "--width", "40");
+  const page = await visit(server.link);
+  await choose(page, ours, ["mail"]);
   await page.click("#ask");
-  assert.equal(await failed(page), "unreachable");
+  await page.waitForSelector("#agreement:not([hidden])");
+  await page.fill("#with", "pl\u202ean,more");
+  await page.click("#run");
+  await page.waitForSelector("#result:not([hidden])");
+  await page.waitForSelector("#rows td:text-is('ann@example.org')");
+  const shown = await page.locator("#rows").innerText() + await page.locator("#columns").innerText() + await page.locator("#peer-said").innerText();
+  assert.match(shown, /x\\u\{202e\}gnp\.exe\\u\{7\}/);
+  assert.match(shown, /\\u\{200b\}A\\u\{1b\}\[2J/);
+  assert.match(shown, /\\u\{2066\}\\u\{85\}/);
+  assert.match(shown, /pl\\u\{202e\}an/);
+  assert.doesNotMatch(shown, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/);
+  const expected = (field) => `mail,${evil},pl\u202ean,more\nann@example.org,\u200bA\u001b[2J,${field},\u2066\u0085\n`;
+  assert.equal(await saved(page), expected("=cmd|' /C calc'!A0"));
+  await page.check("#safe");
+  assert.equal(await saved(page), expected("'=cmd|' /C calc'!A0"));
+  server.stop();
+});
+
+test("a browser loads the smaller module, and all jobs for a count alone", { timeout: 120_000 }, async () => {
+  const [ours, theirs] = small();
+  for (const [command, modules] of [["send", ["foxtrot_receive_simd"]], ["count", ["foxtrot_receive_simd", "foxtrot_wasm_simd"]]]) {
+    const server = await start(command, theirs, "--key", "mail", "--normalize", "email", "--yes");
+    const context = await browser.newContext(), page = await context.newPage(), loaded = [];
+    page.on("request", (it) => { if (it.url().endsWith(".wasm")) loaded.push(it.url().match(/(\w+)_bg/)[1]); });
+    context.on("request", (it) => { if (it.url().endsWith(".wasm")) loaded.push(it.url().match(/(\w+)_bg/)[1]); });
+    await page.goto(server.link);
+    await choose(page, ours, ["E-Mail"], { "E-Mail": "email" });
+    await compare(page);
+    await page.waitForSelector("#result:not([hidden])");
+    assert.deepEqual([...new Set(loaded)].sort(), modules);
+    await context.close();
+    server.stop();
+  }
 });
 
 test("a run can be cancelled, and ends when the connection is lost", { timeout: 200_000 }, async () => {
@@ -284,8 +417,11 @@ function hostile(talk) {
 }
 
 test("a hostile server ends the run with an error, and hangs nothing", { timeout: 120_000 }, async () => {
-  const [ours, theirs] = small(), real = await serve(theirs, "--key", "mail", "--normalize", "email");
-  const page = await visit(real.link);
+  const [ours] = small(), place = await elsewhere();
+  let talk;
+  const server = await hostile((send, socket) => talk(send, socket));
+  place.servers.push(`ws://127.0.0.1:${server.address().port}`);
+  const page = await visit(place.origin);
   await choose(page, ours, ["E-Mail"], { "E-Mail": "email" });
   const frame = (lane, payload) => Buffer.concat([Buffer.from(Uint32Array.of(payload.length).buffer), Buffer.of(lane), payload]);
   const text = (it) => Buffer.concat([Buffer.of(it.length), Buffer.from(it)]);
@@ -294,7 +430,7 @@ test("a hostile server ends the run with an error, and hangs nothing", { timeout
   const rows = (object) => Buffer.concat([Buffer.from(Uint16Array.of(Object.keys(object).length).buffer), ...Object.entries(object).flatMap(([k, v]) => [text(k), long(v)])]);
   const version = readFileSync(new URL("../../net/src/hello.rs", import.meta.url), "utf8").match(/VERSION: u16 = (\d+)/)[1];
   const hello = () => frame(0, Buffer.concat([Buffer.from("FOXTROT\0"), Buffer.of(Number(version), 0), randomBytes(32), Buffer.of(0, 0), rows(terms), rows({ "most-keys": "1000", side: "responder" })]));
-  for (const [what, code, talk] of [
+  for (const [what, code, talks] of [
     ["no hello", "no-foxtrot", (send) => send(frame(0, Buffer.from("hello, world")))],
     ["text", "misbehaved", (send) => send(Buffer.from("hello"), 0x81)],
     ["a hello too long", "misbehaved", (send) => send(Buffer.of(0, 0, 0, 16, 0))],
@@ -306,21 +442,14 @@ test("a hostile server ends the run with an error, and hangs nothing", { timeout
     ["a flood", "misbehaved", (send) => { send(hello()); for (let i = 0; i < 8; i++) send(Buffer.alloc(1 << 20, 1)); }],
     ["an end", "closed", (send, socket) => { send(hello()); socket.end(); }],
   ]) {
-    // The first connection asks for terms; where that already fails, the run need not begin.
-    let visits = 0;
-    const server = await hostile((send, socket) => (visits++ === 0 && talk.length && hellos(what) ? send(hello()) : talk(send, socket)));
-    await page.fill("#address", `ws://127.0.0.1:${server.address().port}/foxtrot`);
+    talk = talks;
+    await page.fill("#token", "a-token-of-20-characters");
     await page.click("#ask");
-    if (hellos(what)) {
-      await page.waitForSelector("#agreement:not([hidden])").catch((e) => { throw new Error(`${what}: ${e}`); });
-      await page.click("#run");
-    }
-    assert.equal(await failed(page, 20_000), code, what);
+    await page.waitForSelector(`#alert[data-code=${code}]:not([hidden])`, { timeout: 20_000 }).catch((e) => { throw new Error(`${what}: ${e}`); });
+    assert.ok(await page.locator("#agreement").isHidden(), what);
     server.closeAllConnections();
-    server.close();
   }
+  server.close();
+  place.stop();
   assert.deepEqual(page.errors.filter((it) => !it.includes("WebSocket")), []);
-  real.stop();
 });
-
-const hellos = (what) => /proof|details|refusal|flood|end$/.test(what) && what !== "no hello";

@@ -1,13 +1,14 @@
 // The command and the page in Chromium, for tests and measurements. FOXTROT is the command, built with the page; CHROMIUM the
-// browser; MODULES the folder with the packages of package.json.
+// browser; PAGE the folder with the page; MODULES the folder with the packages of package.json.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-export const { FOXTROT, CHROMIUM, MODULES } = process.env;
+export const { FOXTROT, CHROMIUM, MODULES, PAGE } = process.env;
 export const require = createRequire(join(MODULES, "package.json"));
 const { chromium } = require("playwright-core");
 
@@ -49,6 +50,22 @@ export async function start(...args) {
   });
   const ended = new Promise((resolve) => child.on("exit", resolve));
   return { child, link, said, ended, address: new URL(link).origin, stop: () => { child.kill("SIGKILL"); open.delete(child); } };
+}
+
+// The page at a third place, which names servers of sessions, now or later.
+const TYPES = { html: "text/html", css: "text/css", js: "text/javascript", wasm: "application/wasm" };
+export async function elsewhere() {
+  const servers = [];
+  const there = createServer((request, response) => {
+    const path = request.url === "/" ? "/index.html" : request.url;
+    let bytes = readFileSync(join(PAGE, path));
+    if (path === "/index.html") bytes = bytes.toString().replace('name="foxtrot-servers" content=""', `name="foxtrot-servers" content="${servers.join(" ")}"`);
+    response.writeHead(200, { "content-type": TYPES[path.split(".").pop()] });
+    response.end(bytes);
+  });
+  await new Promise((resolve) => there.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${there.address().port}`;
+  return { origin, servers, stop: () => { there.closeAllConnections(); there.close(); } };
 }
 
 export async function visit(link, options = {}) {
