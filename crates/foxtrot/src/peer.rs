@@ -365,6 +365,36 @@ impl Peer {
         hello: Hello,
         agree: impl FnOnce(&Table) -> Result<(T, Answer), (Reason, E)>,
     ) -> Result<(Agreed, T), E> {
+        self.negotiate_recorded(hello, agree, |_, _| Ok(()))
+    }
+
+    /// [`negotiate_by`](Self::negotiate_by) with a second call, for a log that is written before the peer learns anything of
+    /// this side's set: `record` returns before any detail of the hello is told. A responder then knows what both sides agree
+    /// on, and what `agree` said; an initiator, which tells first, does not.
+    ///
+    /// ```
+    /// use foxtrot::{Error, Peer, job::{Answer, Hello, Role}};
+    ///
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let other = std::thread::spawn(move || {
+    ///     theirs.negotiate::<_, Error>(Hello::new(Role::Receiver), |_| Ok(((), 0))).map(drop)
+    /// });
+    /// let hello = Hello::new(Role::Sender).keys(1000, 1000);
+    /// let agree = |_: &_| Ok(((), Answer::default()));
+    /// let refused = ours.negotiate_recorded(hello, agree, |_, _| Err(Error::Config("the log is full")));
+    /// assert!(refused.is_err());
+    /// // The peer has learnt that the session does not begin, and no detail.
+    /// assert!(other.join().expect("no panic").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// As [`negotiate`](Self::negotiate); errors of `record`, of which the peer is told that something failed here.
+    pub fn negotiate_recorded<T, E: From<Error>>(
+        &mut self,
+        hello: Hello,
+        agree: impl FnOnce(&Table) -> Result<(T, Answer), (Reason, E)>,
+        record: impl FnOnce(&Self, Option<(&Agreement, &T)>) -> Result<(), E>,
+    ) -> Result<(Agreed, T), E> {
         let also = self.keep_policy(&hello)?;
         if self.jobs > 0 {
             self.channel.begin_again();
@@ -375,10 +405,11 @@ impl Peer {
         let (offer, erased) = self.offer(&hello)?;
         let with_offer = |hello| offer.iter().fold(hello, |hello, offer| offer.describe(hello));
         let hello = with_offer(hello);
-        let (agreement, said) = self.exchange(&hello, also, |details| {
+        let agree = |details: &Table| {
             let (said, answer) = agree(details)?;
             Ok((said, Answer { hello: answer.hello.map(with_offer), ..answer }))
-        })?;
+        };
+        let (agreement, said) = self.exchange(&hello, also, agree, record)?;
         let kept = offer.map(|offer| offer.agree(&agreement)).transpose();
         let kept = kept.map_err(|e| E::from(self.give_up(e)))?.flatten();
         // A stranger works once.
@@ -403,6 +434,7 @@ impl Peer {
         hello: &Hello,
         also: Option<MostPerDay>,
         agree: impl FnOnce(&Table) -> Result<(T, Answer), (Reason, E)>,
+        record: impl FnOnce(&Self, Option<(&Agreement, &T)>) -> Result<(), E>,
     ) -> Result<(Agreement, T), E> {
         // A hello that cannot be says more than what the channel found first.
         let failed = |e: foxtrot_net::Error| {
@@ -437,9 +469,18 @@ impl Peer {
             self.admit(&answer, also)?;
             Ok((Some(said), hello))
         };
-        let agreed =
-            hello::exchange_by(&self.channel, initiator, hello, agree).map_err(failed)??;
-        match agreed {
+        let record = |met: Option<(&Agreement, &Option<T>)>| {
+            let met = match met {
+                Some((_, None)) => return Ok(()),
+                Some((agreement, Some(said))) => Some((agreement, said)),
+                None => None,
+            };
+            record(self, met).inspect_err(|_| {
+                self.channel.give_up(HelloError::Refused(Reason::Other));
+            })
+        };
+        let agreed = hello::exchange_recorded(&self.channel, initiator, hello, agree, record);
+        match agreed.map_err(failed)?? {
             (agreement, Some(said)) => Ok((agreement, said)),
             (_, None) => Err(self.give_up(ChannelError::Served).into()),
         }

@@ -347,18 +347,40 @@ pub fn exchange_by<T, E>(
     hello: &Hello,
     agree: impl FnOnce(&Table, &Table) -> Result<(T, Option<Hello>), E>,
 ) -> Result<Result<(Agreement, T), E>, Error> {
+    exchange_recorded(channel, initiator, hello, agree, |_| Ok(()))
+}
+
+/// [`exchange_by`] with a second call: `record` returns before this side tells any of its details. A responder then knows what
+/// both sides agree on, and what `agree` said; an initiator, which tells first, does not. A caller that refuses tells the
+/// peer why, as in `agree`.
+///
+/// # Errors
+/// As [`exchange`]; the inner error is that of `agree` or `record`.
+pub fn exchange_recorded<T, E>(
+    channel: &Channel,
+    initiator: bool,
+    hello: &Hello,
+    agree: impl FnOnce(&Table, &Table) -> Result<(T, Option<Hello>), E>,
+    record: impl FnOnce(Option<(&Agreement, &T)>) -> Result<(), E>,
+) -> Result<Result<(Agreement, T), E>, Error> {
     let opening = Opening::new(initiator, hello)?;
     channel.send(Lane::HELLO, opening.message.clone())?;
     let theirs = channel.recv_at_most(Lane::HELLO, MAX_BYTES).map_err(not_a_hello)?;
     let compared = opening.hear(&theirs)?;
     channel.greeted();
-    let tell = |hello: &Hello| {
-        let ours = compared.tell(hello).map_err(|e| channel.give_up(e))?;
+    let second = |hello: &Hello| compared.tell(hello).map_err(|e| channel.give_up(e));
+    let mut record = Some(record);
+    let first = if initiator {
+        let ours = second(hello)?;
+        if let Some(Err(e)) = record.take().map(|record| record(None)) {
+            return Ok(Err(e));
+        }
         channel.send(Lane::HELLO, ours.clone())?;
-        Ok::<_, Error>(ours)
+        Some(ours)
+    } else {
+        // The responder reads first: bytes that nobody reads would take back what is said of a refusal.
+        None
     };
-    // The responder reads first: bytes that nobody reads would take back what is said of a refusal.
-    let first = if initiator { Some(tell(hello)?) } else { None };
     let theirs = channel.recv_at_most(Lane::HELLO, MAX_BYTES)?;
     let details = compared.hear(hello, &theirs).map_err(|e| channel.give_up(e))?;
     let (said, answer) = match agree(&details, &compared.offers) {
@@ -367,9 +389,15 @@ pub fn exchange_by<T, E>(
     };
     let ours = match first {
         Some(ours) => ours,
-        None => tell(answer.as_ref().unwrap_or(hello))?,
+        None => second(answer.as_ref().unwrap_or(hello))?,
     };
     let agreement = compared.agree(hello.role, [&ours, &theirs], details);
+    if let Some(record) = record {
+        if let Err(e) = record(Some((&agreement, &said))) {
+            return Ok(Err(e));
+        }
+        channel.send(Lane::HELLO, ours)?;
+    }
     channel.agreed(agreement.sid, initiator);
     Ok(Ok((agreement, said)))
 }

@@ -559,7 +559,7 @@ impl Listener {
         let peer = loop {
             match server.ended_by(until).map(Ended::succeeded) {
                 Some(Ok(peer)) => break Ok(peer),
-                Some(Err(refused)) => on_refused(refused),
+                Some(Err(refused)) => on_refused(*refused),
                 None if attempt.is_wanted() => {
                     let within = wait.unwrap_or_default();
                     break Err(ChannelError::NobodyConnected { address, within });

@@ -40,6 +40,8 @@ pub struct Server<T = (), E = Error> {
 pub struct Ended<T = (), E = Error> {
     /// Name, key and address of the peer, as far as they are known.
     pub peer: String,
+    /// The name that the [`Config`] gives the peer's key or token.
+    pub name: Option<String>,
     /// The peer's address; `None` if the system took no connection.
     pub address: Option<String>,
     /// The peer's IP address, of IPv6 the network, /64: by it sessions of peers without keys are counted.
@@ -55,6 +57,7 @@ impl<T, E> Ended<T, E> {
     fn new(who: Who, result: Result<T, E>) -> Self {
         Self {
             peer: who.to_string(),
+            name: who.name,
             source: who.source,
             address: who.address,
             #[cfg(feature = "tls")]
@@ -70,19 +73,20 @@ impl<T, E> Ended<T, E> {
     }
 
     /// The result of a session that succeeded; else the same end without one.
-    pub(super) fn succeeded(self) -> Result<T, Ended<(), E>> {
+    pub(super) fn succeeded(self) -> Result<T, Box<Ended<(), E>>> {
         let error = match self.result {
             Ok(done) => return Ok(done),
             Err(error) => error,
         };
-        Err(Ended {
+        Err(Box::new(Ended {
             peer: self.peer,
+            name: self.name,
             address: self.address,
             source: self.source,
             #[cfg(feature = "tls")]
             fingerprint: self.fingerprint,
             result: Err(error),
-        })
+        }))
     }
 }
 

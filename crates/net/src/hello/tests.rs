@@ -563,6 +563,59 @@ fn a_responder_answers_by_details_that_follow_from_the_initiators() {
 }
 
 #[test]
+fn a_side_that_cannot_write_a_session_down_tells_no_detail() {
+    for initiator in [true, false] {
+        let (a, b) = memory::pair(LONG);
+        let [ours, theirs] = if initiator { [a, b] } else { [b, a] };
+        let (told, written) = thread::scope(|scope| {
+            let mut has_details = false;
+            let peer = scope.spawn(move || {
+                let hello = receiver().keys(5, 9);
+                let agreed = exchange_by(&theirs, !initiator, &hello, |_, _| {
+                    has_details = true;
+                    Ok::<_, Infallible>(((), None))
+                });
+                assert!(!has_details);
+                agreed.map(drop)
+            });
+            let mut written = None;
+            let record = |met: Option<(&Agreement, &u8)>| {
+                written = Some(met.map(|(agreed, said)| (agreed.sid, *said)));
+                Err(ours.give_up(HelloError::Refused(Reason::Other)))
+            };
+            let agree = |_: &Table, _: &Table| Ok((7, None));
+            let hello = sender().keys(5, 9);
+            let refused = exchange_recorded(&ours, initiator, &hello, agree, record);
+            assert_eq!(refused.unwrap().unwrap_err(), HelloError::Refused(Reason::Other).into());
+            drop(ours);
+            (peer.join().unwrap(), written)
+        });
+        assert_eq!(told, Err(ChannelError::GivenUp(Reason::Other).into()));
+        // The responder knows the session by then, and what the call before said.
+        let said = written.unwrap().map(|(_, said)| said);
+        assert_eq!(said, (!initiator).then_some(7));
+    }
+}
+
+#[test]
+fn the_session_that_a_responder_writes_down_is_the_one_that_begins() {
+    let (a, b) = memory::pair(LONG);
+    thread::scope(|scope| {
+        let peer = scope.spawn(|| exchange(&a, true, &receiver().keys(5, 9)).unwrap());
+        let mut written = None;
+        let agree = |_: &Table, _: &Table| Ok::<_, Infallible>(((), None));
+        let record = |met: Option<(&Agreement, &())>| {
+            written = met.map(|(agreed, ())| agreed.clone());
+            Ok(())
+        };
+        let agreed = exchange_recorded(&b, false, &sender().keys(5, 9), agree, record);
+        let (agreed, ()) = agreed.unwrap().unwrap();
+        assert_eq!(written.as_ref(), Some(&agreed));
+        assert_eq!(peer.join().unwrap().sid, agreed.sid);
+    });
+}
+
+#[test]
 fn a_server_can_refuse_before_and_behind_the_peers_details() {
     for behind in [false, true] {
         let (a, b) = memory::pair(LONG);
