@@ -1,23 +1,31 @@
-//! The audit log, `--audit FILE`: one JSON line for each run. It has no keys. `docs/audit.md` has its fields.
+//! The audit log, `--audit FILE`: JSON lines about runs and refused peers, without keys. `docs/audit.md` has their fields.
+//!
+//! A run has begun only when its line is on the disk: what cannot be written down is not done.
+
+mod file;
 
 use std::{
-    fs::{self, File},
-    io::{self, Read, Seek, SeekFrom, Write},
-    path::Path,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant, SystemTime},
 };
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
-    failure::{Failure, words},
-    files::log_options,
-    output::json,
+    clock::utc,
+    failure::{Failure, INTERRUPTED, words},
+    output::{json, say},
+    refusals::{More, Refusals},
 };
+pub(crate) use file::check;
 
-/// The beginning of every line, before its version.
-const BEGINNING: &str = "{\"audit\":";
-
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 19] = [
     "version",
     "started",
     "ended",
@@ -26,6 +34,7 @@ const FIELDS: [&str; 18] = [
     "policy",
     "peer",
     "session",
+    "terms",
     "set",
     "normalize",
     "assumption",
@@ -38,112 +47,283 @@ const FIELDS: [&str; 18] = [
     "status",
 ];
 
-fn line(record: &Map<String, Value>) -> String {
-    let fields = FIELDS.iter().map(|&field| {
-        let value = json(&record.get(field).cloned().unwrap_or_default());
+/// The longest outcome of a refused peer, in characters: a part of it is the peer's.
+const LONGEST: usize = 400;
+
+/// Time for the last lines of a process that is interrupted.
+const LAST: Duration = Duration::from_secs(2);
+
+/// The log of this process.
+static LOG: OnceLock<Arc<Log>> = OnceLock::new();
+
+/// A log that is only written to.
+pub(crate) struct Log {
+    path: PathBuf,
+    runs: Mutex<Runs>,
+    /// Lines of runs that have ended, which could not be written. They come before all others.
+    late: Mutex<String>,
+    /// True if the last line could not be written.
+    is_broken: AtomicBool,
+    refused: Mutex<Refused>,
+    pause: fn(Duration),
+}
+
+#[derive(Default)]
+struct Runs {
+    /// Runs whose outcome is not known yet.
+    open: Vec<Run>,
+    /// True if an interrupt has ended all.
+    are_over: bool,
+}
+
+/// A run, by what is known of it so far.
+#[derive(Clone)]
+pub(crate) struct Run {
+    pub(crate) id: String,
+    pub(crate) fields: Arc<Mutex<Map<String, Value>>>,
+}
+
+/// Refused peers of the last minute: those with keys that may connect are counted apart from strangers, who may be many.
+struct Refused {
+    known: Refusals,
+    strangers: Refusals,
+}
+
+/// A peer that is refused, as far as it is known.
+pub(crate) struct From<'a> {
+    pub(crate) fingerprint: Option<String>,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) address: Option<&'a str>,
+    /// The address or network by which it is counted.
+    pub(crate) source: &'a str,
+}
+
+/// Locks a mutex, also after a thread that held it has panicked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes the outcome of all runs that an interrupt ends. It waits a bounded time, also if another process holds the log.
+pub(crate) fn interrupted() {
+    let Some(log) = LOG.get().map(Arc::clone) else { return };
+    let (path, (tell, told)) = (log.path.clone(), mpsc::channel());
+    let writer = thread::Builder::new().spawn(move || tell.send(log.interrupt()));
+    let written = match writer {
+        Ok(_) => told.recv_timeout(LAST).unwrap_or_else(|_| Err(unwritten(&path, "it takes long"))),
+        Err(e) => Err(unwritten(&path, &words(&e))),
+    };
+    if let Err(e) = written {
+        say(e.message());
+    }
+}
+
+fn unwritten(path: &Path, why: &str) -> Failure {
+    Failure::unrecorded(format!("cannot write the audit log {}: {why}", path.display()))
+}
+
+impl Log {
+    /// The log of all runs of this process.
+    pub(crate) fn at(path: &Path) -> Arc<Self> {
+        let log = Arc::new(Self::new(path, thread::sleep));
+        Arc::clone(LOG.get_or_init(|| log))
+    }
+
+    fn new(path: &Path, pause: fn(Duration)) -> Self {
+        // A peer with a key is told apart from as many as there may be in a policy.
+        let refused = Refused { known: Refusals::new(3, 64), strangers: Refusals::new(1, 16) };
+        Self {
+            path: path.to_owned(),
+            runs: Mutex::default(),
+            late: Mutex::default(),
+            is_broken: AtomicBool::new(false),
+            refused: Mutex::new(refused),
+            pause,
+        }
+    }
+
+    /// Expects the outcome of a run from now on.
+    pub(crate) fn expect(&self, run: &Run) {
+        let mut runs = lock(&self.runs);
+        if runs.are_over {
+            drop(runs);
+            wait_for_the_end();
+        }
+        if !runs.open.iter().any(|it| it.is(run)) {
+            runs.open.push(run.clone());
+        }
+    }
+
+    /// Forgets a run. Returns false if its outcome was not expected.
+    fn forget(&self, run: &Run) -> bool {
+        let mut runs = lock(&self.runs);
+        if runs.are_over {
+            drop(runs);
+            wait_for_the_end();
+        }
+        let before = runs.open.len();
+        runs.open.retain(|it| !it.is(run));
+        runs.open.len() < before
+    }
+
+    /// Writes that a run begins, with what is known of it. When this returns, the line is on the disk.
+    pub(crate) fn begun(&self, run: &Run, fields: &Map<String, Value>) -> Result<(), Failure> {
+        self.expect(run);
+        self.write(&line("begun", Some(&run.id), fields, None))
+    }
+
+    /// Writes the outcome of a run, if it is expected, and if it is the last also how many peers were refused meanwhile. Lines
+    /// that cannot be written now are written before anything else.
+    pub(crate) fn ended(&self, run: &Run, is_last: bool) -> Result<(), Failure> {
+        if !self.forget(run) {
+            return Ok(());
+        }
+        let more = if is_last { self.more(Refusals::all).0 } else { String::new() };
+        let lines = more + &line("ended", Some(&run.id), &lock(&run.fields), None);
+        self.write(&lines).inspect_err(|_| *lock(&self.late) += &lines)
+    }
+
+    /// Forgets a run of which nothing is told, as its beginning could not be written.
+    pub(crate) fn never_began(&self, run: &Run) {
+        self.forget(run);
+    }
+
+    /// Fails if the last line could not be written, and lines still cannot.
+    pub(crate) fn ready(&self) -> Result<(), Failure> {
+        match self.is_broken.load(Ordering::SeqCst) {
+            true => self.write_more(self.more(Refusals::all)),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes that a peer was refused, or counts it among others of a minute.
+    pub(crate) fn refused(
+        &self,
+        from: &From<'_>,
+        failure: &Failure,
+        now: Instant,
+    ) -> Result<(), Failure> {
+        let counted = |refused: &mut Refused| match &from.fingerprint {
+            Some(key) => refused.known.count(key, now),
+            None => refused.strangers.count(from.source, now),
+        };
+        if !counted(&mut lock(&self.refused)) {
+            return Ok(());
+        }
+        let From { fingerprint, name, address, .. } = from;
+        let peer = json!({ "fingerprint": fingerprint, "name": name, "address": address });
+        let outcome: String = failure.message().chars().take(LONGEST).collect();
+        let line = refused_line(peer, &outcome, failure.status(), 1);
+        self.write(&line).inspect_err(|_| lock(&self.refused).strangers.miss(1))
+    }
+
+    /// The time at which refused peers are summarised.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        let refused = lock(&self.refused);
+        [refused.known.due(), refused.strangers.due()].into_iter().flatten().min()
+    }
+
+    /// Writes how many more peers were refused, if the time has come.
+    pub(crate) fn summarise(&self, now: Instant) -> Result<(), Failure> {
+        match self.more(|refusals| refusals.summaries(now)) {
+            (lines, _) if lines.is_empty() => Ok(()),
+            more => self.write_more(more),
+        }
+    }
+
+    /// Lines about peers of which nothing is written yet, and how many these are.
+    fn more(&self, take: impl Fn(&mut Refusals) -> Vec<More>) -> (String, usize) {
+        let refused = &mut *lock(&self.refused);
+        let (known, strangers) = (take(&mut refused.known), take(&mut refused.strangers));
+        let lines = known.iter().map(|more| more_refused(more, true));
+        let lines = lines.chain(strangers.iter().map(|more| more_refused(more, false))).collect();
+        (lines, known.iter().chain(&strangers).map(|(_, count)| count).sum())
+    }
+
+    fn write_more(&self, (lines, count): (String, usize)) -> Result<(), Failure> {
+        self.write(&lines).inspect_err(|_| lock(&self.refused).strangers.miss(count))
+    }
+
+    fn interrupt(&self) -> Result<(), Failure> {
+        let open = {
+            let mut runs = lock(&self.runs);
+            runs.are_over = true;
+            std::mem::take(&mut runs.open)
+        };
+        let lines = open.iter().map(|run| {
+            run.end_with("interrupted", INTERRUPTED);
+            line("ended", Some(&run.id), &lock(&run.fields), None)
+        });
+        let lines = lines.collect::<String>() + &self.more(Refusals::all).0;
+        match lines.is_empty() && lock(&self.late).is_empty() {
+            true => Ok(()),
+            false => self.write(&lines),
+        }
+    }
+
+    /// Appends lines, all or none, behind those that are late.
+    fn write(&self, lines: &str) -> Result<(), Failure> {
+        let written = file::append(&self.path, &self.late, lines, self.pause);
+        self.is_broken.store(written.is_err(), Ordering::SeqCst);
+        written.map_err(|e| unwritten(&self.path, &words(&e)))
+    }
+}
+
+impl Run {
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.fields, &other.fields)
+    }
+
+    pub(crate) fn end_with(&self, outcome: &str, status: u8) {
+        let mut fields = lock(&self.fields);
+        fields.insert("ended".into(), utc(SystemTime::now()).into());
+        fields.insert("outcome".into(), outcome.into());
+        fields.insert("status".into(), status.into());
+    }
+}
+
+/// The interrupt has written the last line, and is about to end the process.
+fn wait_for_the_end() -> ! {
+    loop {
+        thread::park();
+    }
+}
+
+fn line(
+    event: &str,
+    id: Option<&str>,
+    fields: &Map<String, Value>,
+    count: Option<usize>,
+) -> String {
+    let all = FIELDS.iter().map(|&field| {
+        // A record has all terms by this name.
+        let key = if field == "terms" { "terms_digest" } else { field };
+        let value = json(&fields.get(key).cloned().unwrap_or_default());
         format!(",\"{field}\":{value}")
     });
-    format!("{BEGINNING}1{}}}\n", fields.collect::<String>())
+    let [event, id, count] = [json!(event), json!(id), json!(count)];
+    let all: String = all.collect();
+    format!("{}2,\"event\":{event},\"run\":{id}{all},\"count\":{count}}}\n", file::BEGINNING)
 }
 
-/// Fails unless the file can be made, or is a log that only its owner can read and write.
-pub(crate) fn check(path: &Path) -> Result<(), Failure> {
-    let refused = |why: &str| Failure::usage(format!("{} {why}", path.display()));
-    if path == Path::new("-") {
-        return Err(Failure::usage("--audit needs a file; it cannot use standard output"));
-    }
-    if let Ok(found) = fs::metadata(path) {
-        if !found.is_file() {
-            return Err(refused("is not a regular file, which --audit needs"));
-        }
-        #[cfg(unix)]
-        if std::os::unix::fs::MetadataExt::mode(&found) & 0o077 != 0 {
-            let hint = format!("run `chmod 600 {}`", path.display());
-            return Err(refused("can be read or written by other users").hint(hint));
-        }
-        if found.len() > 0 && !begins_like_a_log(path).map_err(|e| Failure::reading(path, &e))? {
-            return Err(refused("is not an audit log").hint("--audit needs a new file, or its log"));
-        }
-    }
-    log_options().read(true).open(path).map(drop).map_err(|e| Failure::writing(path, &e))
+fn refused_line(peer: Value, outcome: &str, status: u8, count: usize) -> String {
+    let mut fields = Map::new();
+    fields.insert("version".into(), env!("CARGO_PKG_VERSION").into());
+    fields.insert("started".into(), utc(SystemTime::now()).into());
+    fields.insert("peer".into(), peer);
+    fields.insert("outcome".into(), outcome.into());
+    fields.insert("status".into(), status.into());
+    line("refused", None, &fields, Some(count))
 }
 
-/// Also a log whose first line a crash has cut off is one.
-fn begins_like_a_log(path: &Path) -> io::Result<bool> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut bytes)?;
-    Ok(BEGINNING.as_bytes().starts_with(&bytes))
-}
-
-/// Appends the line of a run, whole or not at all.
-pub(crate) fn append(path: &Path, record: &Map<String, Value>) -> Result<(), Failure> {
-    let file = log_options().read(true).open(path);
-    let appended = file.and_then(|mut file| append_to(&mut file, &line(record)));
-    appended.map_err(|e| {
-        Failure::run(format!("cannot write the audit log {}: {}", path.display(), words(&e)))
-    })
-}
-
-fn append_to(file: &mut File, line: &str) -> io::Result<()> {
-    // Sessions and processes that end at the same time write one after the other.
-    let _ = file.lock();
-    let len = file.metadata()?.len();
-    let mut whole = String::new();
-    if len > 0 {
-        let mut last = [0];
-        file.seek(SeekFrom::End(-1))?;
-        file.read_exact(&mut last)?;
-        // A line that a crash has cut off stays alone.
-        if last != *b"\n" {
-            whole.push('\n');
-        }
-    }
-    whole += line;
-    let written = file.write_all(whole.as_bytes()).and_then(|()| file.sync_data());
-    if written.is_err() {
-        let _ = file.set_len(len);
-    }
-    written
+fn more_refused((source, count): &More, has_key: bool) -> String {
+    let (key, address) = if has_key { (source, &None) } else { (&None, source) };
+    let peer = json!({ "fingerprint": key, "name": null, "address": address });
+    let outcome = match source {
+        Some(_) => "refused again",
+        None => "other peers were refused",
+    };
+    refused_line(peer, outcome, 1, *count)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_behind_one_that_was_cut_off_is_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("audit.jsonl");
-        let mut record = Map::new();
-        record.insert("role".into(), "sender".into());
-        record.insert("items".into(), "secret".into());
-        append(&path, &record).unwrap();
-        let first = fs::read_to_string(&path).unwrap();
-        assert!(first.ends_with("}\n") && !first.contains("secret"), "{first}");
-        fs::write(&path, &first[..first.len() - 5]).unwrap();
-        append(&path, &record).unwrap();
-        append(&path, &record).unwrap();
-        let text = fs::read_to_string(&path).unwrap();
-        assert_eq!(text, format!("{}\n{first}{first}", &first[..first.len() - 5]));
-        check(&path).unwrap();
-    }
-
-    #[test]
-    fn a_file_of_others_or_with_other_content_is_refused_and_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("rows.csv");
-        fs::write(&path, "name\n").unwrap();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
-            let refused = check(&path).unwrap_err();
-            assert!(refused.message().contains("can be read or written by other users"));
-            fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
-        }
-        assert!(check(&path).unwrap_err().message().ends_with("is not an audit log"));
-        assert_eq!(fs::read_to_string(&path).unwrap(), "name\n");
-        assert!(check(folder.path()).is_err());
-        check(&folder.path().join("new")).unwrap();
-    }
-}
+mod tests;

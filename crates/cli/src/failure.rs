@@ -43,6 +43,8 @@ enum Kind {
     Usage,
     /// The peer sent bytes that cannot be, or failed a check.
     Peer,
+    /// The audit log could not be written.
+    Unrecorded,
     /// The reader of our output has gone.
     BrokenPipe,
 }
@@ -83,6 +85,15 @@ impl Failure {
     /// The peer sent what cannot be, or failed a check.
     pub(crate) fn peer(message: impl Into<String>) -> Self {
         Self { kind: Kind::Peer, ..Self::run(message) }
+    }
+
+    /// A line of the audit log could not be written.
+    pub(crate) fn unrecorded(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Unrecorded, ..Self::run(message) }
+    }
+
+    pub(crate) fn is_unrecorded(&self) -> bool {
+        self.kind == Kind::Unrecorded
     }
 
     /// Makes a missing reader a failure like others, for a process that has more to write later.
@@ -155,7 +166,7 @@ impl Failure {
     pub(crate) fn status(&self) -> u8 {
         match self.kind {
             Kind::BrokenPipe => 0,
-            Kind::Run | Kind::Gone => 1,
+            Kind::Run | Kind::Gone | Kind::Unrecorded => 1,
             Kind::Usage => 2,
             Kind::Peer => 3,
         }

@@ -1,13 +1,14 @@
 //! Output files, written whole or not at all.
 
 mod beside;
+mod log;
 mod open;
 mod place;
 
 #[cfg(unix)]
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, fchown};
 use std::{
-    fs::{self, DirBuilder, File, Metadata, OpenOptions},
+    fs::{self, DirBuilder, File, Metadata},
     io::{self, ErrorKind, IsTerminal, Write},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
@@ -19,6 +20,7 @@ use zeroize::Zeroizing;
 
 use crate::failure::Failure;
 
+pub(crate) use log::{append, log_options};
 use open::Open;
 use place::Place;
 
@@ -209,13 +211,12 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     builder.create(path).map_err(|e| Failure::writing(path, &e))
 }
 
-/// Options of a file to whose end lines are written, for its owner only if it is new.
-pub(crate) fn log_options() -> OpenOptions {
-    let mut options = File::options();
-    options.append(true).create(true);
+/// Puts the name of a new file on the disk, where the system can.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
+    File::open(folder(path))?.sync_all()?;
+    let _ = path;
+    Ok(())
 }
 
 /// Fails where [`Draft::begin`] would.

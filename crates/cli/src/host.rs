@@ -1,12 +1,15 @@
 //! Listening, for one peer or for all that come. Strangers hold up nobody and end nothing.
 
 mod bounds;
-mod refusals;
+mod log;
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use foxtrot::{
-    Config, Ended, Error, Listener,
+    Config, Ended, Error, Fingerprint, Listener,
     job::{Answer, Hello, Table},
     net::{self, ChannelError, HelloError, Limits, Reason, TlsError},
 };
@@ -14,14 +17,16 @@ use foxtrot_net::gate::Most;
 
 use crate::{
     args::MostSessions,
+    audit,
     failure::{Failure, SIDES},
-    link::{Counted, Link},
+    link::{Counted, Link, Unmet},
     memory,
     output::{Output, say},
+    record::{Begins, Entry},
     report::bytes,
     secure::Security,
 };
-use refusals::Refusals;
+use log::Log;
 
 /// Time without a peer after which a listener says what may be wrong.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -35,23 +40,22 @@ pub(crate) struct Host<'a> {
     pub(crate) hello: Hello,
     pub(crate) counted: Counted,
     pub(crate) output: Output,
+    /// The log of sessions and of refused peers.
+    pub(crate) audit: Option<Arc<audit::Log>>,
 }
 
 /// Why a connection became no session; nothing for a browser that only looked what this side wants.
 struct Refused(Option<Failure>);
 
-/// Says how the wait goes on, where that takes long or strangers come.
-struct Log {
-    output: Output,
-    refused: Refusals,
-    failed: Refusals,
-}
-
 impl Host<'_> {
     /// The first peer that comes and wants what we want. One that wants something else ends the
     /// wait; any other is told off and forgotten. Without a bound it waits until interrupted.
-    pub(crate) fn first_peer(self, wait: Option<Duration>) -> Result<Link, Failure> {
-        let Self { address, security, hello, counted, output } = self;
+    pub(crate) fn first_peer(
+        self,
+        wait: Option<Duration>,
+        begins: &Begins,
+    ) -> Result<Link, Failure> {
+        let Self { address, security, hello, counted, output, audit } = self;
         let listener = listen(&security, &security.config, address, output)?;
         let address = listener.local_addr();
         output.note(&match wait {
@@ -60,21 +64,34 @@ impl Host<'_> {
         });
         let began = Instant::now();
         let (end, mut patience) = (wait.map(|wait| began + wait), Some(began + PATIENCE));
-        let mut server =
-            listener.accept_each(move |peer| Link::greet(peer, hello.clone(), &counted))?;
-        let (mut log, mut hint) = (Log::new(output), None);
+        let begins = begins.clone();
+        let greet = move |peer| {
+            let write = |peer: &_, met: Option<&_>| begins.with(peer, met);
+            Link::begin(peer, hello.clone(), &counted, write)
+        };
+        let mut server = listener.accept_each(greet)?;
+        let (mut log, mut hint) = (Log::new(output, audit), None);
         let bar = output.waiting();
         loop {
             let until = [end, patience, log.due()].into_iter().flatten().min();
             match server.ended_by(until) {
                 Some(Ended { result: Ok(link), .. }) => return Ok(link),
-                Some(Ended { result: Err(e), .. }) if disagrees(&e) => {
+                Some(Ended { result: Err(Unmet::Unrecorded(e)), .. }) => return Err(e),
+                Some(Ended { result: Err(Unmet::Apart(e)), .. }) if disagrees(&e) => {
                     return Err(security.explain(e));
                 }
-                Some(Ended { result: Err(e), .. }) if only_looked(&e) => {}
-                Some(Ended { result: Err(e), address, source, .. }) => {
+                Some(Ended { result: Err(Unmet::Apart(e)), .. }) if only_looked(&e) => {}
+                Some(Ended {
+                    result: Err(Unmet::Apart(e)),
+                    address,
+                    source,
+                    name,
+                    fingerprint,
+                    ..
+                }) => {
                     let failure = security.explain(e);
-                    bar.suspend(|| log.refused(address.as_deref(), &source, &failure));
+                    let from = from(&fingerprint, &name, &address, &source);
+                    bar.suspend(|| log.refused(&from, &failure));
                     if address.is_some() {
                         hint = failure.hint;
                     }
@@ -107,7 +124,8 @@ impl Host<'_> {
     }
 
     /// Answers all peers that come, side by side. `agree` finds out whether a peer's details suit and what follows if they
-    /// do, `answer` runs the session, of which the smallest takes `least_memory` bytes, and `done` gets what comes of it with
+    /// do; `begin` makes the entry of the session, whose beginning is written down before the peer learns anything of our
+    /// set; `answer` runs the session, of which the smallest takes `least_memory` bytes, and `done` gets what comes of it with
     /// its number and peer. Ends only when the system does not let it listen, or `done` fails: also when nobody reads what it
     /// prints.
     pub(crate) fn all_peers<A, D: Send + 'static>(
@@ -115,10 +133,11 @@ impl Host<'_> {
         most: &MostSessions,
         least_memory: u64,
         agree: impl Fn(&Table) -> Result<(A, Answer), Failure> + Send + Sync + 'static,
-        answer: impl Fn(Link, A) -> Result<D, Failure> + Send + Sync + 'static,
+        begin: impl Fn(&A) -> Result<Entry, Failure> + Send + Sync + 'static,
+        answer: impl Fn(Link, A, &mut Entry) -> Result<D, Failure> + Send + Sync + 'static,
         done: impl Fn(usize, &str, D) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let Self { address, security, hello, output, .. } = self;
+        let Self { address, security, hello, output, audit, .. } = self;
         // Whether it can serve at all is known before it says that it listens.
         let (silent, most) = limits(most, least_memory)?;
         let config = security.config.clone();
@@ -130,14 +149,37 @@ impl Host<'_> {
             "at most {sessions} sessions at once, {of_one_peer} of one peer, in {} of memory",
             bytes(memory)
         ));
+        let audited = audit.clone();
         let mut server = listener.serve_each(move |mut peer| {
-            let (agreed, ours) = peer.negotiate_by(hello.clone(), |details| {
-                let (ours, answer) = agree(details).map_err(|e| (e.reason(), Refused(Some(e))))?;
+            let mut entry = None;
+            let agree = |details: &Table| {
+                // Before the run counts against the peer's limits of the day.
+                let ready = audited.as_ref().map_or(Ok(()), |log| log.ready());
+                let agreed = ready.and_then(|()| agree(details));
+                let (ours, answer) = agreed.map_err(|e| (e.reason(), Refused(Some(e))))?;
                 Ok((ours, Answer { memory: WAITING + answer.memory, ..answer }))
-            })?;
-            Ok::<_, Refused>(answer(Link { peer, agreed }, ours))
+            };
+            let met = peer.negotiate_recorded(hello.clone(), agree, |peer, met| {
+                let begun = met.map_or(Ok(None), |(agreed, ours)| {
+                    let mut entry = begin(ours)?;
+                    entry.met(peer, agreed);
+                    entry.begun().map(|()| Some(entry))
+                });
+                entry = begun.map_err(|e| Refused(Some(e)))?;
+                Ok(())
+            });
+            match (met, entry) {
+                (Ok((agreed, ours)), Some(mut entry)) => {
+                    let result = answer(Link { peer, agreed }, ours, &mut entry);
+                    Ok(entry.finish(result))
+                }
+                // It ended while it was told of our set.
+                (Err(Refused(Some(e))), Some(entry)) => Ok(entry.finish(Err(e))),
+                (Err(e), _) => Err(e),
+                (Ok(_), None) => Err(Refused(Some(Failure::run("the session has no entry")))),
+            }
         })?;
-        let (mut log, mut sessions) = (Log::new(output), 0);
+        let (mut log, mut sessions) = (Log::new(output, audit), 0);
         loop {
             let until = log.due();
             match server.ended_by(until) {
@@ -154,9 +196,14 @@ impl Host<'_> {
                     }
                 }
                 Some(Ended { result: Err(Refused(None)), .. }) => {}
-                Some(Ended { result: Err(Refused(Some(e))), address, source, .. }) => {
-                    log.refused(address.as_deref(), &source, &e);
-                }
+                Some(Ended {
+                    result: Err(Refused(Some(e))),
+                    address,
+                    source,
+                    name,
+                    fingerprint,
+                    ..
+                }) => log.refused(&from(&fingerprint, &name, &address, &source), &e),
                 None if until.is_none_or(|until| Instant::now() < until) => {
                     return Err(Failure::run("the listener has ended"));
                 }
@@ -229,48 +276,15 @@ fn limits(most: &MostSessions, least: u64) -> Result<(usize, Most), Failure> {
     Ok((silent, Most { sessions, of_one_peer, memory: of_sessions }))
 }
 
-impl Log {
-    fn new(output: Output) -> Self {
-        let [refused, failed] = ["refused connections", "failed sessions"].map(Refusals::new);
-        Self { output, refused, failed }
-    }
-
-    /// A connection that became no session. Without an address, the system did not give us the connection.
-    fn refused(&mut self, address: Option<&str>, source: &str, failure: &Failure) {
-        let source = if address.is_some() { source } else { "this system" };
-        if self.refused.count(source, Instant::now()) || self.output.verbose {
-            let from = address.map(|it| format!("refused a connection from {it}: "));
-            self.output.note(&(from.unwrap_or_default() + failure.message()));
-        }
-    }
-
-    fn failed(&mut self, number: usize, peer: &str, counted_as: &str, failure: &Failure) {
-        if self.failed.count(counted_as, Instant::now()) || self.output.verbose {
-            say(&format!("session {number} with {peer} failed: {}", failure.message()));
-        }
-    }
-
-    fn due(&self) -> Option<Instant> {
-        [self.refused.due(), self.failed.due()].into_iter().flatten().min()
-    }
-
-    fn summarise(&mut self, now: Instant) {
-        // With --verbose everything has been told.
-        let (refused, failed) = (self.refused.summaries(now), self.failed.summaries(now));
-        if !self.output.verbose {
-            refused.iter().for_each(|line| self.output.note(line));
-            failed.iter().for_each(|line| say(line));
-        }
-    }
-
-    fn still_waiting(&self, came: usize, hint: Option<&str>) {
-        let seconds = PATIENCE.as_secs();
-        self.output.note(&match (came, hint) {
-            (0, _) => format!("no peer connected for {seconds} s: {SIDES}"),
-            (1, Some(hint)) => format!("no peer connected; 1 other connection was refused: {hint}"),
-            _ => return,
-        });
-    }
+/// A peer that was refused, for the log.
+fn from<'a>(
+    fingerprint: &Option<Fingerprint>,
+    name: &'a Option<String>,
+    address: &'a Option<String>,
+    source: &'a str,
+) -> audit::From<'a> {
+    let (fingerprint, name) = (fingerprint.map(|key| key.to_string()), name.as_deref());
+    audit::From { fingerprint, name, address: address.as_deref(), source }
 }
 
 /// Returns true for a browser that has heard what this side wants, and has left.

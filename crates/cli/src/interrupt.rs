@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use crate::{failure::INTERRUPTED, files, output::say, record};
+use crate::{audit, failure::INTERRUPTED, files, output::say};
 
 /// The hint after an interrupt.
 static HINT: Mutex<Option<&str>> = Mutex::new(None);
@@ -30,7 +30,7 @@ pub fn catch() {
     // Without a handler an interrupt still ends the process.
     let _ = ctrlc::set_handler(|| {
         let _nothing_is_put_in_place = files::discard_unfinished();
-        let _nothing_is_logged_twice = record::interrupted();
+        audit::interrupted();
         THEN.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|then| then());
         if io::stderr().is_terminal() {
             // Behind a progress bar, or the ^C of the terminal.

@@ -26,6 +26,7 @@ mod places;
 mod policy;
 mod reach;
 mod record;
+mod refusals;
 mod report;
 mod secure;
 mod serial;

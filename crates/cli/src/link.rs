@@ -7,7 +7,7 @@ use std::{
 
 use foxtrot::{
     Counters, Error, Peer,
-    job::{Agreed, Answer, Hello, Job, Role, Table},
+    job::{Agreed, Agreement, Answer, Hello, Job, Role, Table},
     net::{ChannelError, HelloError},
 };
 
@@ -36,10 +36,40 @@ pub(crate) struct Cost {
     pub(crate) transcript: Option<[u8; 32]>,
 }
 
+/// Why there is no link.
+pub(crate) enum Unmet {
+    /// The two sides do not come together.
+    Apart(Error),
+    /// The beginning of the session cannot be written down.
+    Unrecorded(Failure),
+}
+
+impl From<Error> for Unmet {
+    fn from(error: Error) -> Self {
+        Self::Apart(error)
+    }
+}
+
 impl Link {
     pub(crate) fn greet(mut peer: Peer, hello: Hello, counted: &Counted) -> Result<Self, Error> {
         let (agreed, ()) = peer.negotiate_by::<_, Error>(hello, |details| {
             Ok(((), Answer { keys: counted(details), ..Answer::default() }))
+        })?;
+        Ok(Self { peer, agreed })
+    }
+
+    /// Greets a peer. `write` writes down that the session begins before the peer learns anything of our set.
+    pub(crate) fn begin(
+        mut peer: Peer,
+        hello: Hello,
+        counted: &Counted,
+        write: impl FnOnce(&Peer, Option<&Agreement>) -> Result<(), Failure>,
+    ) -> Result<Self, Unmet> {
+        let agree = |details: &Table| {
+            Ok(((), Answer { keys: counted(details), ..Answer::default() }))
+        };
+        let (agreed, ()) = peer.negotiate_recorded(hello, agree, |peer, met| {
+            write(peer, met.map(|(agreed, ())| agreed)).map_err(Unmet::Unrecorded)
         })?;
         Ok(Self { peer, agreed })
     }

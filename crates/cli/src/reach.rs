@@ -8,9 +8,10 @@ use crate::{
     args::{Common, Transport},
     failure::Failure,
     host::Host,
-    link::{Counted, Link, uncounted},
+    link::{Counted, Link, Unmet, uncounted},
     output::Output,
     policy::Under,
+    record::{Begins, Recorder},
     secure::Security,
     serial,
 };
@@ -81,12 +82,20 @@ impl<'a> Way<'a> {
         common: &Common,
         hello: Hello,
         output: Output,
+        begins: &Begins,
     ) -> Result<Link, Failure> {
         let (security, counted) = (self.security.within(common.timeout), self.counted);
+        let write = |peer: &_, met: Option<&_>| begins.with(peer, met);
+        let unmet = |e, security: &Security| match e {
+            Unmet::Apart(e) => security.explain(e),
+            Unmet::Unrecorded(e) => e,
+        };
         let has_keys = security.ours.is_some();
         let link = match self.address {
             Address::Listen(address) => {
-                Host { address, security, hello, counted, output }.first_peer(self.wait)?
+                let audit = begins.audit().cloned();
+                let host = Host { address, security, hello, counted, output, audit };
+                host.first_peer(self.wait, begins)?
             }
             Address::Connect { address, is_gateway } => {
                 let (doing, usual) = if is_gateway {
@@ -103,13 +112,15 @@ impl<'a> Way<'a> {
                     true => config.connect_behind(address),
                     false => config.on_nobody(move || output.note(&not_yet)).connect(address),
                 };
-                peer.and_then(|peer| Link::greet(peer, hello, &counted))
-                    .map_err(|e| security.explain(e))?
+                let peer = peer.map_err(Unmet::from);
+                let link = peer.and_then(|peer| Link::begin(peer, hello, &counted, write));
+                link.map_err(|e| unmet(e, &security))?
             }
             Address::Serial(way) => {
                 let wait = self.wait.unwrap_or(TRY);
                 let peer = way.open(&security.config, wait, common.timeout, output)?;
-                Link::greet(peer, hello, &counted)?
+                let link = Link::begin(peer, hello, &counted, write);
+                link.map_err(|e| unmet(e, &security))?
             }
         };
         let peer = format!("the peer is {}", link.peer);
@@ -122,12 +133,19 @@ impl<'a> Way<'a> {
         Ok(link)
     }
 
-    pub(crate) fn host(self, common: &Common, hello: Hello) -> Result<Host<'a>, Failure> {
+    /// Prepares a server, whose sessions and refused peers this recorder writes down.
+    pub(crate) fn host(
+        self,
+        common: &Common,
+        hello: Hello,
+        recorder: &Recorder,
+    ) -> Result<Host<'a>, Failure> {
         let Address::Listen(address) = self.address else {
             return Err(Failure::usage("--serve needs --listen or --websocket"));
         };
         let (security, output) = (self.security.within(common.timeout), Output::new(common));
-        Ok(Host { address, security, hello, counted: self.counted, output })
+        let audit = recorder.audit().cloned();
+        Ok(Host { address, security, hello, counted: self.counted, output, audit })
     }
 }
 

@@ -6,53 +6,50 @@ use std::{
     fs::{self, File},
     io::{self, Read, Write},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, MutexGuard, PoisonError},
+    thread,
     time::SystemTime,
 };
 
+use foxtrot::{Peer, job::Agreement};
 use foxtrot_net::jobs::hexadecimal;
 use serde_json::{Map, Value, json};
 
 use crate::{
     args::Transport,
-    audit,
+    audit::{self, Run},
     clock::utc,
-    failure::{Failure, INTERRUPTED},
-    files::{Existing, log_options, write_secret},
-    link::{Cost, Link, transport},
+    failure::Failure,
+    files::{self, Existing, log_options, write_secret},
+    link::{Cost, transport},
     output::{json, say},
-    report::Report,
+    report::{Report, object},
 };
 
+#[derive(Clone)]
 pub(crate) struct Recorder {
     to: Option<PathBuf>,
     /// True if there is a line for each session, rather than one object.
     lines: bool,
-    audit: Option<PathBuf>,
+    audit: Option<Arc<audit::Log>>,
 }
 
-/// The fields of a run so far.
+/// A run, and the places of what is known of it. One that is dropped before its end has failed.
+pub(crate) struct Entry {
+    recorder: Recorder,
+    run: Run,
+}
+
+/// Writes to the audit log that a run begins. It is called before the peer learns anything of our set.
 #[derive(Clone)]
-pub(crate) struct Entry(Arc<Mutex<Map<String, Value>>>);
-
-/// Runs that an audit log waits for, each with its log.
-static OPEN: Mutex<Vec<(PathBuf, Entry)>> = Mutex::new(Vec::new());
-
-fn open_runs() -> MutexGuard<'static, Vec<(PathBuf, Entry)>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+pub(crate) struct Begins {
+    audit: Option<Arc<audit::Log>>,
+    run: Run,
+    more: Arc<More>,
 }
 
-/// Appends the lines of runs that an interrupt ends to their audit logs. None is added as long as the result lives.
-pub(crate) fn interrupted() -> impl Drop {
-    let mut open = open_runs();
-    for (path, entry) in open.drain(..) {
-        entry.end_with("interrupted", INTERRUPTED);
-        if let Err(e) = audit::append(&path, &entry.fields()) {
-            say(e.message());
-        }
-    }
-    open
-}
+/// Fields that follow from what both sides agree on, or from our side alone.
+type More = dyn Fn(Option<&Agreement>) -> Map<String, Value> + Send + Sync;
 
 impl Recorder {
     /// Makes the recorder of a command that has one session: an object in place of what the file
@@ -61,11 +58,15 @@ impl Recorder {
         Self { lines: false, ..Self::of_many(transport, audit) }
     }
 
-    /// Makes the recorder of a command that serves many peers: a line is appended for each. Another line is appended to an
+    /// Makes the recorder of a command that serves many peers: a line is appended for each. Other lines are appended to an
     /// audit log, if there is one.
     pub(crate) fn of_many(transport: &Transport, audit: Option<&Path>) -> Self {
-        let audit = audit.map(Path::to_owned);
+        let audit = audit.map(audit::Log::at);
         Self { to: transport.record.clone(), lines: true, audit }
+    }
+
+    pub(crate) fn audit(&self) -> Option<&Arc<audit::Log>> {
+        self.audit.as_ref()
     }
 
     /// Runs a session of this job in this role, and writes down what came of it, also if it failed.
@@ -75,69 +76,57 @@ impl Recorder {
         role: impl Display,
         run: impl FnOnce(&mut Entry) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut entry = Entry::begin(job, &role.to_string());
-        let of_audit = self.audit.iter().map(|path| (path.clone(), entry.clone()));
-        open_runs().extend(of_audit);
-        let result = run(&mut entry);
-        entry.end(result.as_ref().err());
-        let audited = self.audit.as_ref().map_or(Ok(()), |path| {
-            let mut open = open_runs();
-            open.retain(|(_, it)| !Arc::ptr_eq(&it.0, &entry.0));
-            audit::append(path, &entry.fields())
-        });
-        let kept = self.to.as_ref().map_or(Ok(()), |path| self.write(path, &entry));
-        match (result, audited.and(kept)) {
-            (Err(failure), kept) => {
-                if let Err(e) = kept {
-                    say(e.message());
-                }
-                Err(failure)
-            }
-            (Ok(result), kept) => kept.map(|()| result),
+        let mut entry = self.begin(job, role)?;
+        if let Some(log) = &self.audit {
+            log.expect(&entry.run);
         }
+        let result = run(&mut entry);
+        entry.finish(result)
     }
 
-    fn write(&self, path: &Path, entry: &Entry) -> Result<(), Failure> {
-        let text = json(&Value::Object(entry.fields().clone())) + "\n";
-        match self.lines {
-            true => append(path, &text).map_err(|e| Failure::writing(path, &e)),
-            false => write_secret(Existing::Replaced, path, text.as_bytes()),
+    /// Makes the entry of a run of this job in this role.
+    pub(crate) fn begin(&self, job: &str, role: impl Display) -> Result<Entry, Failure> {
+        let mut id = [0; 8];
+        if self.audit.is_some() {
+            let drawn = getrandom::fill(&mut id);
+            drawn.map_err(|e| Failure::run(format!("the system has no randomness: {e}")))?;
+        }
+        let run = Run { id: hexadecimal(&id), fields: Arc::default() };
+        let mut entry = Entry { recorder: self.clone(), run };
+        entry.set("schema", 1);
+        entry.set("version", env!("CARGO_PKG_VERSION"));
+        entry.set("started", utc(SystemTime::now()));
+        entry.set("job", job);
+        entry.set("role", role.to_string());
+        Ok(entry)
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if let Some(log) = &self.recorder.audit {
+            self.run.end_with("the run ended without an outcome", 1);
+            if let Err(e) = log.ended(&self.run, false) {
+                say(e.message());
+            }
         }
     }
 }
 
 impl Entry {
-    fn begin(job: &str, role: &str) -> Self {
-        let mut entry = Self(Arc::default());
-        entry.set("schema", 1);
-        entry.set("version", env!("CARGO_PKG_VERSION"));
-        entry.set("started", utc(SystemTime::now()));
-        entry.set("job", job);
-        entry.set("role", role);
-        entry
-    }
-
     pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) {
         self.fields().insert(key.into(), value.into());
     }
 
     fn fields(&self) -> MutexGuard<'_, Map<String, Value>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.run.fields.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn met(&mut self, link: &Link) {
-        let peer = &link.peer;
-        self.set(
-            "peer",
-            json!({
-                "fingerprint": peer.fingerprint().map(ToString::to_string),
-                "name": peer.name(),
-                "address": peer.address(),
-            }),
-        );
+    pub(crate) fn met(&mut self, peer: &Peer, agreed: &Agreement) {
+        self.fields().extend(of_peer(peer));
+        self.fields().extend(of_agreement(agreed));
         self.set("transport", transport(peer));
-        self.set("session", hexadecimal(link.agreed.sid.as_bytes()));
-        let terms = link.agreed.terms.iter();
+        let terms = agreed.terms.iter();
         let terms = terms.map(|(key, value)| (key.clone(), value.clone().into()));
         self.set("terms", terms.collect::<Map<_, _>>());
     }
@@ -156,18 +145,82 @@ impl Entry {
         self.set("bytes_received", cost.counters.received);
     }
 
-    fn end(&self, failure: Option<&Failure>) {
-        // That nobody reads standard output to its end is no failure.
-        let failure = failure.filter(|failure| failure.status() != 0);
-        self.end_with(failure.map_or("done", Failure::message), failure.map_or(0, Failure::status));
+    /// Has the beginning of the run written, with these fields more, when a peer is met.
+    pub(crate) fn begins(
+        &self,
+        more: impl Fn(Option<&Agreement>) -> Map<String, Value> + Send + Sync + 'static,
+    ) -> Begins {
+        Begins { audit: self.recorder.audit.clone(), run: self.run.clone(), more: Arc::new(more) }
     }
 
-    fn end_with(&self, outcome: &str, status: u8) {
-        let mut fields = self.fields();
-        fields.insert("ended".into(), utc(SystemTime::now()).into());
-        fields.insert("outcome".into(), outcome.into());
-        fields.insert("status".into(), status.into());
+    /// Writes to the audit log that the run begins.
+    pub(crate) fn begun(&self) -> Result<(), Failure> {
+        let Some(log) = &self.recorder.audit else { return Ok(()) };
+        let fields = self.fields().clone();
+        log.begun(&self.run, &fields).inspect_err(|_| log.never_began(&self.run))
     }
+
+    /// Writes down what came of the run.
+    pub(crate) fn finish<T>(self, result: Result<T, Failure>) -> Result<T, Failure> {
+        // That nobody reads standard output to its end is no failure.
+        let failure = result.as_ref().err().filter(|failure| failure.status() != 0);
+        let (outcome, status) = failure.map_or(("done", 0), |it| (it.message(), it.status()));
+        self.run.end_with(outcome, status);
+        let Recorder { to, audit, lines } = &self.recorder;
+        let audited = audit.as_ref().map_or(Ok(()), |log| log.ended(&self.run, !lines));
+        let kept = to.as_ref().map_or(Ok(()), |path| self.write(path));
+        match (result, audited.and(kept)) {
+            (Err(failure), kept) => {
+                // The failure says it already, where it is the same.
+                if let Err(e) = kept
+                    && e.message() != failure.message()
+                {
+                    say(e.message());
+                }
+                Err(failure)
+            }
+            (Ok(result), kept) => kept.map(|()| result),
+        }
+    }
+
+    fn write(&self, path: &Path) -> Result<(), Failure> {
+        let text = json(&Value::Object(self.fields().clone())) + "\n";
+        match self.recorder.lines {
+            true => append(path, &text).map_err(|e| Failure::writing(path, &e)),
+            false => write_secret(Existing::Replaced, path, text.as_bytes()),
+        }
+    }
+}
+
+impl Begins {
+    /// Writes that the run begins with this peer; a side that opened the connection does not know yet what both agree on.
+    pub(crate) fn with(&self, peer: &Peer, agreed: Option<&Agreement>) -> Result<(), Failure> {
+        let Some(log) = &self.audit else { return Ok(()) };
+        let mut fields = self.run.fields.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        fields.extend(of_peer(peer));
+        agreed.into_iter().for_each(|agreed| fields.extend(of_agreement(agreed)));
+        fields.extend((self.more)(agreed));
+        log.begun(&self.run, &fields)
+    }
+
+    pub(crate) fn audit(&self) -> Option<&Arc<audit::Log>> {
+        self.audit.as_ref()
+    }
+}
+
+fn of_peer(peer: &Peer) -> Map<String, Value> {
+    object(json!({ "peer": {
+        "fingerprint": peer.fingerprint().map(ToString::to_string),
+        "name": peer.name(),
+        "address": peer.address(),
+    } }))
+}
+
+fn of_agreement(agreed: &Agreement) -> Map<String, Value> {
+    object(json!({
+        "session": hexadecimal(agreed.sid.as_bytes()),
+        "terms_digest": hexadecimal(&agreed.terms_digest(&[])),
+    }))
 }
 
 /// Fails unless the file is missing, empty or the record of one run: nothing else is replaced.
@@ -215,8 +268,6 @@ fn begins(path: &Path) -> Result<Option<(bool, bool)>, Failure> {
 
 /// Sessions that end at the same time write one after the other.
 fn append(path: &Path, line: &str) -> io::Result<()> {
-    let mut file = log_options().open(path)?;
-    // Where the file system has no locks, one write is one line all the same.
-    let _ = file.lock();
-    file.write_all(line.as_bytes())
+    let write = |file: &mut File| file.write_all(line.as_bytes());
+    files::append(path, &log_options(), write, thread::sleep)
 }

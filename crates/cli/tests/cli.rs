@@ -4,6 +4,9 @@
 #[cfg(unix)]
 #[path = "cli/assumption.rs"]
 mod assumption;
+#[cfg(unix)]
+#[path = "cli/audit.rs"]
+mod audit;
 #[path = "cli/claims.rs"]
 mod claims;
 #[cfg(unix)]

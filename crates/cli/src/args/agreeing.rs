@@ -20,8 +20,9 @@ pub(crate) struct Agreeing {
     /// with the same rules. Without --peer, the peers are those that the policy names
     #[arg(long, help_heading = heading::SECURITY, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-    /// Append one JSON line for each run to this file (mode 0600): time, peer, policy, function, sizes,
-    /// result count, transcript, outcome; never keys. See docs/audit.md
+    /// Append JSON lines to this file (mode 0600), for each run and for refused peers: time, peer, policy,
+    /// function, sizes, result count, transcript, outcome; never keys. No run begins whose first line
+    /// cannot be written. See docs/audit.md
     #[arg(long, help_heading = heading::OUTPUT, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
     /// Do not ask on the terminal before the run

@@ -23,7 +23,7 @@ use crate::{
     method::{self, one_of as method_of},
     output,
     reach::Way,
-    record::Recorder,
+    record::{Entry, Recorder},
     report::{Report, counted, object},
 };
 
@@ -55,8 +55,9 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                 return answer_all((all, party), recorder, way, most, common);
             }
             Recorder::of_one(transport, None).keep("ot", "sender", |entry| {
-                let link = way.reach(common, sender_hello(&party, &all), party.output)?;
-                entry.met(&link);
+                let begins = entry.begins(|_| Map::new());
+                let link = way.reach(common, sender_hello(&party, &all), party.output, &begins)?;
+                entry.met(&link.peer, &link.agreed);
                 tell(&party, all.longest());
                 let cost = send(link, &party, &all)?;
                 let report = party.report(cost.of(Role::Sender));
@@ -74,8 +75,9 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             let choices = read_choices(choices, one_of.choices)?;
             let party = party(common, choices.len() * one_of.choices, one_of, out.hex)?;
             Recorder::of_one(transport, None).keep("ot", "receiver", |entry| {
-                let link = way.reach(common, party.hello(Role::Receiver), party.output)?;
-                entry.met(&link);
+                let begins = entry.begins(|_| Map::new());
+                let link = way.reach(common, party.hello(Role::Receiver), party.output, &begins)?;
+                entry.met(&link.peer, &link.agreed);
                 tell(&party, offered_length(&link)?);
                 let (messages, cost) = receive(link, &party, choices)?;
                 let report = party.report(cost.of(Role::Receiver));
@@ -116,19 +118,18 @@ fn answer_all(
     let (hello, output) = (sender_hello(&party, &messages), party.output);
     let (transfers, threads) = ([party.n, party.choices()], party.workers.threads());
     let memory = memory_of_ot_sender(&party.method, transfers, messages.longest(), threads);
-    let answer = move |link: Link, ()| {
-        recorder.keep("ot", "sender", |entry| {
-            entry.met(&link);
-            let party = party.for_another();
-            let cost = send(link, &party, &messages)?;
-            let report = party.report(cost.of(Role::Sender));
-            entry.ran(&report, &cost);
-            Ok(report)
-        })
+    let host = way.host(common, hello, &recorder)?;
+    let begin = move |(): &()| recorder.begin("ot", "sender");
+    let answer = move |link: Link, (), entry: &mut Entry| {
+        let party = party.for_another();
+        let cost = send(link, &party, &messages)?;
+        let report = party.report(cost.of(Role::Sender));
+        entry.ran(&report, &cost);
+        Ok(report)
     };
     let agree = move |_: &_| Ok(((), Answer { memory, ..Answer::default() }));
     output::stamp();
-    way.host(common, hello)?.all_peers(most, memory, agree, answer, |number, peer, report| {
+    host.all_peers(most, memory, agree, begin, answer, |number, peer, report| {
         output.note(&format!("session {number} with {peer}: {}", report.words_of("OT")));
         report.print(output, Map::new())
     })

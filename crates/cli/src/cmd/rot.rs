@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use foxtrot::job::{Job, Role};
 use foxtrot_ot::protocol::Purpose;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::{
     args::{Common, KeysOut, RotCommand, RotParty},
@@ -36,9 +36,10 @@ fn one_party(role: Role, options: &RotParty) -> Result<(), Failure> {
     let way = Way::prepare(transport, None)?;
     let files = Files::begin(role, &out.output, party.n, out.format)?;
     Recorder::of_one(transport, None).keep("rot", role, |entry| {
-        let link = way.reach(common, party.hello(role), party.output)?;
+        let begins = entry.begins(|_| Map::new());
+        let link = way.reach(common, party.hello(role), party.output, &begins)?;
         tell_agreed(&party);
-        entry.met(&link);
+        entry.met(&link.peer, &link.agreed);
         let existing = Existing::with_force(out.force);
         let (names, cost) = link.run(&party.workers, |job| {
             let drafts = files.make(&party, &job)?;

@@ -16,6 +16,7 @@ use foxtrot::{
     net::FrameError,
 };
 use foxtrot_triples::{Shares, formats::triples_per_record};
+use serde_json::Map;
 
 use self::record::Record;
 use crate::{
@@ -83,9 +84,10 @@ fn generate(
     let output = Output::new(common);
     let way = Way::prepare(transport, None)?;
     Recorder::of_one(transport, None).keep("triples", format!("party {party}"), |entry| {
-        let link = way.reach(common, terms.hello(), output);
+        let begins = entry.begins(|_| Map::new());
+        let link = way.reach(common, terms.hello(), output, &begins);
         let link = link.map_err(|e| e.rename_options(&ROLES))?;
-        entry.met(&link);
+        entry.met(&link.peer, &link.agreed);
         let agreed = Agreed::on(&terms, &link)?;
         entry.set("run", agreed.record.run.as_str());
         agreed.words(&terms, workers.threads()).iter().for_each(|line| output.note(line));

@@ -124,6 +124,17 @@ impl Listening {
         Self { running, address }
     }
 
+    /// The next line on standard error with these words.
+    pub(crate) fn line_with(&mut self, words: &str) -> String {
+        loop {
+            let line = self.running.line();
+            assert!(!line.is_empty(), "the process has ended");
+            if line.contains(words) {
+                return line;
+            }
+        }
+    }
+
     pub(crate) fn end(self) -> (i32, String, String) {
         self.running.end()
     }

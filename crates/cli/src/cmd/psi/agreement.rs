@@ -11,7 +11,7 @@ use foxtrot::{
 };
 use foxtrot_net::{
     Reason,
-    hello::{Hello, Role, Table, numbered},
+    hello::{Agreement, Hello, Role, Table, numbered},
     jobs::{
         self, COLUMNS, DUPLICATES, FUNCTION, KEY_COLUMNS, LARGEST, MIN_COUNT, OR_NORMALIZE, SET,
         VALUE, WIDTH,
@@ -171,8 +171,10 @@ impl Terms {
         entry.set("policy", self.policy.as_deref().map(Policy::id));
         entry.set("set", self.asked.clone());
         policy::check(self.policy.as_deref(), &hello)?;
-        let link = way.reach(common, hello, Output::new(common))?;
-        entry.met(&link);
+        let terms = self.clone();
+        let begins = entry.begins(move |met| terms.beginning(met));
+        let link = way.reach(common, hello, Output::new(common), &begins)?;
+        entry.met(&link.peer, &link.agreed);
         Ok(link)
     }
 
@@ -188,6 +190,20 @@ impl Terms {
             let agreed = Agreed::with(&terms, details).ok()?;
             terms.peer_learns().then(|| agreed.counted_keys())
         })
+    }
+
+    /// Fields on record when a run begins, with what the peer has told by then.
+    fn beginning(&self, met: Option<&Agreement>) -> Map<String, Value> {
+        let ours = self.keys.first().map(|key| key.size);
+        let peers = met.and_then(|it| self.peers_keys(&it.peer_details, 0).ok());
+        let [receivers, senders] = self.by_role(ours, peers);
+        object(json!({
+            "assumption": self.method.assumption.name(),
+            "adversary": self.method.adversary.to_string(),
+            "normalize": self.normalised().first(),
+            "keys_receiver": receivers,
+            "keys_sender": senders,
+        }))
     }
 
     /// The figures of a run of this protocol.

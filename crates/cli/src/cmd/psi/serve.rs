@@ -18,7 +18,7 @@ use crate::{
     link::Link,
     output::{self, Output},
     reach::Way,
-    record::Recorder,
+    record::{Entry, Recorder},
     report::Report,
     table::Item,
     workers::Workers,
@@ -89,11 +89,20 @@ impl Server {
             };
             Ok(((agreed, stock), answer))
         };
-        let answer =
-            move |link: Link, (agreed, stock): (_, Arc<_>)| self.answer(link, agreed, &stock);
+        let (recorder, normalize) = (self.recorder.clone(), self.normalize.clone());
+        let begin = move |(agreed, _): &(Agreed, _)| {
+            let mut entry = recorder.begin("psi", "sender")?;
+            entry.set(OUR_NORMALIZE, normalize.clone());
+            entry.agreed(agreed.json());
+            Ok(entry)
+        };
         output::stamp();
-        let host = way.host(common, first.terms.hello().without_keys())?;
-        host.all_peers(most, least_memory, agree, answer, |number, peer, (agreed, report)| {
+        let host = way.host(common, first.terms.hello().without_keys(), &self.recorder)?;
+        let answer = move |link: Link, (agreed, stock): (_, Arc<_>), entry: &mut _| {
+            self.answer(link, agreed, &stock, entry)
+        };
+        host.all_peers(most, least_memory, agree, begin, answer, |number, peer, done| {
+            let (agreed, report) = done;
             let (keys, figures) = (agreed.receivers_keys(), report.figures());
             output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));
             report.print(output, agreed.json())
@@ -105,25 +114,21 @@ impl Server {
         link: Link,
         agreed: Agreed,
         stock: &Stock,
+        entry: &mut Entry,
     ) -> Result<(Agreed, Report), Failure> {
-        self.recorder.keep("psi", "sender", |entry| {
-            entry.set(OUR_NORMALIZE, self.normalize.clone());
-            entry.met(&link);
-            entry.agreed(agreed.json());
-            let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
-            let output = Output::in_background();
-            let party = Party { agreed: &agreed, workers: &workers, output };
-            let items = || {
-                let mut lines = agreed.words(Some(Role::Sender), workers.threads());
-                lines.push(agreed.details());
-                self.tell(&peer, &lines);
-                stock.copy()
-            };
-            let (_, cost) = party.send(link, items, stock.fields.as_ref())?;
-            let report = agreed.report(workers.threads(), cost.of(Role::Sender));
-            entry.ran(&report, &cost);
-            Ok((agreed, report))
-        })
+        let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
+        let output = Output::in_background();
+        let party = Party { agreed: &agreed, workers: &workers, output };
+        let items = || {
+            let mut lines = agreed.words(Some(Role::Sender), workers.threads());
+            lines.push(agreed.details());
+            self.tell(&peer, &lines);
+            stock.copy()
+        };
+        let (_, cost) = party.send(link, items, stock.fields.as_ref())?;
+        let report = agreed.report(workers.threads(), cost.of(Role::Sender));
+        entry.ran(&report, &cost);
+        Ok((agreed, report))
     }
 }
 

@@ -63,19 +63,22 @@ pub(super) fn answer_all(
         let hello = Some(agreed.stock.terms.hello());
         Ok((agreed, Answer { memory, keys: Some(theirs as u64), hello }))
     };
-    let answer = move |link: Link, agreed: Agreed| {
-        let ran = server.recorder.keep("psi", agreed.stock.terms.role, |entry| {
-            entry.set(OUR_NORMALIZE, server.normalize.clone());
-            entry.met(&link);
-            entry.agreed(agreed.json());
-            server.tell(&link.peer.to_string(), &agreed.words());
-            agreed.run(link, entry, &server.workers.for_another(), Output::in_background())
-        })?;
-        Ok((agreed, ran))
+    let (recorder, normalize) = (server.recorder.clone(), server.normalize.clone());
+    let begin = move |agreed: &Agreed| {
+        let mut entry = recorder.begin("psi", agreed.stock.terms.role)?;
+        entry.set(OUR_NORMALIZE, normalize.clone());
+        entry.agreed(agreed.json());
+        Ok(entry)
     };
     output::stamp();
-    let host = way.host(common, first.terms.hello().without_keys())?;
-    host.all_peers(sessions, least_memory, agree, answer, |number, peer, (agreed, ran)| {
+    let host = way.host(common, first.terms.hello().without_keys(), &server.recorder)?;
+    let answer = move |link: Link, agreed: Agreed, entry: &mut _| {
+        server.tell(&link.peer.to_string(), &agreed.words());
+        let ran =
+            agreed.run(link, entry, &server.workers.for_another(), Output::in_background())?;
+        Ok((agreed, ran))
+    };
+    host.all_peers(sessions, least_memory, agree, begin, answer, |number, peer, (agreed, ran)| {
         let [_, theirs] = agreed.sizes();
         agreed.deliver(ran, output, &format!("session {number} with {peer}, {theirs} keys: "))
     })
