@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 use crate::failure::Failure;
 
-pub(crate) use log::{append, log_options};
+pub(crate) use log::{append, log_options, open_regular};
 use open::Open;
 use place::Place;
 

@@ -65,9 +65,8 @@ impl Link {
         counted: &Counted,
         write: impl FnOnce(&Peer, Option<&Agreement>) -> Result<(), Failure>,
     ) -> Result<Self, Unmet> {
-        let agree = |details: &Table| {
-            Ok(((), Answer { keys: counted(details), ..Answer::default() }))
-        };
+        let agree =
+            |details: &Table| Ok(((), Answer { keys: counted(details), ..Answer::default() }));
         let (agreed, ()) = peer.negotiate_recorded(hello, agree, |peer, met| {
             write(peer, met.map(|(agreed, ())| agreed)).map_err(Unmet::Unrecorded)
         })?;

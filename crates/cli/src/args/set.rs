@@ -42,6 +42,9 @@ pub(crate) struct SetOptions {
     /// The only shard whose rows are read.
     #[arg(skip)]
     pub(crate) shard: Option<(Division, u32)>,
+    /// True for a file that is read again when it changes: it has to be a regular one.
+    #[arg(skip)]
+    pub(crate) again: bool,
 }
 
 /// Further keys by which rows are compared.

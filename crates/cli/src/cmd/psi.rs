@@ -116,7 +116,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let terms = Terms::new(Role::Sender, method, [most.keys, most.least], policy);
             let way = limits::keep(resuming(way, resume_base), &agreeing.per_day, &terms, output)?;
             let stock = {
-                let options = options.with(or_keys)?;
+                let options = options.read_again(standing.reload).with(or_keys)?;
                 move |path: &Path| {
                     let sets = read_all(path, &options, output)?;
                     let (terms, fields) = sharing_fields(&sets, terms.of(&sets))?;

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
-    io,
+    io::{self, ErrorKind},
     path::Path,
     sync::{Mutex, PoisonError},
     time::Duration,
@@ -25,6 +25,21 @@ pub(crate) fn log_options() -> OpenOptions {
         options.mode(0o600).custom_flags(not_blocking());
     }
     options
+}
+
+/// Opens a file for reading only if it is a regular one: to open a pipe would wait for its writer.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, not_blocking());
+    let file = options.open(path)?;
+    let found = file.metadata()?;
+    match (found.is_file(), found.is_dir()) {
+        (true, _) => Ok(file),
+        (_, true) => Err(ErrorKind::IsADirectory.into()),
+        _ => Err(io::Error::other("it is not a regular file")),
+    }
 }
 
 #[cfg(unix)]
@@ -103,5 +118,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
         let line = |file: &mut File| file.write_all(b"line\n");
         assert!(append(&path, &log_options(), line, |_| ()).is_err());
+        let refused = open_regular(&path).unwrap_err();
+        assert_eq!(refused.to_string(), "it is not a regular file");
     }
 }

@@ -78,6 +78,11 @@ impl SetOptions {
         Ok([self.clone()].into_iter().chain(others).collect())
     }
 
+    /// Options for a file that may be read again when it changes.
+    pub(crate) fn read_again(&self, again: bool) -> Self {
+        Self { again, ..self.clone() }
+    }
+
     pub(crate) fn showing(&self, show: usize) -> Self {
         Self { show, ..self.clone() }
     }

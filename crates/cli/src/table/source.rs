@@ -10,7 +10,13 @@ use std::{
 
 use foxtrot_net::small::is_device;
 
-use crate::{args::SetOptions, failure::Failure, files::Stamp, output::say, report::bytes};
+use crate::{
+    args::SetOptions,
+    failure::Failure,
+    files::{Stamp, open_regular},
+    output::say,
+    report::bytes,
+};
 
 pub(super) const CHUNK: usize = 1 << 18;
 
@@ -33,10 +39,13 @@ pub(super) struct Source {
 
 impl Source {
     /// Opens a file; `-` is standard input. What is no regular file goes to a temporary one, without
-    /// a name, as it cannot be read again.
+    /// a name, as it cannot be read again. A file that may be read again when it changes has to be a regular one: nobody may
+    /// ever write to a pipe.
     pub(super) fn open(path: &Path, options: &SetOptions) -> Result<Self, Failure> {
         let failed = |e: io::Error| Failure::reading(path, &e);
-        let (file, path) = if path == Path::new("-") {
+        let (file, path) = if options.again {
+            (open_regular(path).map_err(failed)?, path.to_owned())
+        } else if path == Path::new("-") {
             let path = PathBuf::from("standard input");
             (spool(io::stdin().lock(), &path, options)?, path)
         } else {

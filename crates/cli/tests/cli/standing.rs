@@ -117,3 +117,34 @@ fn a_changed_file_is_read_again_and_one_that_cannot_be_read_changes_nothing() {
     assert!(said.contains("cannot reload") && said.contains("the old set stays"), "{said}");
     assert_eq!(found(&ask(&ours, &[], &server.address)), "name\nbob\n");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_set_that_becomes_a_pipe_is_not_read_again_and_stops_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let [ours, theirs, other] = ["ours", "theirs", "other"].map(at);
+    fs::write(&ours, "ann\nbob\n").unwrap();
+    fs::write(&theirs, "ann\n").unwrap();
+    fs::write(&other, "bob\n").unwrap();
+    let named = format!("other={other}");
+    let serve = ["psi", "send", &theirs, "--serve", "--reload", "--set", &named];
+    let mut server = Listening::start(&serve);
+    fs::remove_file(&theirs).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&theirs).status().unwrap().success());
+    let said = server.line_with("cannot reload");
+    assert!(said.contains("it is not a regular file; the old set stays"), "{said}");
+    // The other set is still looked after.
+    fs::write(&other, "bob\nann\n").unwrap();
+    assert!(server.line_with("reloaded").contains(&other));
+    let ask = ["psi", "receive", &ours];
+    assert_eq!(stdout(&connect(&ask, &server.address)), "ann\n");
+    let ask = [&ask[..], &["--set", "other"]].concat();
+    assert_eq!(stdout(&connect(&ask, &server.address)), "ann\nbob\n");
+    drop(server);
+    // Nor does a server begin that could not read it again.
+    let all = [&serve[..], &["--insecure", "--listen", "127.0.0.1:0"]].concat();
+    let begun = foxtrot(&all).output().unwrap();
+    assert_eq!(begun.status.code(), Some(2));
+    assert!(stderr(&begun).contains("it is not a regular file"), "{}", stderr(&begun));
+}

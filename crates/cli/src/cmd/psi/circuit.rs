@@ -63,7 +63,7 @@ pub(super) fn run(options: &Counting, summing: Option<&Summing>) -> Result<(), F
     let terms = Terms::new(role, method::circuit(common)?, [most.keys, most.least], policy);
     let (min_count, largest) = (options.min_count, summing.map(|it| it.largest));
     let reader = Reader {
-        options: set_options.clone(),
+        options: set_options.read_again(options.standing.reload),
         value: summing.and_then(|it| it.value.clone()),
         duplicates: summing.map_or(Duplicates::Refuse, |it| it.duplicates),
         terms: Terms { function, min_count, largest, ..terms },
