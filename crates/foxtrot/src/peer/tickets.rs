@@ -242,7 +242,12 @@ impl Tickets {
         let path = self.path(sessions);
         let fails = |e: io::Error| failed("cannot read", &path, &e);
         loop {
-            let mut file = match File::open(&path) {
+            // To open a pipe would wait for somebody who writes to it.
+            let opened = fs::metadata(&path).and_then(|found| match found.is_file() {
+                true => File::open(&path),
+                false => Err(io::Error::other("it is not a regular file")),
+            });
+            let mut file = match opened {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
                 it => it.map_err(fails)?,
             };
@@ -544,6 +549,17 @@ mod tests {
         drop(in_use);
         tickets.offer(SESSIONS).unwrap();
         assert!(!there(&used));
+    }
+
+    #[test]
+    fn a_pipe_in_place_of_a_ticket_ends_the_session_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let tickets = Tickets::at(folder.path());
+        let path = tickets.path(&SESSIONS);
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let Err(error) = tickets.offer(SESSIONS) else { panic!("a pipe is a ticket") };
+        let why = format!("cannot read {}: it is not a regular file", path.display());
+        assert_eq!(error.to_string(), why);
     }
 
     #[test]
