@@ -5,6 +5,7 @@ use std::{fmt::Display, io, path::Path};
 use foxtrot::Blame;
 use foxtrot_net::{
     ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError,
+    gateway::NotJoined,
     hello::JOB,
     jobs::{FUNCTION, METHOD, NORMALIZE, OR_NORMALIZE, POLICY_RULE, RUN},
 };
@@ -121,7 +122,11 @@ impl Failure {
     /// A local file could not be read.
     #[must_use]
     pub fn reading(path: &Path, error: &io::Error) -> Self {
-        Self::usage(format!("cannot read {}: {}", path.display(), words(error)))
+        let why = match error.kind() {
+            io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
+            _ => words(error),
+        };
+        Self::usage(format!("cannot read {}: {why}", path.display()))
     }
 
     /// A line of a local file is not as it has to be.
@@ -236,6 +241,15 @@ fn hint_of(error: &Error) -> Option<String> {
             let check = "check the address, the port and the firewall, or raise --wait";
             return Some(format!("{SIDES}; {check}"));
         }
+        Error::Channel(ChannelError::NotJoined { why, .. }) => match why {
+            NotJoined::Busy | NotJoined::Nobody(_) => {
+                "start both sides with the same --route and ticket, and raise --wait"
+            }
+            NotJoined::Closed | NotJoined::NoGateway => {
+                "--connect takes the --listen address of `foxtrot psi gateway`, --behind its --inside address"
+            }
+            _ => return None,
+        },
         Error::Channel(ChannelError::GivenUp(reason)) => match reason {
             Reason::Busy => "try again later",
             Reason::TooLarge => "ask the peer to raise --max-memory, or use a smaller set",

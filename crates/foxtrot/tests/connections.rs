@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::{
-    io::{Read, pipe},
+    io::{Read, Write, pipe},
     net::{TcpListener, TcpStream},
     sync::mpsc,
     thread,
@@ -10,8 +10,9 @@ use std::{
 };
 
 use foxtrot::{
-    Blame, ChannelBinding, Config, Error, Identity, Peer, Server, Side, Stream, ot, psi, rot,
-    triples,
+    Blame, ChannelBinding, Config, Error, Identity, Peer, Server, Side, Stream,
+    net::gateway::{Gateway, Limits},
+    ot, psi, rot, triples,
 };
 
 const AT_ONCE: Duration = Duration::from_secs(8);
@@ -307,4 +308,45 @@ fn a_closed_socket_with_a_closer_is_an_end_for_the_peer() {
     Peer::over(reader, socket, stream).unwrap().close().unwrap();
     there.set_read_timeout(Some(AT_ONCE)).unwrap();
     assert_eq!(there.read(&mut [0; 1]).unwrap(), 0);
+}
+
+/// A gateway whose places for one source outside are taken, with what takes them.
+fn full_gateway() -> (Gateway, [String; 2], Vec<TcpStream>) {
+    let limits = Limits { waiting: 8, of_one_source: 1, ..Limits::default() };
+    let gateway = Gateway::open("127.0.0.1:0", "127.0.0.1:0", limits, |_| ()).unwrap();
+    let [outside, inside] = [gateway.outside(), gateway.inside()].map(|it| it.to_string());
+    let knock = |i: usize| {
+        let mut stranger = TcpStream::connect(&outside).unwrap();
+        writeln!(stranger, "FOXTROT ROUTE 1 outside guess{i}").unwrap();
+        stranger
+    };
+    let mut strangers = vec![knock(0)];
+    // One that is refused says that another is not.
+    while strangers.iter().all(|it| {
+        it.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+        it.peek(&mut [0]).is_err()
+    }) {
+        strangers.push(knock(strangers.len()));
+    }
+    (gateway, [outside, inside], strangers)
+}
+
+#[test]
+fn a_guest_of_a_full_gateway_meets_a_machine_that_waits_inside() {
+    let (_gateway, [outside, inside], _strangers) = full_gateway();
+    let config = Config::insecure().route("ours").wait(AT_ONCE);
+    let (guest, machine) = (config.clone(), config);
+    let other = thread::spawn(move || rot::send(&mut guest.connect(&outside)?, 10));
+    let mut peer = machine.connect_behind(&inside).unwrap();
+    assert_eq!(rot::receive(&mut peer, 10).unwrap().1.len(), 10);
+    other.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_guest_that_no_place_is_left_for_reads_why_and_what_to_do() {
+    let (_gateway, [outside, _], _strangers) = full_gateway();
+    let config = Config::insecure().route("ours").wait(Duration::from_millis(100));
+    let error = config.connect(&outside).unwrap_err();
+    let words = "cannot meet the peer on route ours: too many connections wait at the gateway; try again later";
+    assert_eq!((error.to_string().as_str(), error.blame()), (words, Blame::Connection));
 }

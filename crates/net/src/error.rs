@@ -6,9 +6,10 @@ mod words;
 use core::time::Duration;
 use std::io;
 
-use crate::{channel::Reason, hello::Role};
+use crate::{channel::Reason, gateway::NotJoined, hello::Role};
 pub use tls::TlsError;
-use words::{Words, reason};
+pub(crate) use words::Words;
+use words::reason;
 pub use words::{escaped, is_shown, printable};
 
 /// Writes `Display` for an error: a pattern of its variants and a text, one after another.
@@ -222,6 +223,13 @@ pub enum ChannelError {
         /// The system's words for it.
         reason: String,
     },
+    /// A gateway did not join the route with its other end.
+    NotJoined {
+        /// The name of the route.
+        route: String,
+        /// The reason.
+        why: NotJoined,
+    },
     /// No peer connected in time.
     NobodyConnected {
         /// The address where we listened.
@@ -335,6 +343,7 @@ texts! { ChannelError:
     Self::Io { action, within: None, reason, .. } => "cannot {action}: {reason}";
     Self::Io { action, within: Some(time), reason, .. } =>
         "cannot {action} within {}: {reason}", Words(*time);
+    Self::NotJoined { route, why } => "cannot meet the peer on route {route}: {why}";
     Self::NobodyConnected { address, within } =>
         "nobody connected to {address} within {}", Words(*within);
     Self::Refused(why) => "a browser asked for {why}";

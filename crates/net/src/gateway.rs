@@ -23,9 +23,12 @@
 //! # Ok::<(), foxtrot_net::Error>(())
 //! ```
 
+mod routes;
+#[cfg(test)]
+mod tests;
+
 use core::{net::SocketAddr, time::Duration};
 use std::{
-    collections::HashMap,
     io::{self, ErrorKind, Read, Write},
     net::{Shutdown, TcpStream},
     sync::{Arc, Mutex},
@@ -36,14 +39,21 @@ use std::{
 use crate::{
     ChannelError, Error,
     deadline::{self, lock},
+    error::{Words, texts},
     listen::{self, Connections, Silent},
     tcp::{Listener, Socket},
 };
+use routes::{Met, Routes, Waiting};
 
 /// The beginning of the line that names a route.
 const HEAD: &str = "FOXTROT ROUTE 1 ";
 /// The answer, when the other end is there.
-const OK: &[u8; 3] = b"OK\n";
+const OK: &[u8] = b"OK\n";
+/// The answers of a gateway that does not join a connection, each of which ends it.
+const REFUSALS: [(&[u8], NotJoined); 3] =
+    [(b"BUSY\n", NotJoined::Busy), (b"LATE\n", NotJoined::Late), (b"TAKEN\n", NotJoined::Taken)];
+/// The most bytes of an answer.
+const MOST_ANSWER: usize = 8;
 /// The most bytes of a name.
 pub const MOST_NAME: usize = 128;
 /// Bytes that are copied at once.
@@ -63,8 +73,10 @@ pub enum End {
 /// The bounds of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections of each end that wait for the other end; one more pushes out the oldest.
+    /// Connections of each end that wait for the other end; one more is told to try again.
     pub waiting: usize,
+    /// Connections from one source outside that wait: an IPv4 address, or an IPv6 network. One more is told to try again.
+    pub of_one_source: usize,
     /// Routes that are joined at once; one more is refused.
     pub joined: usize,
     /// The longest time for which a connection waits for the other end, or for one to take its bytes.
@@ -95,22 +107,44 @@ struct Table {
     tell: Box<dyn Fn(Event) + Send + Sync>,
 }
 
-#[derive(Default)]
-struct Routes {
-    /// Connections that wait, by end and name.
-    waiting: [HashMap<String, Waiting>; 2],
-    joined: usize,
+/// The reason why a gateway did not join a connection with its other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotJoined {
+    /// The gateway has no place for one more that waits.
+    Busy,
+    /// The connection has waited as long as the gateway lets it.
+    Late,
+    /// Another connection of the same end has named the route.
+    Taken,
+    /// The other end did not come within this time of ours.
+    Nobody(Duration),
+    /// The gateway closed the connection without a word.
+    Closed,
+    /// What answered is not a gateway.
+    NoGateway,
 }
 
-struct Waiting {
-    socket: TcpStream,
-    source: String,
-    since: Instant,
+texts! { NotJoined:
+    Self::Busy => "too many connections wait at the gateway; try again later";
+    Self::Late => "the peer did not come while the gateway let us wait; start both sides again";
+    Self::Taken => "another connection took our place at the gateway; give each run a route of its own";
+    Self::Nobody(wait) => "the peer did not come within {}", Words(*wait);
+    Self::Closed => "the gateway closed the connection; check that it runs, and that this is the port for our side";
+    Self::NoGateway => "what listens there is not a gateway; check the address";
+}
+
+impl Limits {
+    /// The bounds of a gateway for so many routes. One source outside may have a quarter of the waiting connections.
+    #[must_use]
+    pub fn of(routes: usize, wait: Duration) -> Self {
+        Self { waiting: routes, of_one_source: routes.div_ceil(4), joined: routes, wait }
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { waiting: 1024, joined: 1024, wait: Duration::from_secs(600) }
+        Self::of(1024, Duration::from_secs(600))
     }
 }
 
@@ -163,41 +197,19 @@ impl Table {
         };
         drop(silent);
         let ours = Waiting { socket: socket.stream, source: source.clone(), since: Instant::now() };
-        let mut routes = lock(&self.routes);
-        routes.forget(self.limits);
-        let theirs = routes.waiting[end.other() as usize].remove(&name);
-        let Some(theirs) = theirs.filter(|theirs| is_there(&theirs.socket)) else {
-            // A machine that was started again takes its former connection's place.
-            routes.waiting[end as usize].insert(name, ours);
-            return;
-        };
-        if routes.joined >= self.limits.joined {
-            return refuse("there are too many routes");
-        }
-        routes.joined += 1;
-        drop(routes);
-        let (outside, inside) = match end {
-            End::Outside => (ours, theirs),
-            End::Inside => (theirs, ours),
+        let met = lock(&self.routes).meet(end, &name, ours, self.limits);
+        let (outside, inside) = match met {
+            Met::Joined(outside, inside) => (outside, inside),
+            Met::Waits => return,
+            Met::Full(ours, why) => {
+                ours.answer(NotJoined::Busy);
+                return refuse(why);
+            }
         };
         (self.tell)(Event::Joined(name.clone(), outside.source.clone()));
         let moved = join(&outside.socket, &inside.socket);
         lock(&self.routes).joined -= 1;
         (self.tell)(Event::Ended(name, moved));
-    }
-}
-
-impl Routes {
-    /// Forgets who has waited too long, and of too many the oldest.
-    fn forget(&mut self, limits: Limits) {
-        for waiting in &mut self.waiting {
-            waiting.retain(|_, it| it.since.elapsed() < limits.wait);
-            while waiting.len() >= limits.waiting.max(1) {
-                let oldest = waiting.iter().min_by_key(|(_, it)| it.since).map(|(name, _)| name);
-                let Some(oldest) = oldest.cloned() else { break };
-                waiting.remove(&oldest);
-            }
-        }
     }
 }
 
@@ -221,30 +233,27 @@ impl Socket {
     /// Names the route at a gateway, and waits until the other end is there.
     ///
     /// # Errors
-    /// [`ChannelError::Io`]: also for a name that cannot be.
+    /// [`ChannelError::NotJoined`]; [`ChannelError::Io`]: also for a name that cannot be.
     pub fn route(self, end: End, name: &str, wait: Duration) -> Result<Self, Error> {
+        let not_joined = |why| ChannelError::NotJoined { route: name.to_owned(), why };
         let run = || {
             if !is_name(name) {
                 return Err(io::Error::from(ErrorKind::InvalidInput));
             }
-            let mut stream = &self.stream;
-            stream.write_all(format!("{HEAD}{} {name}\n", end.word()).as_bytes())?;
-            stream.set_read_timeout(Some(wait.max(Duration::from_millis(1))))?;
-            let mut answer = [0; OK.len()];
-            stream.read_exact(&mut answer)?;
-            stream.set_read_timeout(None)?;
-            match &answer == OK {
-                true => Ok(()),
-                false => Err(ErrorKind::InvalidData.into()),
-            }
+            (&self.stream).write_all(format!("{HEAD}{} {name}\n", end.word()).as_bytes())?;
+            read_line(&self.stream, MOST_ANSWER, wait)
         };
-        let action = || format!("meet the peer on route {name}");
         match run() {
-            Ok(()) => Ok(self),
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                Err(ChannelError::io_within(action(), Some(wait), &e).into())
+            Ok(answer) if answer == OK => Ok(self),
+            Ok(answer) => {
+                let refusal = REFUSALS.iter().find(|(line, _)| *line == answer);
+                Err(not_joined(refusal.map_or(NotJoined::NoGateway, |(_, why)| *why)).into())
             }
-            Err(e) => Err(ChannelError::io(action(), &e).into()),
+            Err(e) => {
+                let [late, gone] = [NotJoined::Nobody(wait), NotJoined::Closed].map(not_joined);
+                let action = format!("meet the peer on route {name}");
+                Err(ChannelError::of(&e, late, gone, &action).into())
+            }
         }
     }
 }
@@ -259,33 +268,29 @@ pub fn is_name(name: &str) -> bool {
 /// The route that a connection names, if it does so in time and says no more.
 fn read_name(stream: &TcpStream, end: End) -> Option<String> {
     const MOST: usize = HEAD.len() + "outside ".len() + MOST_NAME + 1;
-    let deadline = deadline::after(SPEAK);
-    let (mut line, mut stream) = (Vec::new(), stream);
-    while line.last() != Some(&b'\n') {
-        stream.set_read_timeout(Some(deadline::remaining(deadline)?)).ok()?;
-        // Byte by byte: what follows is not ours.
-        let mut byte = [0];
-        if line.len() == MOST || stream.read(&mut byte).ok()? == 0 {
-            return None;
-        }
-        line.extend_from_slice(&byte);
-    }
-    stream.set_read_timeout(None).ok()?;
+    let line = read_line(stream, MOST, SPEAK).ok()?;
     let line = str::from_utf8(&line).ok()?.strip_suffix('\n')?;
     let name = line.strip_prefix(HEAD)?.strip_prefix(end.word())?.strip_prefix(' ')?;
     is_name(name).then(|| name.to_owned())
 }
 
-/// Returns true if a connection that waits has not gone.
-fn is_there(stream: &TcpStream) -> bool {
-    let look = || {
-        stream.set_nonblocking(true)?;
-        let seen = stream.peek(&mut [0]);
-        stream.set_nonblocking(false)?;
-        seen
-    };
-    // Nothing was said since, and nothing was due.
-    look().is_err_and(|e| e.kind() == ErrorKind::WouldBlock)
+/// Reads up to the end of a line, or so many bytes.
+fn read_line(mut stream: &TcpStream, most: usize, wait: Duration) -> io::Result<Vec<u8>> {
+    let (deadline, mut line) = (deadline::after(wait), Vec::new());
+    while line.last() != Some(&b'\n') && line.len() < most {
+        let left = deadline::remaining(deadline).ok_or(ErrorKind::TimedOut)?;
+        stream.set_read_timeout(Some(left))?;
+        // Byte by byte: what follows is not ours.
+        let mut byte = [0];
+        match stream.read(&mut byte) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(_) => line.extend_from_slice(&byte),
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    stream.set_read_timeout(None)?;
+    Ok(line)
 }
 
 /// Copies both ways until both have ended. Returns the bytes that went in and out.
@@ -325,104 +330,4 @@ fn join(outside: &TcpStream, inside: &TcpStream) -> [u64; 2] {
         let into = copy(outside, inside);
         [into, out.join().unwrap_or_default()]
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tcp;
-
-    const WAIT: Duration = Duration::from_secs(20);
-
-    fn gateway(limits: Limits) -> (Gateway, [String; 2]) {
-        let gateway = Gateway::open("127.0.0.1:0", "127.0.0.1:0", limits, |_| ()).unwrap();
-        let addresses = [gateway.outside().to_string(), gateway.inside().to_string()];
-        (gateway, addresses)
-    }
-
-    fn meet(address: &str, end: End, name: &str, wait: Duration) -> Result<Socket, Error> {
-        tcp::connect(address, WAIT)?.route(end, name, wait)
-    }
-
-    #[test]
-    fn bytes_go_both_ways_and_ends_are_passed_on() {
-        let (_gateway, [outside, inside]) = gateway(Limits::default());
-        let other = thread::spawn(move || {
-            let mut socket = meet(&inside, End::Inside, "a", WAIT).unwrap();
-            let mut all = Vec::new();
-            socket.stream.read_to_end(&mut all).unwrap();
-            all.reverse();
-            socket.stream.write_all(&all).unwrap();
-        });
-        let mut socket = meet(&outside, End::Outside, "a", WAIT).unwrap();
-        let sent: Vec<u8> = (0..200_000_u32).map(|i| i.to_le_bytes()[1]).collect();
-        socket.stream.write_all(&sent).unwrap();
-        socket.stream.shutdown(Shutdown::Write).unwrap();
-        let mut all = Vec::new();
-        socket.stream.read_to_end(&mut all).unwrap();
-        all.reverse();
-        assert!(all == sent);
-        other.join().unwrap();
-    }
-
-    #[test]
-    fn only_both_ends_of_one_route_meet() {
-        let (_gateway, [outside, inside]) = gateway(Limits::default());
-        let short = Duration::from_millis(300);
-        // Another name, the same end twice, and an inner end at the outer door.
-        let waiting = thread::spawn({
-            let inside = inside.clone();
-            move || meet(&inside, End::Inside, "a", Duration::from_secs(2)).map(drop)
-        });
-        assert!(meet(&outside, End::Outside, "b", short).is_err());
-        assert!(meet(&inside, End::Inside, "c", short).is_err());
-        assert!(meet(&outside, End::Inside, "a", short).is_err());
-        waiting.join().unwrap().unwrap_err();
-    }
-
-    #[test]
-    fn a_machine_that_is_started_again_takes_its_former_place() {
-        let (_gateway, [outside, inside]) = gateway(Limits::default());
-        drop(meet(&inside, End::Inside, "a", Duration::from_millis(100)).unwrap_err());
-        let second = thread::spawn(move || meet(&inside, End::Inside, "a", WAIT).unwrap());
-        let mut socket = meet(&outside, End::Outside, "a", WAIT).unwrap();
-        socket.stream.write_all(b"x").unwrap();
-        let mut byte = [0];
-        second.join().unwrap().stream.read_exact(&mut byte).unwrap();
-        assert_eq!(byte, *b"x");
-    }
-
-    #[test]
-    fn strangers_are_refused_and_push_out_only_strangers() {
-        let (_gateway, [outside, inside]) = gateway(Limits { waiting: 4, ..Limits::default() });
-        let worker = thread::spawn(move || meet(&inside, End::Inside, "ours", WAIT).map(drop));
-        for wrong in [
-            "GET / HTTP/1.1\r\n\r\n",
-            "FOXTROT ROUTE 1 outside \n",
-            "FOXTROT ROUTE 1 outside a b\n",
-        ] {
-            let mut stranger = TcpStream::connect(&outside).unwrap();
-            stranger.write_all(wrong.as_bytes()).unwrap();
-            assert!(matches!(stranger.read(&mut [0]), Ok(0) | Err(_)));
-        }
-        let mut crowd = Vec::new();
-        for i in 0..12 {
-            let mut stranger = TcpStream::connect(&outside).unwrap();
-            stranger.write_all(format!("{HEAD}outside guess{i}\n").as_bytes()).unwrap();
-            crowd.push(stranger);
-        }
-        let mut endless = TcpStream::connect(&outside).unwrap();
-        // It is cut off.
-        while endless.write_all(&[b'x'; 512]).is_ok() {}
-        meet(&outside, End::Outside, "ours", WAIT).unwrap();
-        worker.join().unwrap().unwrap();
-    }
-
-    #[test]
-    fn names_of_routes_are_plain() {
-        assert!(is_name("march-list:3:0:00ff") && is_name(&"a".repeat(MOST_NAME)));
-        for wrong in ["", "a b", "a\n", "ä", &"a".repeat(MOST_NAME + 1)] {
-            assert!(!is_name(wrong), "{wrong:?}");
-        }
-    }
 }

@@ -41,7 +41,8 @@ pub(crate) struct GatewayArgs {
     /// Address to which our machines connect with --behind, HOST:PORT; nobody else may reach it
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) inside: String,
-    /// Connections that are joined at once
+    /// Connections that are joined at once. As many wait at each port, a quarter of them from one address outside; more are told
+    /// to try again
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = between::<usize>(1..=1 << 16))]
     pub(crate) max_routes: usize,
     /// Seconds for which a connection waits for its other end

@@ -5,6 +5,10 @@ use std::io;
 
 /// The system's words in lower case, without the number behind them.
 pub(super) fn reason(error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        // The library's own words are about buffers.
+        return "the other end closed the connection".to_owned();
+    }
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut chars = text.chars();
@@ -51,7 +55,7 @@ pub fn printable(text: &str) -> String {
     }
 }
 
-pub(super) struct Words(pub(super) Duration);
+pub(crate) struct Words(pub(crate) Duration);
 
 impl fmt::Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -127,11 +127,7 @@ pub(super) fn gateway(args: &GatewayArgs) -> Result<(), Failure> {
             });
         }
     };
-    let limits = Limits {
-        waiting: args.max_routes,
-        joined: args.max_routes,
-        wait: Duration::from_secs(args.wait),
-    };
+    let limits = Limits::of(args.max_routes, Duration::from_secs(args.wait));
     let gateway = Gateway::open(&args.listen, &args.inside, limits, tell)?;
     say(&format!("listening on {} for the peer", gateway.outside()));
     say(&format!("listening on {} for our machines", gateway.inside()));
