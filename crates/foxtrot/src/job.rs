@@ -148,10 +148,15 @@ impl fmt::Debug for Job<'_> {
 }
 
 impl Peer {
-    /// Negotiates a job about which the peer's details say nothing, and begins it.
-    pub(crate) fn begin(&mut self, hello: Hello) -> Result<Job<'_>, Error> {
-        let (agreed, ()) = self.negotiate::<_, Error>(hello, |_| Ok(((), 0)))?;
+    /// Negotiates a job about which the peer's details say nothing, and that takes so many bytes of memory, and begins it.
+    pub(crate) fn begin(&mut self, hello: Hello, memory: u64) -> Result<Job<'_>, Error> {
+        let (agreed, ()) = self.negotiate::<_, Error>(hello, |_| Ok(((), memory)))?;
         Ok(self.job(agreed))
+    }
+
+    /// The number of threads that compute for this side.
+    pub(crate) fn threads(&self) -> usize {
+        self.settings.executor.as_ref().map_or(1, |it| it.threads())
     }
 
     /// Begins the job on which both sides have agreed.
@@ -170,6 +175,11 @@ impl Job<'_> {
     #[must_use]
     pub fn agreement(&self) -> &Agreement {
         &self.agreed
+    }
+
+    /// Keeps an error with which this side gives up the job: later jobs return it.
+    pub(crate) fn fail(&self, error: Error) -> Error {
+        self.peer.fail(error)
     }
 
     /// The direction of a protocol in which the parties play the roles of their hellos.
@@ -359,10 +369,10 @@ mod tests {
     fn a_sender_keeps_nothing_that_the_receiver_could_not_keep() {
         let (mut ours, mut theirs) = Peer::pair();
         let other = thread::spawn(move || {
-            let job = theirs.begin(hello(Role::Receiver)).unwrap();
+            let job = theirs.begin(hello(Role::Receiver), 0).unwrap();
             job.finish_in_place(|| Err::<(), _>(Error::Config("full"))).unwrap_err()
         });
-        let (job, mut is_kept) = (ours.begin(hello(Role::Sender)).unwrap(), false);
+        let (job, mut is_kept) = (ours.begin(hello(Role::Sender), 0).unwrap(), false);
         let told = job.finish_in_place(|| {
             is_kept = true;
             Ok::<_, Error>(())

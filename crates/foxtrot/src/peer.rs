@@ -99,6 +99,8 @@ pub struct Peer {
     /// The number of jobs that have begun.
     jobs: u64,
     is_cancelled: Arc<AtomicBool>,
+    /// The first error of this side that ended the connection; the channel knows only that it ended.
+    failed: Mutex<Option<Error>>,
 }
 
 /// Settings of jobs, which a [`Config`] hands to its peers.
@@ -516,7 +518,7 @@ impl Peer {
     #[cfg(feature = "policy")]
     fn forbid(&self, why: Forbidden) -> Error {
         self.channel.give_up(HelloError::Refused(Reason::Forbidden));
-        Error::Forbidden(why)
+        self.fail(Error::Forbidden(why))
     }
 
     /// Ends the connection because of an error that the caller found, and tells the peer why, as far as it may know. Returns
@@ -568,9 +570,8 @@ impl Peer {
             (Some(daily), Some(keys)) => (daily, keys),
             (_, None) if also.is_some() => {
                 self.channel.give_up(HelloError::Refused(Reason::Other));
-                return Err(Error::Config(
-                    "the policy has limits per day, and the job counts no keys",
-                ));
+                let why = "the policy has limits per day, and the job counts no keys";
+                return Err(self.fail(Error::Config(why)));
             }
             _ => return Ok(()),
         };
@@ -580,14 +581,14 @@ impl Peer {
             Denied::Full(full) => self.refuse(full),
             Denied::File(why) => {
                 self.channel.give_up(HelloError::Refused(Reason::Other));
-                Error::Limits(why)
+                self.fail(Error::Limits(why))
             }
         })
     }
 
     fn refuse(&self, full: Full) -> Error {
         self.channel.refuse(full.reason());
-        Error::Full(full)
+        self.fail(Error::Full(full))
     }
 
     fn pass_gate(&self, bytes: u64) -> Result<(), Full> {
@@ -600,12 +601,17 @@ impl Peer {
         Ok(())
     }
 
-    /// The error of the job: that it was cancelled, if it was.
+    /// The error of the job: that it was cancelled, if it was, or the error of this side that ended the connection.
     pub(crate) fn explain(&self, error: foxtrot_net::Error) -> Error {
         match self.is_cancelled.load(Ordering::SeqCst) {
             true => Error::Cancelled,
-            false => Error::Session(error),
+            false => lock(&self.failed).clone().unwrap_or(Error::Session(error)),
         }
+    }
+
+    /// Keeps an error of this side that ends the connection: later jobs return it.
+    pub(crate) fn fail(&self, error: Error) -> Error {
+        lock(&self.failed).get_or_insert(error).clone()
     }
 }
 

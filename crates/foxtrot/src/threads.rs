@@ -19,7 +19,10 @@ use crate::Error;
 pub struct Threads(threads::Threads);
 
 impl Threads {
-    /// Starts threads: `n` with the caller's own, so at least 2.
+    /// The most threads, with the caller's own.
+    pub const MOST: usize = threads::MOST;
+
+    /// Starts threads: `n` with the caller's own, from 1 to [`MOST`](Self::MOST).
     ///
     /// # Errors
     /// [`Error::Threads`].

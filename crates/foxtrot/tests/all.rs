@@ -6,4 +6,5 @@ mod choices;
 mod connections;
 mod daily;
 mod jobs;
+mod memory;
 mod resume;

@@ -1,26 +1,16 @@
 //! The negotiation of each job (`docs/wire/README.md`, section 3), and how much memory a job may take.
 
+mod memory;
+
 use core::ops::RangeInclusive;
 
-use foxtrot_ot::{
-    Session, Sid,
-    convert::MAX_MESSAGE,
-    engine::Limits,
-    extension::{one_of_n, protocol as of_two},
-    silent,
-    transfers::{Extension, Method},
-};
-use foxtrot_psi::{
-    circuit,
-    method::{self, Parameters, protocol::limits},
-    paxos::MAX_ITEMS,
-    vole_psi::Vole,
-};
+use foxtrot_ot::{Session, Sid, convert::MAX_MESSAGE, transfers::Method};
+use foxtrot_psi::{method, paxos::MAX_ITEMS};
 use foxtrot_triples::{DEFAULT_SIGMA, Kind};
 
+pub use self::memory::*;
 use crate::{
     HelloError,
-    channel::{QUEUE_BYTES, held_back},
     hello::{Hello, JOB, KEYS, Role, Table, numbered},
 };
 
@@ -278,95 +268,6 @@ pub fn decimal(text: &[u8]) -> Option<u64> {
         }
         _ => None,
     }
-}
-
-// Numbers of 64 bits: with addresses of 32 bits a peer could name sizes whose products come out small.
-/// Bytes that either side of `psi` takes for base OTs, and what does not depend on sizes.
-const FIXED: u64 = 6 << 20;
-/// Bytes of an item of `psi`, of its tag, of a second place for the tag while tags are sorted, and of its place in a bucket.
-const ITEM: u64 = 96;
-
-/// Bytes of a slot at the sender and the receiver of `psi`: rows, words, the plan of the store, and what a batch of VOLE takes.
-/// A packed slot takes 128 OTs.
-const fn slot(parameters: &Parameters) -> [u64; 2] {
-    match parameters.vole() {
-        None => [128, 256],
-        Some(it) if matches!(it.vole(), Vole::Packed) => [2400, 2600],
-        Some(_) => [192, 320],
-    }
-}
-
-/// The most bytes of memory that the sender of `psi` takes, whatever its peer does: what it computes, about, and what waits
-/// on lanes for either side. Measured with the example `psi-peak`, where the peer follows the protocol.
-#[must_use]
-pub fn memory_of_psi_sender(parameters: &Parameters) -> u64 {
-    let [slot, _] = slot(parameters);
-    let sent = parameters.sender_bytes().min(QUEUE_BYTES);
-    let items = parameters.sender_items() as u64;
-    let computed = FIXED + slot * parameters.slots() as u64 + ITEM * items;
-    computed + sent as u64 + most_ahead(&limits(parameters))
-}
-
-/// The most bytes of memory that the receiver of `psi` takes, whatever its peer does, counted from the lists that it holds:
-/// those of the sender's tags grow.
-#[must_use]
-pub fn memory_of_psi_receiver(parameters: &Parameters) -> u64 {
-    let [_, slot] = slot(parameters);
-    let items = parameters.receiver_items() as u64 + parameters.tags() as u64;
-    FIXED + slot * parameters.slots() as u64 + ITEM * items + most_ahead(&limits(parameters))
-}
-
-/// The most bytes of memory that either side of a count or a sum takes, whatever its peer does: a batch of the silent protocols, whose two
-/// strings stay from the first protocol to the last, and are values and slots between them; bins with what is kept of their OTs; the stores. For 2^20
-/// items on each side it is 0.78 GB; the command's whole process took 0.37 GB for a sum, where the peer followed the protocol.
-#[must_use]
-pub fn memory_of_count(parameters: &circuit::Parameters) -> u64 {
-    /// Bytes of a bin: strings, tables, nibbles and shares of look-ups, and keys of OTs.
-    const BIN: u64 = 160;
-    /// Bytes of the sender's item: its bins, its row, its value and a slot.
-    const ITEM: u64 = 320;
-    let look_ups = silent::ot_16_semi_honest().memory_of_sender(parameters.look_ups());
-    let ots = silent::ot_semi_honest().memory_of_sender(parameters.forward_ots()).max(look_ups);
-    let sent = parameters.sender_bytes().max(parameters.receiver_bytes()).min(QUEUE_BYTES);
-    let [bins, items] = [parameters.bins(), parameters.sender_items()].map(|n| n as u64);
-    ots + BIN * bins + ITEM * items + sent as u64 + most_ahead(&circuit::protocol::limits())
-}
-
-/// The most bytes of memory that the sender of `n` transfers of one in `choices` messages takes, with so many threads: base
-/// OTs, batches of an extension with what the peer sends ahead, keys, and sealed messages that the peer does not take.
-#[must_use]
-pub fn memory_of_ot_sender(
-    method: &Method,
-    [n, choices]: [usize; 2],
-    message_len: usize,
-    threads: usize,
-) -> u64 {
-    /// Base OTs, and what does not depend on sizes.
-    const ALWAYS: u64 = 8 << 20;
-    /// Batches at work at once, beside one for each thread.
-    const BATCHES: u64 = 8;
-    /// Bytes of a transfer in a batch, and the most that a batch has.
-    const TRANSFER: u64 = 64;
-    const MOST: usize = 1 << 16;
-    let batch = TRANSFER * n.next_multiple_of(512).min(MOST) as u64;
-    let batches = batch * (BATCHES + threads as u64);
-    let extension = match method.extension {
-        Extension::None => 0,
-        Extension::OneOfTwo(extension) => batches + most_ahead(&of_two::limits(&extension)),
-        Extension::Silent(silent) => silent.memory_of_sender(n),
-        Extension::OneOfN(extension) => {
-            batches + most_ahead(&one_of_n::protocol::limits(&extension))
-        }
-    };
-    let messages = (n * choices) as u64;
-    let sealed = messages * (message_len as u64 + 64);
-    ALWAYS + extension + 32 * messages + sealed.min(QUEUE_BYTES as u64)
-}
-
-/// The most bytes that wait for a party of a protocol with these limits, sent by a peer that does not wait for it, on the
-/// two busiest of its lanes.
-fn most_ahead(limits: &Limits) -> u64 {
-    2 * held_back(limits.messages, limits.len) as u64
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ impl Terms {
     #[must_use]
     pub const fn sender_bytes(&self, tags: usize) -> usize {
         match self.payload {
-            Some(len) => tags * payloads::record_len(len),
+            Some(len) => tags.saturating_mul(payloads::record_len(len)),
             None => 0,
         }
     }

@@ -6,8 +6,10 @@ use core::ops::Range;
 use foxtrot_ot::{
     Context,
     base::{BaseOt, roted::Endemic},
-    engine::{Abandoned, Io, Run},
-    extension::ROWS,
+    engine::{Abandoned, Io, Limits, Run},
+    extension::{ROWS, protocol as of_two},
+    silent::protocol as silent,
+    transfers::Extension,
 };
 
 use crate::{
@@ -183,6 +185,20 @@ impl Kind {
                 let triples = count.saturating_sub(start * set.usable() as u64);
                 of_bits(set, triples).into_iter().max().unwrap_or(0)
             }
+        }
+    }
+
+    /// The bounds of what is on its way to a party.
+    #[must_use]
+    pub fn limits(self) -> Limits {
+        match self {
+            Self::Rlwe(set) => from_rlwe::limits(set),
+            Self::Gilboa(set) => from_ot::limits(set),
+            Self::Bits(set) => match set.method(BASE).extension {
+                Extension::Silent(silent) => silent::limits(&silent),
+                Extension::OneOfTwo(extension) => of_two::limits(&extension),
+                _ => Limits::default(),
+            },
         }
     }
 

@@ -15,7 +15,10 @@ use foxtrot::{
 use foxtrot_net::{
     Error, HelloError, drive,
     hello::{Agreement, Heard, Hello, Role, Table, token_binding},
-    jobs::{self, memory_of_psi_receiver, memory_of_psi_sender, peers_keys, peers_length},
+    jobs::{
+        self, memory_of_ot_receiver, memory_of_psi_receiver, memory_of_psi_sender, peers_keys,
+        peers_length,
+    },
     tokio::Lanes,
 };
 use foxtrot_ot::{
@@ -26,9 +29,12 @@ use foxtrot_ot::{
     erase::Secret,
     pair::{Pair, Party},
 };
-use foxtrot_psi::method::{
-    Method, Parameters,
-    protocol::{OnProgress, Plan, Receiver, Sender},
+use foxtrot_psi::{
+    join::Terms,
+    method::{
+        Method, Parameters,
+        protocol::{OnProgress, Plan, Receiver, Sender},
+    },
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 use zeroize::Zeroizing;
@@ -220,7 +226,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         progress: OnProgress<'_>,
     ) -> Result<(Vec<usize>, Told), Error> {
         let (agreement, parameters, told) =
-            self.begin_psi(options, Role::Receiver, keys.len(), plain).await?;
+            self.begin_psi(options, Role::Receiver, keys.len(), Terms::NONE, |it| it).await?;
         let (session, plan) = (Session::new(agreement.sid), plan(options, parameters, &agreement));
         let (mut cx, mut items) = (drive::context(&session)?, keys.copy());
         let run = |io| async move {
@@ -244,7 +250,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         progress: OnProgress<'_>,
     ) -> Result<Told, Error> {
         let (agreement, parameters, told) =
-            self.begin_psi(options, Role::Sender, keys.len(), plain).await?;
+            self.begin_psi(options, Role::Sender, keys.len(), Terms::NONE, |it| it).await?;
         let (session, plan) = (Session::new(agreement.sid), plan(options, parameters, &agreement));
         let (mut cx, mut items) = (drive::context(&session)?, keys.copy());
         let run = |io| async move {
@@ -334,10 +340,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
     pub async fn ot_receive(&mut self, choices: &[bool]) -> Result<Vec<Option<Message>>, Error> {
         let (options, n) = (ot::Options::new(), choices.len());
         let picks = Zeroizing::new(choices.iter().map(|&it| u64::from(it)).collect::<Vec<_>>());
-        let hello = jobs::messages(Role::Receiver, &options.method(n, 2)?, n, 2, true);
+        let method = options.method(n, 2)?;
+        let hello = jobs::messages(Role::Receiver, &method, n, 2, true);
         let (agreement, len) = self.agree(hello, peers_length).await?;
-        let memory = n.saturating_mul(len + 128) as u64;
-        if memory > MOST_MEMORY {
+        if memory_of_ot_receiver(&method, n, len, 1) > MOST_MEMORY {
             return Err(self.lanes.give_up(HelloError::Refused(foxtrot_net::Reason::TooLarge)));
         }
         let (session, direction) = (Session::new(agreement.sid), agreement.direction());
@@ -357,12 +363,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         options: &Options,
         role: Role,
         ours: usize,
-        more: impl FnOnce(Hello) -> (Hello, usize),
+        terms: Terms,
+        more: impl FnOnce(Hello) -> Hello,
     ) -> Result<(Agreement, Parameters, Told), Error> {
         let method = options.psi.method();
         method.check()?;
-        let hello = options.hello(role, &method, ours);
-        let (hello, payload) = more(hello);
+        let hello = more(options.hello(role, &method, ours));
         let (agreement, (parameters, keys)) = self
             .agree(hello, |details| {
                 let theirs = options.peers_keys(details)?;
@@ -370,13 +376,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
                 let too_large = HelloError::Refused(foxtrot_net::Reason::TooLarge);
                 let parameters = method.parameters(receivers, senders).map_err(|_| too_large)?;
                 let memory = match role {
-                    Role::Receiver => memory_of_psi_receiver(&parameters),
-                    Role::Sender => memory_of_psi_sender(&parameters),
+                    Role::Receiver => memory_of_psi_receiver(&parameters, terms),
+                    Role::Sender => memory_of_psi_sender(&parameters, terms),
                 };
-                // The sender's, and of those in common also copies as bytes and as texts.
-                let payloads = senders.saturating_add(2 * receivers.min(senders));
-                let payloads = payloads.saturating_mul(payload) as u64;
-                match memory.saturating_add(payloads) > MOST_MEMORY {
+                match memory > MOST_MEMORY {
                     true => Err(HelloError::Refused(foxtrot_net::Reason::TooLarge)),
                     false => Ok((parameters, theirs)),
                 }
@@ -473,11 +476,6 @@ pub fn self_test(n: u32) -> Result<String, String> {
         hasher.update(&(number as u64).to_le_bytes());
     }
     Ok(hasher.finalize().to_string())
-}
-
-/// An intersection and nothing else.
-fn plain(hello: Hello) -> (Hello, usize) {
-    (hello, 0)
 }
 
 /// The numbers of keys of receiver and sender.

@@ -3,7 +3,7 @@
 
 use foxtrot_net::{
     Difference, HelloError, Reason,
-    jobs::{self, peers_length},
+    jobs::{self, memory_of_ot_receiver, memory_of_ot_sender, peers_length},
 };
 use foxtrot_ot::{
     Usage,
@@ -152,7 +152,8 @@ impl Options {
         // The protocol will have the keys of all messages in memory.
         room::<Block>(n.saturating_mul(choices))?;
         let hello = jobs::messages(Role::Sender, &method, n, choices, true);
-        let job = peer.begin(jobs::message_length(hello, longest))?;
+        let memory = memory_of_ot_sender(&method, [n, choices], longest, peer.threads());
+        let job = peer.begin(jobs::message_length(hello, longest), memory)?;
         let (mut cx, direction) = (job.context()?, job.direction());
         let counted = &mut job.counter(n, "transfers");
         let refused = &Sink::new();
@@ -173,6 +174,7 @@ impl Options {
         let method = self.method(n, choices)?;
         check_picks(&picks, choices)?;
         let hello = jobs::messages(Role::Receiver, &method, n, choices, true);
+        let threads = peer.threads();
         let (agreed, length) = peer.negotiate(hello, |details| {
             let length = peers_length(details).map_err(refused)?;
             if length > self.longest {
@@ -182,7 +184,7 @@ impl Options {
                 let differ = HelloError::Terms(vec![difference]);
                 return Err((Reason::Other, Error::Session(differ.into())));
             }
-            Ok((length, n.saturating_mul(length + SEALED) as u64))
+            Ok((length, memory_of_ot_receiver(&method, n, length, threads)))
         })?;
         let job = peer.job(agreed);
         // The protocol will have all chosen messages in memory, sealed.

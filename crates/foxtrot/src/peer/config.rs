@@ -5,6 +5,7 @@ use std::{
     net::SocketAddr,
     path::Path,
     sync::{Arc, Mutex},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -12,7 +13,7 @@ use foxtrot_net::{
     Channel, ChannelError, Error as NetError,
     daily::Daily,
     gate::{Gate, Most},
-    gateway::End,
+    gateway::{End, NotJoined},
     listen::{Limits, Silent},
     memory,
     tcp::{self, Socket},
@@ -29,6 +30,10 @@ use {
 
 /// Bits of work that a listener without keys asks of a stranger before the stranger costs anything.
 const WORK: u8 = 16;
+
+/// Pauses between attempts at a gateway that has no place: the first, and the longest.
+const GATEWAY_PAUSE: Duration = Duration::from_millis(20);
+const GATEWAY_PAUSE_MOST: Duration = Duration::from_secs(1);
 
 /// A gate for one session.
 const ONE: Most = Most { sessions: 1, of_one_peer: 1, memory: u64::MAX };
@@ -221,8 +226,10 @@ impl Config {
         self
     }
 
-    /// The most bytes of memory that jobs take whose sizes the peer decides, of all sessions of a [`Server`] together;
-    /// without limit by default. A peer whose job takes more is told so.
+    /// The most bytes of memory that jobs take, of all sessions of a [`Server`] together; without limit by default. Every job counts
+    /// what it may take whatever its peer does: what it computes with, what waits on the way, payloads and results. Items and
+    /// messages that the caller holds are not counted. A job that would take more is refused before it begins, with
+    /// [`Error::Full`], and the peer is told so. The memory of a job from a caller's own hello is for the caller to say.
     ///
     /// ```
     /// use foxtrot::{Config, psi};
@@ -336,6 +343,7 @@ impl Config {
 
     /// Meets the peer on this route of a [gateway](foxtrot_net::gateway): [`connect`](Self::connect) goes to the gateway's outer port, and the
     /// peer, which calls [`connect_behind`](Self::connect_behind), to the inner one. A name has up to 128 ASCII letters, digits and `._:-`.
+    /// Both try again within [`wait`](Self::wait) while the gateway has no place for them.
     ///
     /// ```
     /// use foxtrot::{Config, net::gateway::{Gateway, Limits}, rot};
@@ -389,8 +397,30 @@ impl Config {
         self.reach(address, attempt, Side::Initiator)
     }
 
+    /// Tries again as long as a gateway has no place, for then the peer may wait there already.
     fn reach(&self, address: &str, attempt: &Attempt, side: Side) -> Result<Peer, Error> {
-        let (wait, is_wanted) = (self.wait.unwrap_or(TIMEOUT), || attempt.is_wanted());
+        let (began, wait) = (Instant::now(), self.wait.unwrap_or(TIMEOUT));
+        let (mut left, mut pause) = (wait, GATEWAY_PAUSE);
+        loop {
+            match self.reach_within(left, address, attempt, side) {
+                Err(Error::Session(e)) if is_full(&e) && attempt.is_wanted() && pause < left => {
+                    thread::sleep(pause);
+                    left = wait.saturating_sub(began.elapsed());
+                    pause = (2 * pause).min(GATEWAY_PAUSE_MOST);
+                }
+                reached => return reached,
+            }
+        }
+    }
+
+    fn reach_within(
+        &self,
+        wait: Duration,
+        address: &str,
+        attempt: &Attempt,
+        side: Side,
+    ) -> Result<Peer, Error> {
+        let is_wanted = || attempt.is_wanted();
         let on_nobody = || self.on_nobody.iter().for_each(|tell| tell());
         let socket = tcp::connect_while(address, wait, self.timeout, on_nobody, is_wanted)?;
         attempt.ends_by(socket.closer()?);
@@ -446,6 +476,7 @@ impl Config {
             silent: None,
             jobs: 0,
             is_cancelled: Arc::default(),
+            failed: Mutex::default(),
         }
     }
 
@@ -501,6 +532,11 @@ impl Config {
         }
         Ok(peer)
     }
+}
+
+/// Returns true for the word of a gateway that has no place now.
+fn is_full(error: &NetError) -> bool {
+    matches!(error, NetError::Channel(ChannelError::NotJoined { why: NotJoined::Busy, .. }))
 }
 
 impl Listener {

@@ -7,7 +7,7 @@ use foxtrot_net::{
     Reason,
     hello::Hello,
     jobs::{
-        COLUMNS, DUPLICATES, FUNCTION, LARGEST, MIN_COUNT, VALUE, WIDTH, key_columns,
+        COLUMNS, DUPLICATES, FUNCTION, LARGEST, MIN_COUNT, RESULT, VALUE, WIDTH, key_columns,
         memory_of_count, peers_keys,
     },
     printable,
@@ -24,19 +24,22 @@ use foxtrot_psi::{
         self, PROTOCOL, Parameters,
         protocol::{Plan as CircuitPlan, receive as receive_count, send as send_count},
     },
-    join::Terms,
+    join::{MAX_PAYLOAD, Terms},
 };
 
 use super::{
     Assumption, Function, Options,
     fields::{self, Fields, Matches, Padding},
     keys::{Keys, Told},
-    peer::steps,
+    peer::{Extras, steps},
 };
 use crate::{
     Error, Peer,
     job::{Agreed, Answer, Job, Role, refused, room},
 };
+
+/// Bytes of a text beside its own: its place, and what the heap takes.
+const TEXT: u64 = 48;
 
 /// The term of the bytes of a payload.
 const PAYLOAD: &str = "payload";
@@ -76,7 +79,8 @@ impl Options {
         let keys = Keys::of(&items)?;
         let payloads: Vec<_> = keys.firsts().into_iter().map(|row| rows[row].1.as_ref()).collect();
         let payload = |item: usize, to: &mut [u8]| to.copy_from_slice(payloads[item]);
-        let (job, told, items) = self.begin_keys(peer, Role::Sender, &keys, with)?;
+        let extras = Extras { more: (size_of::<&[u8]>() * keys.len()) as u64, ..Extras::of(terms) };
+        let (job, told, items) = self.begin_keys(peer, Role::Sender, &keys, extras, with)?;
         self.send_items(job, told.keys, items, terms, payload).map(drop)
     }
 
@@ -90,12 +94,21 @@ impl Options {
     ) -> Result<Vec<(usize, Vec<u8>)>, Error> {
         let (keys, terms) = (Keys::of(items)?, Terms::NONE.payload(len)?);
         let with = |hello: Hello| hello.term(FUNCTION, Function::Join).term(PAYLOAD, len);
-        let (job, told, items) = self.begin_keys(peer, Role::Receiver, &keys, with)?;
-        let (_, payloads) = self.receive_items(job, told.keys, items, terms)?;
+        // A payload goes to the last row of its item, and copies of it to the others.
+        let copies = keys.rows().saturating_sub(keys.len()) as u64;
+        let more = copies.saturating_mul(len as u64 + RESULT);
+        let extras = Extras { more, ..Extras::of(terms) };
+        let (job, told, items) = self.begin_keys(peer, Role::Receiver, &keys, extras, with)?;
+        let (_, mut payloads) = self.receive_items(job, told.keys, items, terms)?;
+        let mut last = vec![0; keys.len()];
+        for row in 0..keys.rows() {
+            keys.key_of(row).into_iter().for_each(|key| last[key] = row);
+        }
         let rows = (0..keys.rows()).filter_map(|row| {
             let key = keys.key_of(row)?;
             let at = payloads.binary_search_by_key(&key, |(key, _)| *key).ok()?;
-            Some((row, payloads[at].1.clone()))
+            let payload = &mut payloads[at].1;
+            Some((row, if last[key] == row { mem::take(payload) } else { payload.clone() }))
         });
         Ok(rows.collect())
     }
@@ -142,8 +155,9 @@ impl Options {
         peer: &mut Peer,
         keys: &Keys,
     ) -> Result<(Vec<usize>, Told), Error> {
-        let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, both)?;
         let terms = Terms::NONE.both();
+        let extras = Extras::of(terms);
+        let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, extras, both)?;
         Ok((self.send_items(job, told.keys, items, terms, |_, _| ())?, told))
     }
 
@@ -153,8 +167,10 @@ impl Options {
         peer: &mut Peer,
         keys: &Keys,
     ) -> Result<(Vec<usize>, Told), Error> {
-        let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, both)?;
-        Ok((self.receive_items(job, told.keys, items, Terms::NONE.both())?.0, told))
+        let terms = Terms::NONE.both();
+        let extras = Extras::of(terms);
+        let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, extras, both)?;
+        Ok((self.receive_items(job, told.keys, items, terms)?.0, told))
     }
 
     /// Lets the peer find out which of its keys are among these, and read the columns of each match that it asks for. The
@@ -173,14 +189,24 @@ impl Options {
         }
         let (shared, padding) = (fields.names(), fields.padding());
         let with = |hello| with_columns(hello, shared, padding);
+        // The peer asks for no more columns than there are, or is refused.
+        let longest = || Terms::NONE.payload(MAX_PAYLOAD);
+        let all = terms_of(shared, padding).or_else(|_| longest())?;
         // A job that is dropped gives up.
-        let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, with)?;
+        let (job, told, items) =
+            self.begin_keys(peer, Role::Sender, keys, Extras::of(all), with)?;
         let asked = peers_columns(&job)?;
+        if asked.len() > shared.len() {
+            let why = "the peer asks for more columns than this side shares";
+            return Err(job.fail(Error::Columns(why.into())));
+        }
         let places = fields.places(&asked).map_err(|column| {
             let (column, all) = (printable(&column), printable(&shared.join(", ")));
-            Error::Columns(format!("the peer asks for column {column}; this side shares {all}"))
+            let why = format!("the peer asks for column {column}; this side shares {all}");
+            job.fail(Error::Columns(why))
         })?;
-        let too_long = |_| Error::Columns("the peer asks for columns too long together".into());
+        let too_long =
+            |_| job.fail(Error::Columns("the peer asks for columns too long together".into()));
         let terms = terms_of(&asked, padding).map_err(too_long)?;
         let payload = |item: usize, to: &mut [u8]| fields.write(item, &places, to);
         self.send_items(job, told.keys, items, terms, payload)?;
@@ -202,12 +228,15 @@ impl Options {
     ) -> Result<(Matches, Told), Error> {
         let terms = terms_of(columns, padding)?;
         let with = |hello| with_columns(hello, columns, padding);
-        let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, with)?;
+        // A field becomes a text of its own; the payload goes as its texts are made.
+        let texts = (columns.len() as u64).saturating_mul(TEXT);
+        let extras = Extras { for_match: texts, ..Extras::of(terms) };
+        let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, extras, with)?;
         let shared = peers_columns(&job)?;
         if let Some(column) = columns.iter().find(|&column| !shared.contains(column)) {
             let (column, all) = (printable(column), printable(&shared.join(", ")));
             let why = format!("the peer does not share column {column}; it shares {all}");
-            return Err(Error::Columns(why));
+            return Err(job.fail(Error::Columns(why)));
         }
         let (_, payloads) = self.receive_items(job, told.keys, items, terms)?;
         let read = |(key, payload): (usize, Vec<u8>)| Some((key, fields::read(&payload, padding)?));
@@ -230,7 +259,8 @@ fn with_columns(hello: Hello, names: &[String], padding: Padding) -> Hello {
 
 fn peers_columns(job: &Job<'_>) -> Result<Vec<String>, Error> {
     let told = job.agreement().peer_details.get(COLUMNS);
-    let told = told.ok_or_else(|| Error::Columns("the peer names no columns".into()))?;
+    let nothing = || job.fail(Error::Columns("the peer names no columns".into()));
+    let told = told.ok_or_else(nothing)?;
     Ok(told.split('\n').map(str::to_owned).collect())
 }
 

@@ -24,6 +24,24 @@ use crate::{
     job::{Agreed, Answer, Base, Job, Role, refused},
 };
 
+/// The part of a job beside the intersection, for the count of its memory.
+#[derive(Clone, Copy)]
+pub(super) struct Extras {
+    pub(super) terms: Terms,
+    /// Bytes that the result has for each match, beside the payload.
+    pub(super) for_match: u64,
+    /// Bytes that do not depend on the peer.
+    pub(super) more: u64,
+}
+
+impl Extras {
+    pub(super) const NONE: Self = Self::of(Terms::NONE);
+
+    pub(super) const fn of(terms: Terms) -> Self {
+        Self { terms, for_match: 0, more: 0 }
+    }
+}
+
 /// Payloads, each with the number of its item.
 pub(super) type Payloads = Vec<(usize, Vec<u8>)>;
 
@@ -42,7 +60,7 @@ impl Options {
     pub fn send<T: AsRef<[u8]>>(&self, peer: &mut Peer, items: &[T]) -> Result<(), Error> {
         let items = Keys::of(items)?.into_items();
         let hello = self.hello(Role::Sender, "none/1", items.len())?;
-        let (agreed, receivers) = self.negotiate(peer, hello, items.len())?;
+        let (agreed, receivers) = self.negotiate(peer, hello, items.len(), Extras::NONE)?;
         self.send_items(peer.job(agreed), receivers, items, Terms::NONE, |_, _| ()).map(drop)
     }
 
@@ -59,14 +77,16 @@ impl Options {
 
     /// [`send`] for keys of rows. Both sides have the same number of parts, and the same normalisers.
     pub fn send_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<Told, Error> {
-        let (job, told, items) = self.begin_keys(peer, Role::Sender, keys, |it| it)?;
+        let (job, told, items) =
+            self.begin_keys(peer, Role::Sender, keys, Extras::NONE, |it| it)?;
         self.send_items(job, told.keys, items, Terms::NONE, |_, _| ())?;
         Ok(told)
     }
 
     /// [`receive`] for keys of rows: the numbers of the common keys, of which [`Keys::rows_of`] tells the rows.
     pub fn receive_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<(Vec<usize>, Told), Error> {
-        let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys, |it| it)?;
+        let (job, told, items) =
+            self.begin_keys(peer, Role::Receiver, keys, Extras::NONE, |it| it)?;
         Ok((self.receive_items(job, told.keys, items, Terms::NONE)?.0, told))
     }
 
@@ -76,11 +96,12 @@ impl Options {
         peer: &'p mut Peer,
         role: Role,
         keys: &Keys,
+        extras: Extras,
         more: impl FnOnce(Hello) -> Hello,
     ) -> Result<(Job<'p>, Told, Secret<Digest>), Error> {
         let hello = self.hello(role, &keys.terms, keys.len())?;
         let hello = more(jobs::key_columns(hello, 0, keys.columns.as_deref()));
-        let (agreed, theirs) = self.negotiate(peer, hello, keys.len())?;
+        let (agreed, theirs) = self.negotiate(peer, hello, keys.len(), extras)?;
         let (told, items) = (Told::of(&agreed, theirs), keys.copy_items()?);
         Ok((peer.job(agreed), told, items))
     }
@@ -125,6 +146,9 @@ impl Options {
         let plan = self.plan(job.direction(), sizes, base.ot())?;
         let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
         let (mut store, mut payloads) = (Vec::new(), Vec::new());
+        // All of it, as growing would take as much again.
+        let bytes = terms.sender_bytes(plan.parameters.tags());
+        store.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
         let kept = &mut store;
         let joined = job.play(|io| async move {
             let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
@@ -162,6 +186,19 @@ impl Options {
         peer: &mut Peer,
         hello: Hello,
         ours: usize,
+        extras: Extras,
+    ) -> Result<(Agreed, usize), Error> {
+        let role = hello.role();
+        self.negotiate_for(peer, hello, ours, |theirs| self.memory(role, [ours, theirs], extras))
+    }
+
+    /// [`negotiate`](Self::negotiate) for a job that takes so much memory with so many items at the peer.
+    pub(super) fn negotiate_for(
+        &self,
+        peer: &mut Peer,
+        hello: Hello,
+        ours: usize,
+        memory: impl FnOnce(usize) -> Result<u64, Error>,
     ) -> Result<(Agreed, usize), Error> {
         let (role, learns) = (hello.role(), jobs::peer_learns(&hello));
         let (agreed, theirs) = peer.negotiate_by(hello, |details| {
@@ -171,11 +208,7 @@ impl Options {
                 let error = HelloError::Refused(Reason::NoSuchSet);
                 return Err((Reason::NoSuchSet, Error::Session(error.into())));
             }
-            let memory = match role {
-                Role::Sender => self.memory_of_sender(theirs, ours),
-                Role::Receiver => self.memory_of_receiver(ours, theirs),
-            };
-            let memory = memory.map_err(|e| (Reason::Other, e))?;
+            let memory = memory(theirs).map_err(|e| (Reason::Other, e))?;
             let keys = match role {
                 // A cheating sender has no more keys than it declares.
                 Role::Receiver => theirs as u64,
@@ -206,7 +239,7 @@ impl Options {
     /// # Errors
     /// [`Error::Usage`] for more than [`MAX_ITEMS`](super::MAX_ITEMS).
     pub fn memory_of_sender(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
-        Ok(memory_of_psi_sender(&self.method.parameters(receivers, senders)?))
+        self.memory(Role::Sender, [senders, receivers], Extras::NONE)
     }
 
     /// About the most bytes of memory that [`receive`](Self::receive) of `receivers` different items takes with a peer that
@@ -215,7 +248,18 @@ impl Options {
     /// # Errors
     /// [`Error::Usage`] for more than [`MAX_ITEMS`](super::MAX_ITEMS).
     pub fn memory_of_receiver(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
-        Ok(memory_of_psi_receiver(&self.method.parameters(receivers, senders)?))
+        self.memory(Role::Receiver, [receivers, senders], Extras::NONE)
+    }
+
+    /// The most bytes of memory that a job takes with so many items here and at the peer.
+    fn memory(&self, role: Role, [ours, theirs]: [usize; 2], extras: Extras) -> Result<u64, Error> {
+        let Extras { terms, for_match, more } = extras;
+        let of_party = match role {
+            Role::Sender => memory_of_psi_sender(&self.method.parameters(theirs, ours)?, terms),
+            Role::Receiver => memory_of_psi_receiver(&self.method.parameters(ours, theirs)?, terms),
+        };
+        let of_matches = for_match.saturating_mul(ours.min(theirs) as u64);
+        Ok(of_party.saturating_add(of_matches).saturating_add(more))
     }
 }
 

@@ -3,8 +3,12 @@
 
 use core::convert::Infallible;
 
-use foxtrot_net::jobs;
-use foxtrot_ot::{Bits, Direction, base::Block, erase::Secret};
+use foxtrot_net::jobs::{self, memory_of_transfers};
+use foxtrot_ot::{
+    Bits, Direction,
+    base::Block,
+    erase::{Secret, Zero},
+};
 use zeroize::Zeroizing;
 
 use super::Options;
@@ -57,7 +61,7 @@ impl Options {
     /// [`send`] with these options.
     pub fn send(&self, peer: &mut Peer, n: usize) -> Result<Secret<[Block; 2]>, Error> {
         let mut all = room(n)?;
-        self.send_into(peer, n, |keys| {
+        self.send_keeping(peer, n, bytes_of(&all), |keys| {
             all.0.extend_from_slice(keys);
             Ok::<_, Infallible>(())
         })?;
@@ -67,7 +71,8 @@ impl Options {
     /// [`receive`] with these options.
     pub fn receive(&self, peer: &mut Peer, n: usize) -> Result<(Bits, Secret<Block>), Error> {
         let (mut choices, mut all) = (room::<u8>(n.div_ceil(8))?, room(n)?);
-        self.receive_into(peer, n, |some, keys| {
+        let kept = bytes_of(&choices) + bytes_of(&all);
+        self.receive_keeping(peer, n, kept, |some, keys| {
             choices.0.extend_from_slice(some.as_bytes());
             all.0.extend_from_slice(keys);
             Ok::<_, Infallible>(())
@@ -94,9 +99,20 @@ impl Options {
         &self,
         peer: &mut Peer,
         n: usize,
+        sink: impl FnMut(&[[Block; 2]]) -> Result<(), E> + Send,
+    ) -> Result<(), Error> {
+        self.send_keeping(peer, n, 0, sink)
+    }
+
+    /// [`send_into`](Self::send_into) a sink that keeps so many bytes.
+    fn send_keeping<E: SinkError>(
+        &self,
+        peer: &mut Peer,
+        n: usize,
+        kept: u64,
         mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
-        let job = peer.begin(jobs::transfers("rot", Role::Sender, &self.method(n)?, n))?;
+        let job = self.begin(peer, "rot", Role::Sender, n, kept)?;
         let (mut cx, direction, mut counted) =
             (job.context()?, job.direction(), job.counter(n, "transfers"));
         let refused = &Sink::new();
@@ -116,9 +132,20 @@ impl Options {
         &self,
         peer: &mut Peer,
         n: usize,
+        sink: impl FnMut(&Bits, &[Block]) -> Result<(), E> + Send,
+    ) -> Result<(), Error> {
+        self.receive_keeping(peer, n, 0, sink)
+    }
+
+    /// [`receive_into`](Self::receive_into) a sink that keeps so many bytes.
+    fn receive_keeping<E: SinkError>(
+        &self,
+        peer: &mut Peer,
+        n: usize,
+        kept: u64,
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
-        let job = peer.begin(jobs::transfers("rot", Role::Receiver, &self.method(n)?, n))?;
+        let job = self.begin(peer, "rot", Role::Receiver, n, kept)?;
         let (mut cx, direction, mut counted) =
             (job.context()?, job.direction(), job.counter(n, "transfers"));
         let refused = &Sink::new();
@@ -139,7 +166,7 @@ impl Options {
         n: usize,
     ) -> Result<(Delta, Secret<Block>), Error> {
         let mut all = room(n)?;
-        let delta = self.send_correlated_into(peer, n, |rows| {
+        let delta = self.send_correlated_keeping(peer, n, bytes_of(&all), |rows| {
             all.0.extend_from_slice(rows);
             Ok::<_, Infallible>(())
         })?;
@@ -153,7 +180,7 @@ impl Options {
         choices: &[bool],
     ) -> Result<Secret<Block>, Error> {
         let mut all = room(choices.len())?;
-        self.receive_correlated_into(peer, choices, |rows| {
+        self.receive_correlated_keeping(peer, choices, bytes_of(&all), |rows| {
             all.0.extend_from_slice(rows);
             Ok::<_, Infallible>(())
         })?;
@@ -186,9 +213,20 @@ impl Options {
         &self,
         peer: &mut Peer,
         n: usize,
+        sink: impl FnMut(&[Block]) -> Result<(), E> + Send,
+    ) -> Result<Delta, Error> {
+        self.send_correlated_keeping(peer, n, 0, sink)
+    }
+
+    fn send_correlated_keeping<E: SinkError>(
+        &self,
+        peer: &mut Peer,
+        n: usize,
+        kept: u64,
         mut sink: impl FnMut(&[Block]) -> Result<(), E> + Send,
     ) -> Result<Delta, Error> {
-        let job = self.begin_correlated(peer, Role::Sender, n)?;
+        self.plan(n, Direction::default())?;
+        let job = self.begin(peer, "cot", Role::Sender, n, kept)?;
         let (mut cx, direction, mut counted) =
             (job.context()?, job.direction(), job.counter(n, "transfers"));
         let (mut delta, refused) = (Delta::default(), &Sink::new());
@@ -209,11 +247,22 @@ impl Options {
         &self,
         peer: &mut Peer,
         choices: &[bool],
+        sink: impl FnMut(&[Block]) -> Result<(), E> + Send,
+    ) -> Result<(), Error> {
+        self.receive_correlated_keeping(peer, choices, 0, sink)
+    }
+
+    fn receive_correlated_keeping<E: SinkError>(
+        &self,
+        peer: &mut Peer,
+        choices: &[bool],
+        kept: u64,
         mut sink: impl FnMut(&[Block]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
         let n = choices.len();
+        self.plan(n, Direction::default())?;
+        let job = self.begin(peer, "cot", Role::Receiver, n, kept)?;
         let choices = Bits::from_bools(choices.iter().copied());
-        let job = self.begin_correlated(peer, Role::Receiver, n)?;
         let (mut cx, direction, mut counted) =
             (job.context()?, job.direction(), job.counter(n, "transfers"));
         let refused = &Sink::new();
@@ -227,13 +276,22 @@ impl Options {
         job.finish()
     }
 
-    fn begin_correlated<'p>(
+    /// Begins a job of which the caller keeps so many bytes.
+    fn begin<'p>(
         &self,
         peer: &'p mut Peer,
+        job: &str,
         role: Role,
         n: usize,
+        kept: u64,
     ) -> Result<Job<'p>, Error> {
-        self.plan(n, Direction::default())?;
-        peer.begin(jobs::transfers("cot", role, &self.method(n)?, n))
+        let method = self.method(n)?;
+        let memory = memory_of_transfers(&method, n, peer.threads()).saturating_add(kept);
+        peer.begin(jobs::transfers(job, role, &method, n), memory)
     }
+}
+
+/// Bytes of a list that has room and nothing in it.
+fn bytes_of<T: Zero>(room: &Secret<T>) -> u64 {
+    (room.0.capacity() * size_of::<T>()) as u64
 }

@@ -1,7 +1,7 @@
 //! Multiplication triples with a [`Peer`].
 #![expect(clippy::missing_errors_doc, reason = "most calls may end with any error: see its type")]
 
-use foxtrot_net::jobs;
+use foxtrot_net::jobs::{self, memory_of_triples};
 
 use super::{OF_A_WORD, Options, Shares, Triples, Word};
 use crate::{
@@ -19,7 +19,8 @@ impl Options {
     pub fn generate<T: Word>(&self, peer: &mut Peer, n: usize) -> Result<Triples<T>, Error> {
         let mut parts = [room(n)?, room(n)?, room(n)?];
         let all = &mut parts;
-        self.generate_into(peer, T::BITS, n, |shares| {
+        let kept = (3 * size_of::<T>() as u64).saturating_mul(n as u64);
+        self.generate_keeping(peer, T::BITS, n, kept, |shares| {
             for i in 0..shares.len().min(n - all[0].len()) {
                 let triple = shares.triple(i);
                 for (part, value) in all.iter_mut().zip(triple) {
@@ -56,6 +57,18 @@ impl Options {
         peer: &mut Peer,
         bits: u32,
         n: usize,
+        sink: impl FnMut(&Shares) -> Result<(), E> + Send,
+    ) -> Result<(), Error> {
+        self.generate_keeping(peer, bits, n, 0, sink)
+    }
+
+    /// [`generate_into`](Self::generate_into) a sink that keeps so many bytes.
+    fn generate_keeping<E: SinkError>(
+        &self,
+        peer: &mut Peer,
+        bits: u32,
+        n: usize,
+        kept: u64,
         mut sink: impl FnMut(&Shares) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
         let kind = self.kind(bits, n)?;
@@ -63,7 +76,8 @@ impl Options {
         // The roles only tell the two parties apart.
         let role = if we_are_initiator { Role::Sender } else { Role::Receiver };
         let hello = jobs::triples(role, kind, n as u64, "new", 0);
-        let job = peer.begin(hello)?;
+        let memory = memory_of_triples(kind, n as u64, peer.threads()).saturating_add(kept);
+        let job = peer.begin(hello, memory)?;
         let (mut cx, mut counted, refused) =
             (job.context()?, job.counter(n, "triples"), &Sink::new());
         let (mut left, per_share) = (n, if bits == 1 { OF_A_WORD } else { 1 });

@@ -254,8 +254,8 @@ def config(
         raise UsageError("insecure=True has neither an identity nor peers; leave it out for TLS")
     if not insecure and not keys:
         raise UsageError('give the fingerprints of accepted peers: peers=["SHA256:…"]')
-    if threads < 1:
-        raise UsageError("threads is at least 1")
+    if not 1 <= threads <= _core.MOST_THREADS:
+        raise UsageError(f"threads is from 1 to {_core.MOST_THREADS}, and not {threads}")
     if not insecure and identity is None:
         identity = Identity.load()
     return _core.Config(
@@ -316,7 +316,7 @@ def connect(
         policy: A file with rules that both sides have agreed on. What it forbids is refused.
         limits: :class:`Limits` of what the peer may learn of this side in a day. A policy with limits per day needs
             them where the peer learns something.
-        threads: The number of threads that compute.
+        threads: The number of threads that compute, from 1 to 1024.
         route: The address is a gateway's, and the peer meets us there on this route: up to 128 letters, digits and
             ``._:-``.
         behind: The address is the inner one of our own :func:`gateway`. The peer connects to the outer one.
@@ -656,7 +656,7 @@ def serve(
         session_timeout: The longest time of a session, in seconds. By default without end.
         sessions: The most sessions at once.
         sessions_per_peer: The most sessions at once with one peer.
-        max_memory: The most bytes that all sessions take together for jobs whose sizes peers decide.
+        max_memory: The most bytes that all sessions take together, with payloads and results. A job that would take more is refused.
 
     The other arguments are as of :func:`connect`.
 

@@ -221,7 +221,7 @@ async fn responder(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<supe
 }
 
 /// The bounds of what is on its way; see [`depth`].
-fn limits(set: &Set) -> Limits {
+pub(crate) fn limits(set: &Set) -> Limits {
     let longest = set.corrections_len(set.n()).max(set.products_len(set.n()));
     let longest = longest.max(set.opening_len()).max(set.setup_len());
     let messages = usize::try_from(2 * depth(set)).unwrap_or(usize::MAX);

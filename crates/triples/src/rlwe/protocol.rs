@@ -234,7 +234,7 @@ fn check_stream(set: &Set) -> Stream {
 }
 
 /// The bounds of what is on its way; see [`depth`].
-fn limits(set: &Set) -> Limits {
+pub(crate) fn limits(set: &Set) -> Limits {
     let messages = usize::try_from(2 * depth(set)).unwrap_or(usize::MAX);
     let once = set.public_key_len().max(set.fix().map_or(0, |ots| ots.setup_len()));
     let len = set.batch_bytes().into_iter().fold(once, usize::max);

@@ -58,8 +58,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         progress: OnProgress<'_>,
     ) -> Result<(Payloads, Told), Error> {
         let terms = Terms::NONE.payload(len)?;
-        let hello = |hello: Hello| (payload_of(hello, len), len);
-        let begun = self.begin_psi(options, Role::Receiver, keys.len(), hello).await?;
+        let hello = |hello: Hello| payload_of(hello, len);
+        let begun = self.begin_psi(options, Role::Receiver, keys.len(), terms, hello).await?;
         let (_, payloads, told) =
             self.receive_joined(options, keys, begun, terms, progress).await?;
         Ok((payloads, told))
@@ -87,8 +87,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         for row in (0..keys.of_rows.len()).rev() {
             keys.number_of(row).into_iter().for_each(|number| firsts[number] = row);
         }
-        let hello = |hello: Hello| (payload_of(hello, len), len);
-        let begun = self.begin_psi(options, Role::Sender, keys.len(), hello).await?;
+        let hello = |hello: Hello| payload_of(hello, len);
+        let begun = self.begin_psi(options, Role::Sender, keys.len(), terms, hello).await?;
         let payload = move |item: usize, to: &mut [u8]| {
             let start = len * firsts[item];
             to.copy_from_slice(&payloads[start..start + len]);
@@ -113,9 +113,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         let hello = |hello: Hello| {
             let hello = hello.term(FUNCTION, Function::Join).term(WIDTH, padding.width);
             let hello = hello.term(DUPLICATES, padding.duplicates.name());
-            (hello.detail(COLUMNS, columns.join("\n")), len)
+            hello.detail(COLUMNS, columns.join("\n"))
         };
-        let begun = self.begin_psi(options, Role::Receiver, keys.len(), hello).await?;
+        let begun = self.begin_psi(options, Role::Receiver, keys.len(), terms, hello).await?;
         let shared = begun.2.details.get(COLUMNS).cloned().unwrap_or_default();
         if columns.iter().any(|column| !shared.split('\n').any(|it| it == column)) {
             return Err(self.lanes.give_up(HelloError::Refused(Reason::Forbidden)));
@@ -137,7 +137,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         keys: &Keys,
         progress: OnProgress<'_>,
     ) -> Result<(Vec<usize>, Told), Error> {
-        let begun = self.begin_psi(options, Role::Receiver, keys.len(), both).await?;
+        let begun =
+            self.begin_psi(options, Role::Receiver, keys.len(), Terms::NONE.both(), both).await?;
         let terms = Terms::NONE.both();
         let (common, _, told) = self.receive_joined(options, keys, begun, terms, progress).await?;
         Ok((common, told))
@@ -153,7 +154,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         keys: &Keys,
         progress: OnProgress<'_>,
     ) -> Result<(Vec<usize>, Told), Error> {
-        let begun = self.begin_psi(options, Role::Sender, keys.len(), both).await?;
+        let begun =
+            self.begin_psi(options, Role::Sender, keys.len(), Terms::NONE.both(), both).await?;
         let nothing = (Terms::NONE.both(), |_: usize, _: &mut [u8]| ());
         self.send_joined(options, keys, begun, nothing, progress).await
     }
@@ -267,6 +269,6 @@ fn payload_of(hello: Hello, len: usize) -> Hello {
     hello.term(FUNCTION, Function::Join).term(PAYLOAD, len)
 }
 
-fn both(hello: Hello) -> (Hello, usize) {
-    (hello.term(FUNCTION, Function::Both), 0)
+fn both(hello: Hello) -> Hello {
+    hello.term(FUNCTION, Function::Both)
 }

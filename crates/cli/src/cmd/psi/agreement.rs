@@ -299,7 +299,8 @@ impl Agreed {
     }
 
     pub(super) fn memory_of_sender(&self) -> u64 {
-        self.passes().map(jobs::memory_of_psi_sender).max().unwrap_or(0)
+        let terms = self.join().ok().flatten().unwrap_or(join::Terms::NONE);
+        self.passes().map(|it| jobs::memory_of_psi_sender(it, terms)).max().unwrap_or(0)
     }
 
     pub(super) fn receivers_keys(&self) -> usize {
