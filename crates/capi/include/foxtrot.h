@@ -238,7 +238,7 @@ enum foxtrot_status foxtrot_config_set_application(const struct foxtrot_config *
                                                    const char *name,
                                                    struct foxtrot_error *error);
 
-// Starts threads that compute for the peers of the configuration: `n` with the caller's own, at least 2.
+// Starts threads that compute for the peers of the configuration: `n` with the caller's own, from 1 to 1024.
 enum foxtrot_status foxtrot_config_set_threads(const struct foxtrot_config *config,
                                                size_t n,
                                                struct foxtrot_error *error);
@@ -497,7 +497,8 @@ enum foxtrot_status foxtrot_triples(const struct foxtrot_stream *stream,
                                     struct foxtrot_error *error);
 
 // Ends a stream of which everything is drawn: both sides have the same transcript. The peer takes other jobs again. The handle
-// is still to be freed. Show the peer nothing that depends on what was drawn before this has returned `FOXTROT_OK`.
+// is still to be freed. Show the peer nothing that depends on what was drawn before this has returned `FOXTROT_OK`. After a call
+// of the stream that failed because of its job, this and all others return the same error.
 enum foxtrot_status foxtrot_stream_end(const struct foxtrot_stream *stream,
                                        struct foxtrot_error *error);
 

@@ -294,7 +294,7 @@ pub unsafe extern "C" fn foxtrot_config_set_application(
     }
 }
 
-/// Starts threads that compute for the peers of the configuration: `n` with the caller's own, at least 2.
+/// Starts threads that compute for the peers of the configuration: `n` with the caller's own, from 1 to 1024.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn foxtrot_config_set_threads(
     config: *const Config,
@@ -448,7 +448,7 @@ pub unsafe extern "C" fn foxtrot_peer_cancel(peer: *const Peer, error: *mut Erro
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn foxtrot_peer_close(peer: *const Peer, error: *mut Error) -> Status {
     // SAFETY: the header's rules.
-    unsafe { call(error, || Ok(get(peer, "peer")?.take()?.close()?)) }
+    unsafe { call(error, || get(peer, "peer")?.close()) }
 }
 
 /// Frees a peer. A connection that is still open is ended, for which this waits a second at most. A stream of the peer lives on.
@@ -876,7 +876,8 @@ pub unsafe extern "C" fn foxtrot_triples(
 }
 
 /// Ends a stream of which everything is drawn: both sides have the same transcript. The peer takes other jobs again. The handle
-/// is still to be freed. Show the peer nothing that depends on what was drawn before this has returned `FOXTROT_OK`.
+/// is still to be freed. Show the peer nothing that depends on what was drawn before this has returned `FOXTROT_OK`. After a call
+/// of the stream that failed because of its job, this and all others return the same error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn foxtrot_stream_end(stream: *const Stream, error: *mut Error) -> Status {
     // SAFETY: the header's rules.

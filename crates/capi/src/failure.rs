@@ -8,7 +8,7 @@ use foxtrot::{Blame, KeyError};
 use crate::exports::{Error, MESSAGE_SIZE, Status};
 
 /// A call that did not do what it was asked for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) status: Status,
     message: String,

@@ -27,7 +27,8 @@ pub struct Config(Mutex<foxtrot::Config>);
 #[derive(Debug)]
 pub struct Listener {
     port: u16,
-    listener: Mutex<Option<foxtrot::Listener>>,
+    /// The listener, or why there is none any more.
+    listener: Mutex<Result<foxtrot::Listener>>,
 }
 
 /// A connection to the other party, on which jobs run one after another.
@@ -38,8 +39,8 @@ pub struct Peer {
     fingerprint: Option<Fingerprint>,
 }
 
-/// The peer itself; `None` while a stream has it, and when it is closed.
-pub(crate) type Place = Arc<Mutex<Option<foxtrot::Peer>>>;
+/// The peer itself, or why it is not there: a stream has it, or it is closed.
+pub(crate) type Place = Arc<Mutex<Result<foxtrot::Peer>>>;
 
 /// Runs a call that nothing else may run beside. After one that panicked there is no other.
 pub(crate) fn exclusively<T, R>(
@@ -134,7 +135,7 @@ impl Config {
     pub(crate) fn bind(&self, address: &str) -> Result<Listener> {
         let listener = self.get()?.bind(address)?;
         let port = listener.local_addr().port();
-        Ok(Listener { port, listener: Mutex::new(Some(listener)) })
+        Ok(Listener { port, listener: Mutex::new(Ok(listener)) })
     }
 
     /// A peer over descriptors that the caller has opened, of which these are copies.
@@ -200,9 +201,9 @@ impl Listener {
     }
 
     pub(crate) fn accept(&self) -> Result<Peer> {
-        exclusively(&self.listener, |listener| match listener.take() {
-            Some(listener) => Ok(Peer::new(listener.accept()?)),
-            None => Err(Failure::caller("the listener has accepted its peer")),
+        exclusively(&self.listener, |listener| {
+            let accepted = take(listener, "the listener has accepted its peer")?;
+            accepted.accept().map(Peer::new).map_err(|e| keep(listener, e))
         })
     }
 }
@@ -210,7 +211,7 @@ impl Listener {
 impl Peer {
     pub(crate) fn new(peer: foxtrot::Peer) -> Self {
         let (canceller, fingerprint) = (peer.canceller(), peer.fingerprint().copied());
-        Self { place: Arc::new(Mutex::new(Some(peer))), canceller, fingerprint }
+        Self { place: Arc::new(Mutex::new(Ok(peer))), canceller, fingerprint }
     }
 
     /// Runs a job, beside which there is no other.
@@ -218,12 +219,20 @@ impl Peer {
         &self,
         job: impl FnOnce(&mut foxtrot::Peer) -> std::result::Result<T, foxtrot::Error>,
     ) -> Result<T> {
-        exclusively(&self.place, |peer| Ok(job(peer.as_mut().ok_or_else(is_away)?)?))
+        exclusively(&self.place, |peer| Ok(job(peer.as_mut().map_err(|why| why.clone())?)?))
     }
 
-    /// Takes the peer away: for a stream, or for its end.
+    /// Takes the peer away for a stream.
     pub(crate) fn take(&self) -> Result<foxtrot::Peer> {
-        exclusively(&self.place, |peer| peer.take().ok_or_else(is_away))
+        exclusively(&self.place, |peer| take(peer, "a stream of the peer is open"))
+    }
+
+    /// Ends the connection.
+    pub(crate) fn close(&self) -> Result {
+        exclusively(&self.place, |peer| {
+            let closed = take(peer, "the peer is closed")?;
+            closed.close().map_err(|e| keep(peer, e))
+        })
     }
 
     pub(crate) fn canceller(&self) -> Canceller {
@@ -239,8 +248,22 @@ impl Peer {
     }
 }
 
-fn is_away() -> Failure {
-    Failure::caller("a stream of the peer is open, or the peer is closed")
+/// Takes a value away, and leaves what a later call is told; fails with what an earlier call has left.
+fn take<T>(value: &mut Result<T>, why: &str) -> Result<T> {
+    match std::mem::replace(value, Err(Failure::caller(why))) {
+        Err(first) => {
+            *value = Err(first.clone());
+            Err(first)
+        }
+        taken => taken,
+    }
+}
+
+/// Leaves a failure for later calls.
+fn keep<T>(value: &mut Result<T>, error: foxtrot::Error) -> Failure {
+    let failure = Failure::from(error);
+    *value = Err(failure.clone());
+    failure
 }
 
 /// A time of C.

@@ -30,6 +30,8 @@ struct State {
     /// Results of the batch that are drawn.
     drawn: usize,
     job: Option<JoinHandle<(foxtrot::Peer, Finished)>>,
+    /// The result of the job, once it has ended. Every call after a failed one tells the same failure.
+    ended: Option<Result>,
     /// The place that the peer comes back to.
     place: Place,
     canceller: Canceller,
@@ -140,7 +142,11 @@ impl Stream {
             (taken, finished)
         };
         let started = thread::Builder::new().name("foxtrot-stream".into()).spawn(run);
-        let job = started.map_err(|e| Failure::caller(format!("cannot start a thread: {e}")))?;
+        let job = started.map_err(|e| {
+            let failure = Failure::caller(format!("cannot start a thread: {e}"));
+            *peer.place.lock().unwrap_or_else(PoisonError::into_inner) = Err(failure.clone());
+            failure
+        })?;
         Ok(Self(Mutex::new(State {
             kind,
             left: n,
@@ -148,6 +154,7 @@ impl Stream {
             batch: Batch::default(),
             drawn: 0,
             job: Some(job),
+            ended: None,
             place,
             canceller,
             delta: None,
@@ -170,6 +177,7 @@ impl Stream {
     /// Ends the job, whose results are all drawn. The peer comes back.
     pub(crate) fn end(&self) -> Result {
         exclusively(&self.0, |state| {
+            state.has_not_failed()?;
             if state.left > 0 {
                 return Err(Failure::caller(format!("{} results are not yet drawn", state.left)));
             }
@@ -184,6 +192,7 @@ impl Stream {
     /// The correlation of correlated OTs.
     pub(crate) fn delta(&self) -> Result<Zeroizing<Block>> {
         exclusively(&self.0, |state| {
+            state.has_not_failed()?;
             let why = "only a sender's stream of correlated OTs has a delta, when it has ended";
             state.delta.clone().ok_or_else(|| Failure::caller(why))
         })
@@ -197,7 +206,16 @@ impl fmt::Debug for Stream {
 }
 
 impl State {
+    /// The failure of the job, if it has failed.
+    fn has_not_failed(&self) -> Result {
+        match &self.ended {
+            Some(ended) => ended.clone(),
+            None => Ok(()),
+        }
+    }
+
     fn draw(&mut self, n: usize, buffers: &mut [&mut [u8]]) -> Result {
+        self.has_not_failed()?;
         let (kind, left) = (self.kind, self.left);
         if n > left {
             return Err(Failure::caller(format!("{n} results are wanted, and {left} are left")));
@@ -240,13 +258,17 @@ impl State {
             return Err(Failure::caller("the stream has ended"));
         };
         // A job that panicked has no peer to bring back.
-        let (peer, finished) = job.join().map_err(|panic| {
-            mem::forget(panic);
-            Failure::panicked()
-        })?;
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(peer);
-        self.delta = finished?;
-        Ok(())
+        let (peer, finished) = match job.join() {
+            Ok((peer, finished)) => (Ok(peer), finished.map_err(Failure::from)),
+            Err(panic) => {
+                mem::forget(panic);
+                (Err(Failure::panicked()), Err(Failure::panicked()))
+            }
+        };
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = peer;
+        let ended = finished.map(|delta| self.delta = delta);
+        self.ended = Some(ended.clone());
+        ended
     }
 }
 

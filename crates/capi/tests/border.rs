@@ -138,6 +138,154 @@ fn impossible_sizes_texts_and_alignments_are_errors_with_a_message() {
     }
 }
 
+#[test]
+fn threads_are_from_1_to_1024() {
+    let (config, mut error) = (config(), no_error());
+    for n in [0, 1025, usize::MAX] {
+        let status = unsafe { foxtrot_config_set_threads(config, n, &mut error) };
+        assert_eq!(status, Status::Caller);
+        assert!(message(&error).contains("from 1 to 1024"), "{}", message(&error));
+    }
+    for n in [1, 2] {
+        let status = unsafe { foxtrot_config_set_threads(config, n, &mut error) };
+        assert_eq!(status, Status::Ok);
+    }
+    unsafe { foxtrot_config_free(config) };
+}
+
+/// A peer whose other end has gone.
+fn forsaken(config: *const Config) -> *mut Peer {
+    let (mut peer, (ours, theirs)) = (null_mut(), UnixStream::pair().unwrap());
+    let fd = std::os::fd::AsRawFd::as_raw_fd(&ours);
+    let status = unsafe { foxtrot_peer_over_fds(config, fd, fd, INITIATOR, &mut peer, null_mut()) };
+    assert_eq!(status, Status::Ok);
+    drop(theirs);
+    peer
+}
+
+#[test]
+fn calls_after_a_draw_that_failed_tell_its_failure() {
+    let (config, mut error) = (config(), no_error());
+    let mut rows = [Block { bytes: [0; 16] }; 3];
+    unsafe {
+        let (peer, mut stream) = (forsaken(config), null_mut());
+        assert_eq!(foxtrot_cot_open_sender(peer, 5, null(), &mut stream, &mut error), Status::Ok);
+        let drawn = foxtrot_cot_send(stream, 3, rows.as_mut_ptr(), &mut error);
+        assert_eq!(drawn, Status::Connection, "{}", message(&error));
+        let first = message(&error).to_owned();
+        let fails_as_before = |status, error: &Error| {
+            assert_eq!((status, error.status), (Status::Connection, Status::Connection));
+            assert_eq!(message(error), first);
+        };
+        let status = foxtrot_stream_end(stream, &mut error);
+        fails_as_before(status, &error);
+        let status = foxtrot_cot_send(stream, 3, rows.as_mut_ptr(), &mut error);
+        fails_as_before(status, &error);
+        let status = foxtrot_cot_delta(stream, rows.as_mut_ptr(), &mut error);
+        fails_as_before(status, &error);
+        let status = foxtrot_psi_send(peer, null(), 0, null(), &mut error);
+        fails_as_before(status, &error);
+        foxtrot_stream_free(stream);
+        // The peer has come back, and is closed only once.
+        foxtrot_peer_close(peer, &mut error);
+        let status = foxtrot_peer_close(peer, &mut error);
+        assert_ne!(message(&error), "a stream of the peer is open");
+        assert!(status == Status::Connection || message(&error) == "the peer is closed");
+        foxtrot_peer_free(peer);
+        foxtrot_config_free(config);
+    }
+}
+
+#[test]
+fn a_listener_whose_wait_failed_tells_so_again() {
+    let (config, mut error) = (config(), no_error());
+    let (mut listener, mut peer) = (null_mut(), null_mut());
+    unsafe {
+        assert_eq!(foxtrot_config_set_wait(config, 1, &mut error), Status::Ok);
+        let status = foxtrot_bind(config, c"127.0.0.1:0".as_ptr(), &mut listener, &mut error);
+        assert_eq!(status, Status::Ok);
+        for _ in 0..2 {
+            let status = foxtrot_accept(listener, &mut peer, &mut error);
+            assert_eq!(status, Status::Connection);
+            assert!(message(&error).contains("nobody connected"), "{}", message(&error));
+        }
+        foxtrot_listener_free(listener);
+        foxtrot_config_free(config);
+    }
+}
+
+#[test]
+fn the_largest_numbers_are_errors_and_neither_waits_nor_faults() {
+    let (config, mut error, n) = (config(), no_error(), usize::MAX);
+    let options = Options { flags: SEMI_HONEST, most_items: n, ..Options::default() };
+    let semi_honest = Options { flags: SEMI_HONEST, ..Options::default() };
+    let item = [Bytes { data: b"ann".as_ptr(), len: 3 }];
+    let mut block = [Block { bytes: [0; 16] }; 2];
+    let mut outcome = Outcome { released: false, count: 0, sum: 0 };
+    unsafe {
+        assert_eq!(foxtrot_config_set_timeout(config, u64::MAX, &mut error), Status::Ok);
+        assert_eq!(foxtrot_config_set_wait(config, u64::MAX, &mut error), Status::Ok);
+        let mut statuses = Vec::new();
+        for job in 0..6 {
+            let (peer, mut stream) = (forsaken(config), null_mut());
+            statuses.push(match job {
+                0 => foxtrot_psi_send(peer, item.as_ptr(), 1, &options, &mut error),
+                1 => foxtrot_psi_count(
+                    peer,
+                    SENDER,
+                    item.as_ptr(),
+                    1,
+                    u64::MAX,
+                    &options,
+                    &mut outcome,
+                    &mut error,
+                ),
+                2 => foxtrot_psi_receive_sum(
+                    peer,
+                    item.as_ptr(),
+                    1,
+                    u64::MAX,
+                    u64::MAX,
+                    &semi_honest,
+                    &mut outcome,
+                    &mut error,
+                ),
+                3 => {
+                    let opened = foxtrot_rot_open(peer, SENDER, n, null(), &mut stream, &mut error);
+                    if opened == Status::Ok {
+                        foxtrot_rot_send(stream, 1, block.as_mut_ptr(), &mut error)
+                    } else {
+                        opened
+                    }
+                }
+                4 => {
+                    let opened = foxtrot_cot_open_sender(peer, n, null(), &mut stream, &mut error);
+                    if opened == Status::Ok {
+                        foxtrot_cot_send(stream, 1, block.as_mut_ptr(), &mut error)
+                    } else {
+                        opened
+                    }
+                }
+                _ => {
+                    let [a, b, c] = [block.as_mut_ptr().cast(); 3];
+                    let opened =
+                        foxtrot_triples_open(peer, 64, n, &semi_honest, &mut stream, &mut error);
+                    if opened == Status::Ok {
+                        foxtrot_triples(stream, 1, a, b, c, &mut error)
+                    } else {
+                        opened
+                    }
+                }
+            });
+            foxtrot_stream_free(stream);
+            foxtrot_peer_free(peer);
+        }
+        let failed = |it: &Status| matches!(it, Status::Caller | Status::Connection);
+        assert!(statuses.iter().all(failed), "{statuses:?}");
+        foxtrot_config_free(config);
+    }
+}
+
 static READS: AtomicUsize = AtomicUsize::new(0);
 static RELEASES: AtomicUsize = AtomicUsize::new(0);
 

@@ -116,7 +116,7 @@ impl Config {
         if let Some(application) = application {
             config = config.application(application);
         }
-        if threads > 1 {
+        if threads != 1 {
             config = config.threads(&Threads::new(threads).map_err(|e| raised(&e))?);
         }
         if let Some(sessions) = sessions {
@@ -372,8 +372,7 @@ impl Gateway {
         wait: f64,
         routes: usize,
     ) -> PyResult<Self> {
-        let limits =
-            gateway::Limits { waiting: routes, joined: routes, wait: seconds("wait", wait)? };
+        let limits = gateway::Limits::of(routes, seconds("wait", wait)?);
         let open = || gateway::Gateway::open(outside, inside, limits, |_| ());
         let gateway = py.detach(open).map_err(|e| raised(&e.into()))?;
         let addresses = [gateway.outside(), gateway.inside()].map(|it| it.to_string());

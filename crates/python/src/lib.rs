@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("MOST_THREADS", foxtrot::Threads::MOST)?;
     module.add_class::<connection::Attempt>()?;
     module.add_class::<connection::Config>()?;
     module.add_class::<connection::Gateway>()?;

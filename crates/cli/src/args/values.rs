@@ -3,7 +3,7 @@
 use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive, str::FromStr, time::Duration};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use foxtrot_net::gateway::is_name;
+use foxtrot_net::{gateway::is_name, threads::MOST};
 
 /// A host and a port. Whether there is such a host the network knows.
 pub(super) fn address(text: &str) -> Result<String, String> {
@@ -81,7 +81,7 @@ pub(super) fn among<N: FromStr + PartialEq + Clone, const LEN: usize>(
 /// # Errors
 /// If it is not one, or of too many threads.
 pub fn threads(text: &str) -> Result<usize, String> {
-    between(1..=1024)(text)
+    between(1..=MOST)(text)
 }
 
 /// Parses a number of bytes.

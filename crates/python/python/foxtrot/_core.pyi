@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
+MOST_THREADS: int
 
 _Tell = Callable[[int, int, str], object] | None
 
