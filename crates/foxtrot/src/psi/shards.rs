@@ -101,7 +101,7 @@ impl Options {
         shards: u32,
     ) -> Result<Ticket, Error> {
         let hello = self.hello(role, terms, keys)?.term(SHARDS, shards);
-        let (agreed, theirs) = self.negotiate_for(peer, hello, |_| Ok(0))?;
+        let (agreed, theirs) = self.negotiate_for(peer, hello, keys, |_| Ok(0))?;
         Ticket::toss(peer.job(agreed), role, [keys, theirs], shards)
     }
 
