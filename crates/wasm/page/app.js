@@ -221,14 +221,14 @@ function takeLink(text) {
   if (!values.has("token") && !values.has("peer")) return false;
   // No link that somebody has made has these.
   if ([...values.values()].some((it) => /\p{C}/u.test(it))) throw { code: "link" };
-  $("address").value = reach(values.get("peer") ?? (named.length ? servers[0] : link.origin) + "/foxtrot");
+  $("address").value = reach(values.get("peer") ?? (link.origin === location.origin ? servers[0] : link.origin) + "/foxtrot");
   for (const key of FIELDS) $(key).value = values.get(key) ?? "";
   return true;
 }
 
 // Asks the other side what it wants. That also tells whether the token is right, and counts as no comparison. A reload of the
 // page in this tab knows what was right.
-async function look() {
+async function askTerms() {
   const said = await ask("terms", peer());
   const values = new URLSearchParams({ peer: $("address").value, ...Object.fromEntries(FIELDS.map((key) => [key, $(key).value])) });
   // A browser that keeps nothing throws.
@@ -272,7 +272,7 @@ const TERMS = ["job", "base", "adversary", "assumption", "normalize", "function"
 async function askPeer() {
   hide("agreement", "running", "result");
   say(t("asking"));
-  const { role, terms, shown } = await look();
+  const { role, terms, shown } = await askTerms();
   if (terms.job !== "psi") throw { code: "notPsi", job: shown.job };
   if (role !== "sender") throw { code: "role" };
   if (terms.policy) throw { code: "policy" };
@@ -441,7 +441,7 @@ step(null, async () => {
   // A token does not stay in the address bar, nor in the history.
   if (location.hash) history.replaceState(null, "", location.pathname);
   // A wrong token is told before a person has done anything.
-  if (takeLink(link) || takeLink(kept())) await look();
+  if (takeLink(link) || takeLink(kept())) await askTerms();
 })();
 // A reload forgets the file.
 addEventListener("beforeunload", (event) => { if (isUnsaved) event.preventDefault(); });
