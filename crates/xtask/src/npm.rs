@@ -13,7 +13,7 @@ const MOST_GZIPPED: u64 = 600_000;
 /// The target.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// What the page loads at first, and all jobs, with cargo's options for each.
+/// The module that the page loads at first, and the one with all jobs, with cargo's options for each.
 const PARTS: [(&str, &str); 2] =
     [("foxtrot_receive", "--no-default-features"), ("foxtrot_wasm", "")];
 

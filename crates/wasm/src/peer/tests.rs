@@ -136,7 +136,7 @@ fn with_library<T: Send + 'static, U>(
     meet("a token", library, async |mut peer| ours(&mut peer).await)
 }
 
-/// As [`with_library`], where we have this token.
+/// Runs the same as [`with_library`], where we have this token.
 fn meet<T: Send + 'static, U>(
     token: &str,
     library: impl FnOnce(&mut foxtrot::Peer) -> Result<T, foxtrot::Error> + Send + 'static,
