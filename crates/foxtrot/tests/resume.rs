@@ -66,7 +66,7 @@ fn connect([ours, theirs]: [&Config; 2]) -> [Peer; 2] {
     })
 }
 
-/// So many keys that with LPN the silent VOLE costs fewer bytes than the packed one.
+/// A number of keys with which the silent VOLE costs fewer bytes than the packed one, under LPN.
 const MANY: usize = 2000;
 
 fn names(n: usize) -> Vec<String> {

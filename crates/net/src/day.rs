@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_that_of_its_date_and_of_all_its_seconds() {
+    fn a_day_has_its_date_and_all_its_seconds() {
         for (number, date) in [
             (0, (1970, 1, 1)),
             (11_015, (2000, 2, 28)),

@@ -121,7 +121,7 @@ pub enum NotJoined {
     Nobody(Duration),
     /// The gateway closed the connection without a word.
     Closed,
-    /// What answered is not a gateway.
+    /// The other program is no gateway.
     NoGateway,
 }
 

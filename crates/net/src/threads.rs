@@ -122,7 +122,9 @@ mod tests {
         }
         let (alone, done) = (Threads::new(1).unwrap(), AtomicUsize::new(0));
         assert_eq!(alone.count(), 1);
-        let task = || drop(done.fetch_add(1, Ordering::Relaxed));
+        let task = || {
+            done.fetch_add(1, Ordering::Relaxed);
+        };
         alone.run(vec![Box::new(task), Box::new(task)], |work| work());
         assert_eq!(done.load(Ordering::Relaxed), 2);
     }

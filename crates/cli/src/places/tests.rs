@@ -24,6 +24,7 @@ const CASES: [&str; 37] = [
     "psi receive a --listen a:1 --insecure -o KEY",
     "psi receive a --listen a:1 --record KEY",
     "psi receive a --listen a:1 --audit KEY",
+    "psi receive a --listen a:1 --both --limits KEY",
     "psi receive a --listen a:1 --shards 2 --ticket KEY",
     "psi send a --listen a:1 --both -o KEY",
     "psi send a --listen a:1 --record KEY",

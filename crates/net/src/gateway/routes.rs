@@ -28,7 +28,7 @@ pub(super) struct Waiting {
 pub(super) enum Met {
     /// The connections from outside and from inside.
     Joined(Waiting, Waiting),
-    /// It waits for the other end.
+    /// Waits for the other end.
     Waits,
     /// There is no place for this connection, for this reason.
     Full(Waiting, &'static str),
