@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use zeroize::Zeroizing;
+
 use crate::{args::SetOptions, cmd::triples, failure::Failure, lines, table::Set};
 
 /// Reads a set as `psi` does, by the name of its file, with the number of the key column from 0, the normalisation as after
@@ -34,7 +36,9 @@ pub fn read_set(
 pub fn read_messages(path: &Path, one_of: usize, hex: bool) -> Result<Vec<u8>, String> {
     let messages = lines::read_messages(path, one_of, hex).map_err(told)?;
     let mut bytes = Vec::new();
-    lines::write_lines(&messages, hex, &mut bytes).map_err(|e| e.to_string())?;
+    let all: Vec<_> =
+        (0..messages.len()).map(|i| Zeroizing::new(messages.get(i).to_vec())).collect();
+    lines::write_lines(&all, hex, &mut bytes).map_err(|e| e.to_string())?;
     Ok(bytes)
 }
 

@@ -9,7 +9,7 @@ use crate::args::Args;
 
 /// Each output of each command, in place of a key: `KEY`, a `PREFIX` whose names end with `.keys` and `.choices`, or its
 /// directory `DIR`.
-const CASES: [&str; 37] = [
+const CASES: [&str; 38] = [
     "ot local m c -o KEY",
     "ot send m --listen a:1 --record KEY",
     "ot receive c --listen a:1 -o KEY",
