@@ -481,7 +481,7 @@ mod tests {
 
     fn ticket() -> Ticket {
         let (n, name) = (128, || "name".to_owned());
-        let state = State::from_bytes(n, &vec![0; 1 + 32 * n]).unwrap();
+        let state = State::from_bytes(n, &vec![0; 1 + 32 * n]).expect("a state of 128 base OTs");
         let made = MadeUnder {
             terms: SESSIONS.terms,
             protocol: name(),
