@@ -17,7 +17,6 @@ use foxtrot::psi::{
     keys::{Builder, Keyer, Keys as Read, Normaliser},
 };
 use pyo3::{
-    exceptions::PyTypeError,
     prelude::*,
     types::{PyBool, PyBytes, PyDate, PyDateTime, PyFloat, PyInt, PyList, PyString},
 };
@@ -405,18 +404,16 @@ impl<'a> Column<'a> {
             Is::Int8 | Is::Int16 | Is::Int32 | Is::Int64 => None,
             Is::UInt8 | Is::UInt16 | Is::UInt32 | Is::UInt64 => None,
             Is::Date32 | Is::Date64 | Is::Timestamp(_, None) => None,
-            Is::Float16 | Is::Float32 | Is::Float64 => {
-                Some("; convert them to whole numbers or text first")
-            }
-            Is::Timestamp(_, Some(_)) => Some("; convert them to dates first"),
-            Is::Boolean => Some("; convert them to text first"),
-            _ => Some(""),
+            Is::Timestamp(_, Some(_)) => Some("dates"),
+            kind if kind.is_numeric() => Some("whole numbers or text"),
+            _ => Some("text"),
         };
         match hint {
             None => Ok(Self { array, dictionary: None }),
             Some(hint) => {
                 let is = array.data_type();
-                Err(format!("values are text, whole numbers or dates, and these are {is}{hint}"))
+                let what = format!("values are text, whole numbers or dates, and these are {is}");
+                Err(format!("{what}; convert them to {hint} first"))
             }
         }
     }
@@ -489,16 +486,9 @@ fn iso<'a>(time: Option<String>) -> Result<Cow<'a, str>, String> {
 
 /// A value as text; nothing for none. The errors do not show the value.
 fn part_of(value: &Bound<'_, PyAny>) -> Result<String, String> {
-    let wrong = |e: PyErr| {
-        let is = e.is_instance_of::<PyTypeError>(value.py());
-        if is {
-            "a value that is no text".to_owned()
-        } else {
-            "text that is not Unicode".to_owned()
-        }
-    };
     if let Ok(text) = value.cast::<PyString>() {
-        return text.to_str().map(str::to_owned).map_err(wrong);
+        let text = text.to_str().map(str::to_owned);
+        return text.map_err(|_| "text that is not Unicode".to_owned());
     }
     if value.is_none() || value.cast::<PyFloat>().is_ok_and(|it| it.value().is_nan()) {
         return Ok(String::new());
@@ -510,11 +500,15 @@ fn part_of(value: &Bound<'_, PyAny>) -> Result<String, String> {
     let is_date = value.cast::<PyDate>().is_ok() && value.cast::<PyDateTime>().is_err();
     if is_number || is_date {
         let text = value.str().and_then(|it| it.to_str().map(str::to_owned));
-        return text.map_err(wrong);
+        return text.map_err(|_| match is_number {
+            true => "a whole number of so many digits that Python does not write it".to_owned(),
+            false => "a date that Python does not write".to_owned(),
+        });
     }
     if value.cast::<PyDateTime>().is_ok() {
         let time = value.call_method0("isoformat").and_then(|it| it.extract::<String>());
-        return iso(Some(time.map_err(wrong)?.replace('T', " "))).map(Cow::into_owned);
+        let time = time.map_err(|_| "a time that Python does not write")?;
+        return iso(Some(time.replace('T', " "))).map(Cow::into_owned);
     }
     let is = value.get_type().name().map_or_else(|_| "?".into(), |it| it.to_string());
     Err(format!("values are text, whole numbers or dates, and this is {is}"))

@@ -31,12 +31,24 @@ impl Table {
         // The object's own library may wait for the GIL while it gives batches.
         let read = move || stream.collect::<Result<Vec<_>, _>>();
         let batches = run(object.py(), &Tell::NOTHING, || (), read)?;
-        let batches = batches.map_err(|e| usage(format_args!("the table cannot be read: {e}")))?;
+        let batches = batches.map_err(|e| unreadable(&schema, &e))?;
         Ok(Self { schema, batches })
     }
 
     pub(crate) fn rows(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+}
+
+/// The error of a stream that does not come. Arrow does not say which column it cannot take; several libraries give those of nulls
+/// in a form of their own.
+fn unreadable(schema: &Schema, error: &ArrowError) -> PyErr {
+    let null = schema.fields().iter().find(|field| *field.data_type() == DataType::Null);
+    match null.map(|field| field.name()) {
+        Some(name) => usage(format_args!(
+            "column {name:?}: the table gives only nulls of type Null; convert them to text first"
+        )),
+        None => usage(format_args!("the table cannot be read: {error}")),
     }
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import threading
 import time
 from typing import Any
@@ -38,6 +39,12 @@ SECRET = "s3cret@example.org"
         ([SECRET, True], None, "row 1: .* this is bool"),
         ([b"\xff"], None, "row 0: bytes that are not UTF-8"),
         (["\ud800"], None, "row 0: text that is not Unicode"),
+        ([1, 10**5000], None, "row 1: a whole number of so many digits"),
+        (pl.DataFrame({"a": [datetime.time(1)]}), "a", 'column "a": .* these are Time64.*; convert them to text first'),
+        (pa.table({"a": pa.array([b"ab"], pa.binary(2))}), "a", "FixedSizeBinary.*; convert them to text first"),
+        (pa.table({"a": pa.array([decimal.Decimal("1.5")])}), "a", "Decimal128.*; convert them to whole numbers or text"),
+        (pl.DataFrame({"a": pl.Series([1], dtype=pl.Int128)}), "a", "'a' is Int128.* convert it to text first"),
+        (pl.DataFrame({"a": [object()]}), "a", 'column "a": .*; convert them to text first'),
         (["a"], "mail", "these are plain values"),
         (np.zeros((2, 2)), None, "2 dimensions"),
         ({"a", "b"}, None, "a set has no order"),
@@ -129,6 +136,12 @@ def test_an_exception_in_the_function_of_progress_ends_the_run() -> None:
     assert not other.is_alive()
     with pytest.raises(foxtrot.UsageError, match="closed"):
         foxtrot.rot.receive(ours, 1)
+
+
+def test_threads_are_from_1_to_1024() -> None:
+    for threads in (0, -1, 1025, 10**30):
+        with pytest.raises(foxtrot.UsageError, match=f"threads is from 1 to 1024, and not {threads}"):
+            foxtrot.connect("localhost:1", insecure=True, threads=threads)
 
 
 def test_settings_of_connections_are_checked() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import foxtrot
@@ -120,6 +123,31 @@ def test_machines_of_two_companies_meet_at_a_gateway(identities: Any) -> None:
         foxtrot.connect("localhost:1", insecure=True, behind=True)
     with pytest.raises(foxtrot.UsageError, match="route"):
         foxtrot.connect("localhost:1", insecure=True, route="two words")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
+def test_strangers_of_many_addresses_push_no_guest_off_a_gateway() -> None:
+    with foxtrot.gateway("127.0.0.1:0", "127.0.0.1:0", routes=8) as gateway, ExitStack() as strangers:
+        host, port = gateway.outside.rsplit(":", 1)
+        outcome: list[Any] = []
+
+        def guest() -> None:
+            with foxtrot.connect(gateway.outside, insecure=True, route="march", wait=30) as peer:
+                outcome.extend(foxtrot.psi.receive(peer, ["ann", "bob"]))
+
+        waiting = threading.Thread(target=guest)
+        waiting.start()
+        for i in range(300):
+            source = (f"127.0.0.{2 + i % 200}", 0)
+            stranger = strangers.enter_context(socket.create_connection((host, int(port)), source_address=source))
+            stranger.sendall(f"FOXTROT ROUTE 1 outside guess{i}\n".encode())
+        # The guest waits, or has no place and tries again.
+        with foxtrot.connect(gateway.inside, insecure=True, route="march", behind=True) as peer:
+            foxtrot.psi.send(peer, ["bob"])
+        waiting.join(60)
+        assert outcome == [1]
+        with pytest.raises(foxtrot.ConnectionError, match="too many connections wait at the gateway"):
+            foxtrot.connect(gateway.outside, insecure=True, route="april", wait=0.1)
 
 
 def test_blocks_of_a_dataset_are_divided_and_put_together_again() -> None:

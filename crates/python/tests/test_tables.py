@@ -189,6 +189,25 @@ def test_empty_tables_are_empty_sets() -> None:
     assert foxtrot.psi.local(pa.table({"a": pa.nulls(2)}), ["x"]).num_rows == 0
 
 
+def test_columns_of_nulls_alone_are_rows_without_a_key() -> None:
+    nulls = [None, None]
+    tables = [
+        pl.Series("a", nulls),
+        pl.DataFrame({"a": nulls}),
+        pa.table({"a": nulls}),
+        pd.DataFrame({"a": nulls}),
+        pd.Series(nulls, name="a"),
+        duckdb.sql("SELECT NULL AS a FROM range(2)"),
+        nulls,
+    ]
+    for table in tables:
+        seen = foxtrot.psi.inspect(table)
+        assert (seen.rows, seen.keys, seen.left_out.without_key) == (2, 0, [0, 1]), type(table)
+    # A stream of polars that Foxtrot does not know as one.
+    with pytest.raises(foxtrot.UsageError, match='column "a": .*of type Null; convert them to text first'):
+        foxtrot.psi.inspect(OnlyAStream(pl.DataFrame({"a": nulls})))
+
+
 def test_inspect_tells_how_a_table_is_read() -> None:
     seen = foxtrot.psi.inspect(pd.DataFrame(ROWS), "mail", normalize="email")
     assert (seen.rows, seen.keys, seen.columns, seen.normalisers) == (6, 3, ["mail"], "email/1")

@@ -396,7 +396,8 @@ def gateway(listen: str, inside: str, *, wait: float = 600.0, routes: int = 1024
         listen: Host and port for the other company.
         inside: Host and port for our own machines. Nobody else should reach it.
         wait: The longest wait of a connection for its other end, in seconds.
-        routes: The most connections that are joined at once, and of each side that wait.
+        routes: The most connections that are joined at once, and of each side that wait. From one address outside a quarter of
+            them may wait. One more is told to try again, which :func:`connect` does until its ``wait`` is over.
 
     Returns:
         A :class:`Gateway`. Use it in ``with``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Union
 
 from . import _core
@@ -208,6 +208,20 @@ def _pandas(table: Any, on: On, normalize: Normalize, show: int) -> Source:
     return Source(keys, names, take, None if series else list(table.columns), None if series else chosen)
 
 
+def _arrow(table: Any, kinds: Iterable[tuple[str, Any]]) -> _core.Table:
+    """Read a table whose columns have these types."""
+    try:
+        return _core.Table(table)
+    except UsageError:
+        raise
+    except Exception as error:
+        if type(error) is not ValueError and not type(error).__module__.startswith(("polars", "pyarrow")):
+            raise
+        # The error's text may have values.
+        named = ", ".join(f"{name!r} is {kind}" for name, kind in kinds)
+        raise UsageError(f"a column ({named}) has a type that is not read; convert it to text first") from None
+
+
 def _pyarrow_is_there() -> bool:
     from importlib.util import find_spec
 
@@ -234,7 +248,12 @@ def _polars(table: Any, on: On, normalize: Normalize, show: int) -> Source:
         return rows.with_columns(texts) if texts else rows
 
     def chosen(columns: list[str]) -> _core.Rows:
-        return _core.Table(frame.select(columns))
+        polars: Any = sys.modules["polars"]
+        few = frame.select(columns)
+        # Its nulls without another type are not those of Arrow.
+        nulls = [name for name, kind in few.schema.items() if kind == polars.Null]
+        few = few.with_columns(polars.col(nulls).cast(polars.String)) if nulls else few
+        return _arrow(few, few.schema.items())
 
     keys = _keys(chosen(columns), columns, normalize, show)
     return Source(keys, columns, take, None if series else list(frame.columns), None if series else chosen)
@@ -277,7 +296,8 @@ def _pyarrow(table: Any, on: On, normalize: Normalize, show: int) -> Source:
     columns = _columns(on, names, "the table")
 
     def chosen(columns: list[str]) -> _core.Rows:
-        return _core.Table(table.select(columns))
+        few = table.select(columns)
+        return _arrow(few, zip(few.schema.names, few.schema.types))
 
     return Source(_keys(chosen(columns), columns, normalize, show), columns, take, names, chosen)
 
