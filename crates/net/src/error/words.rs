@@ -25,6 +25,21 @@ pub fn is_shown(c: char) -> bool {
     if c.is_ascii() {
         return !c.is_ascii_control();
     }
+    // Letters and marks that no font draws, and the blank of Braille: two names that differ by them look the same.
+    if matches!(
+        c,
+        '\u{34f}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{2800}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{ffa0}'
+            | '\u{e0100}'..='\u{e01ef}'
+    ) {
+        return false;
+    }
     let mut two = [b'a'; 5];
     let len = 1 + c.encode_utf8(&mut two[1..]).len();
     // Accents and the like are escaped alone, and not behind a letter.
@@ -40,7 +55,8 @@ pub fn escaped(text: &str) -> String {
         match c {
             '\\' => shown.push_str("\\\\"),
             _ if is_shown(c) => shown.push(c),
-            _ => shown.extend(c.escape_debug()),
+            '\0' | '\t' | '\n' | '\r' => shown.extend(c.escape_debug()),
+            _ => shown.extend(c.escape_unicode()),
         }
     }
     shown
@@ -84,6 +100,14 @@ mod tests {
             ),
             ("\u{2028}\u{2029}\u{a0}\u{3000}", "\\u{2028}\\u{2029}\\u{a0}\\u{3000}"),
             ("\u{e0041}\u{e000}\u{fff9}", "\\u{e0041}\\u{e000}\\u{fff9}"),
+            (
+                "a\u{3164}b\u{115f}\u{1160}\u{ffa0}\u{2800}",
+                "a\\u{3164}b\\u{115f}\\u{1160}\\u{ffa0}\\u{2800}",
+            ),
+            (
+                "a\u{34f}\u{17b4}\u{180e}\u{fe0f}\u{e01ef}",
+                "a\\u{34f}\\u{17b4}\\u{180e}\\u{fe0f}\\u{e01ef}",
+            ),
             ("C:\\u{41}", "C:\\\\u{41}"),
         ] {
             assert_eq!(escaped(text), shown);
