@@ -222,11 +222,13 @@ impl Tickets {
                 SystemTime::now().duration_since(written).ok()
             };
             let is_older = |than| age().is_some_and(|age| age > than);
-            let why = match name.strip_suffix(ENDING) {
+            let why = match name.strip_suffix(ENDING).and_then(hashes_in) {
                 // A session locks its file just after it has made it.
                 None if name.starts_with(ASIDE) && is_older(SOON) => None,
-                Some(stem) if is_of_version_1(stem) => Some("is a ticket of an earlier version"),
-                Some(_) if is_older(LONGEST_KEPT) => Some("is too old"),
+                // Version 1 bound tickets to two keys and a role only.
+                Some(2) => Some("is a ticket of an earlier version"),
+                Some(1) if is_older(LONGEST_KEPT) => Some("is too old"),
+                // Files of somebody else may also lie here, say tickets of shards.
                 _ => continue,
             };
             // Another session has the lock of a file that it still works on.
@@ -391,10 +393,13 @@ fn read(sessions: &Sessions, file: &mut File) -> io::Result<Result<Ticket, &'sta
     Ok(Ticket::from_bytes(sessions, &bytes))
 }
 
-/// Returns true for the name of a ticket that was bound to two keys and a role only.
-fn is_of_version_1(stem: &str) -> bool {
+/// Returns the number of hashes in the name of a ticket, without its ending; `None` for a file that is not ours.
+fn hashes_in(stem: &str) -> Option<usize> {
     let parts: Vec<_> = stem.split('-').collect();
-    matches!(parts[..], [one, other, "send" | "receive"] if one.len() == 32 && other.len() == 32)
+    let [hashes @ .., "send" | "receive"] = &parts[..] else { return None };
+    let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_hash = |part: &&str| part.len() == 32 && part.bytes().all(is_digit);
+    hashes.iter().all(is_hash).then_some(hashes.len())
 }
 
 /// Opens a file for as long as no other session does. `None` if it is gone, or another session works on it.
@@ -525,21 +530,24 @@ mod tests {
         };
         let left = write(".foxtrot-ticket.7.0");
         let first = write(&format!("{}-{}-send.ticket", "0".repeat(32), "1".repeat(32)));
-        let (aged, young) = (write("x-send.ticket"), write("y-send.ticket"));
+        let named = |digit: &str| format!("{}-send.ticket", digit.repeat(32));
+        let (aged, young) = (write(&named("2")), write(&named("3")));
+        let others = ["a.ticket", "x-send.ticket", "2-send.ticket", "notes.txt"].map(write);
         let age = |path: &Path, age| {
             let file = File::options().write(true).open(path).unwrap();
             file.set_modified(SystemTime::now() - age - SOON).unwrap();
         };
         age(&left, SOON);
-        age(&aged, LONGEST_KEPT);
-        let (used, other) = (folder.path().join(".foxtrot-ticket.8.0"), write("notes.txt"));
+        others.iter().chain([&aged]).for_each(|it| age(it, LONGEST_KEPT));
+        let used = folder.path().join(".foxtrot-ticket.8.0");
         let in_use = create(&used).unwrap();
         age(&used, SOON);
         let just_made = write(".foxtrot-ticket.9.0");
         let (_, erased) = tickets.offer(SESSIONS).unwrap();
         let there = |path: &Path| path.exists();
         assert!(!there(&left) && !there(&first) && !there(&aged));
-        assert!([young, used.clone(), other, just_made].iter().all(|it| there(it)));
+        assert!([young, used.clone(), just_made].iter().all(|it| there(it)));
+        assert!(others.iter().all(|it| fs::read(it).unwrap() == b"secret"));
         let mut said = erased;
         said.sort();
         let expected = [(first, "is a ticket of an earlier version"), (aged, "is too old")];
