@@ -28,6 +28,8 @@ pub const VALUE: &str = "value";
 pub const WIDTH: &str = "width";
 /// The term of which of several rows of the sender with one key is taken: `refuse`, `first` or `last`.
 pub const DUPLICATES: &str = "duplicates";
+/// The term of the bytes of a payload that is no columns.
+pub const PAYLOAD: &str = "payload";
 /// The term of the policy that both sides enforce.
 pub const POLICY: &str = "policy";
 /// The offer of the hash of each rule of the policy, a line each: a name, a space, 16 hexadecimal digits.
@@ -50,8 +52,8 @@ const MAX_COLUMNS: usize = 255;
 pub const SHARDS: &str = "shards";
 /// Terms that are not among those to which a ticket of shards is bound: the terms of a single shard, and what the receiver
 /// learns of a match.
-pub const NOT_OF_A_DIVISION: [&str; 7] =
-    [SHARDS, DIVISION, SHARD, ATTEMPT, FUNCTION, WIDTH, DUPLICATES];
+pub const NOT_OF_A_DIVISION: [&str; 8] =
+    [SHARDS, DIVISION, SHARD, ATTEMPT, FUNCTION, WIDTH, DUPLICATES, PAYLOAD];
 /// The term of the agreement on shards.
 const DIVISION: &str = "division";
 /// The term of a shard's number.

@@ -7,8 +7,8 @@ use foxtrot_net::{
     Reason,
     hello::Hello,
     jobs::{
-        COLUMNS, DUPLICATES, FUNCTION, LARGEST, MIN_COUNT, RESULT, VALUE, WIDTH, key_columns,
-        memory_of_count, peers_keys,
+        COLUMNS, DUPLICATES, FUNCTION, LARGEST, MIN_COUNT, PAYLOAD, RESULT, VALUE, WIDTH,
+        key_columns, memory_of_count, peers_keys,
     },
     printable,
 };
@@ -40,9 +40,6 @@ use crate::{
 
 /// Bytes of a text beside its own: its place, and what the heap takes.
 const TEXT: u64 = 48;
-
-/// The term of the bytes of a payload.
-const PAYLOAD: &str = "payload";
 
 impl Options {
     /// Lets the peer find out which of its items are among these, and read the payload of each match: `len` bytes, agreed on

@@ -378,6 +378,22 @@ mod tests {
     }
 
     #[test]
+    fn a_shard_may_tell_more_of_a_match_than_the_agreement_names() {
+        let [ticket, _] = tickets([4, 4]).map(Result::unwrap);
+        let (mut ours, mut theirs) = Peer::pair();
+        let of =
+            |role| Options::new().shard(&ticket, role, Shard { number: 0, attempt: 0 }).unwrap();
+        let [sender, receiver] = [of(Role::Sender), of(Role::Receiver)];
+        let rows = (0..ticket.load(Role::Sender)).map(|i| (i.to_string(), [7]));
+        let rows: Vec<_> = rows.collect();
+        let asked: Vec<_> = (0..ticket.load(Role::Receiver)).map(|i| i.to_string()).collect();
+        let other = thread::spawn(move || sender.send_with(&mut theirs, &rows, 1));
+        let found = receiver.receive_with(&mut ours, &asked, 1).unwrap();
+        other.join().unwrap().unwrap();
+        assert!(!found.is_empty() && found.iter().all(|(_, payload)| *payload == [7]));
+    }
+
+    #[test]
     fn a_shard_under_other_terms_than_those_of_the_agreement_compares_nothing() {
         let [ticket, _] = tickets([4, 4]).map(Result::unwrap);
         let shard = Shard { number: 0, attempt: 0 };
