@@ -51,7 +51,7 @@ impl Worker {
             return Err(Failure::usage(format!("there are shards 0 to {}, not {number}", of - 1)));
         }
         let shard = Shard { number, attempt: sharding.attempt };
-        let attempts = Attempts::of(path, role, shard, sharding.again)?;
+        let attempts = Attempts::of(path, role, &ticket.terms(shard)?, sharding.again)?;
         Ok(Some(Self { ticket, shard, role, attempts }))
     }
 
