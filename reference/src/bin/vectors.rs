@@ -287,6 +287,10 @@ fn bytes(bytes: &[u8]) -> String {
 }
 
 fn object(fields: &[(&str, String)]) -> String {
+    let is_new =
+        |(i, (name, _)): (usize, &(&str, String))| !fields[..i].iter().any(|it| it.0 == *name);
+    // Readers take the last entry of a name in silence.
+    assert!(fields.iter().enumerate().all(is_new), "a name stands twice");
     let field = |(name, value): &(&str, String)| format!("{}: {value}", string(name));
     lines('{', fields.iter().map(field).collect(), '}')
 }

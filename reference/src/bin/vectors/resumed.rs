@@ -45,7 +45,7 @@ pub(super) fn vectors() -> String {
         ("runs", array([run(&ids[0], &made, &kept), run(&ids[1], &taken_up, &kept_again)])),
         ("digests", array([true, false].map(digest_vector))),
         ("divisions", array([division_vector()])),
-        ("runs", array([run_vector()])),
+        ("triples", array([run_vector()])),
         (
             "tickets",
             array(
