@@ -124,8 +124,9 @@ impl State {
     pub fn from_bytes(n: usize, bytes: &[u8]) -> Result<Self, Decode> {
         let (role, rest) = bytes.split_first().unwrap_or((&0, &[]));
         let is_receivers = *role == 1;
-        let (of_choices, secrets) = if is_receivers { (n.div_ceil(8), n) } else { (0, 2 * n) };
-        let expected = of_choices + 16 * secrets;
+        let (of_choices, secrets) =
+            if is_receivers { (n.div_ceil(8), n) } else { (0, n.saturating_mul(2)) };
+        let expected = secrets.saturating_mul(16).saturating_add(of_choices);
         if *role > 1 || n == 0 || rest.len() != expected {
             let got = rest.len();
             return Err(Decode::Length { message: "State", expected, got });

@@ -97,6 +97,11 @@ fn states_are_decoded_strictly_and_shown_to_nobody() {
         assert!(State::from_bytes(N, &[&bytes[..], &[0]].concat()).is_err());
         assert!(State::from_bytes(N + 1, &bytes).is_err());
         assert!(State::from_bytes(0, &bytes).is_err() && State::from_bytes(N, &[]).is_err());
+        // A file names this number.
+        for n in [usize::MAX, usize::MAX / 2 + 1, usize::MAX / 16 + 1] {
+            assert!(State::from_bytes(n, &bytes).is_err());
+            assert!(State::from_bytes(n, &bytes[..1]).is_err());
+        }
         let mut other_role = bytes.to_vec();
         other_role[0] = 2;
         assert!(State::from_bytes(N, &other_role).is_err());
