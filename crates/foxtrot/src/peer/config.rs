@@ -260,6 +260,7 @@ impl Config {
     ///
     /// A peer is a key, a token or the name that a [`Stream`](crate::Stream) gives. Peers without one have one count together: an
     /// address is no identity.
+    /// Machines that meet one peer, say for shards, count apart if each has a `Daily` of its own.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -704,6 +704,8 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
                 if not pending:
                     break
                 if finished := [shard for shard in pending if shard in crew.found]:
+                    if job.role == "receiver":
+                        raise RetryError(f"the sender does not take {len(finished)} shards for finished of which this side has the rows")
                     if not bounds.again:
                         shards = ", ".join(map(str, finished[:10]))
                         raise RetryError(
