@@ -104,6 +104,7 @@ pub fn memory_of_count(parameters: &circuit::Parameters) -> u64 {
 
 /// The most bytes of memory that either side of `n` random or correlated transfers takes, with so many threads, whatever its peer
 /// does: base OTs, and batches of an extension with what the peer sends ahead. Keys that the caller keeps are not counted.
+/// For 8·10^6 silent OTs it is 100 MB; the command's whole process took 87 MB, of them 12 before it began.
 #[must_use]
 pub fn memory_of_transfers(method: &Method, n: usize, threads: usize) -> u64 {
     /// Batches at work at once, beside one for each thread.
@@ -148,7 +149,8 @@ pub fn memory_of_ot_receiver(method: &Method, n: usize, message_len: usize, thre
 }
 
 /// The most bytes of memory that either side of so many triples takes, with so many threads, whatever its peer does: base OTs, batches at
-/// work, and what the peer sends ahead. Shares that the caller keeps are not counted.
+/// work, and what the peer sends ahead. Shares that the caller keeps are not counted. For 10^6 triples of `rlwe-64` it is 113 MB; the
+/// command's whole process took 55 MB.
 #[must_use]
 pub fn memory_of_triples(kind: Kind, count: u64, threads: usize) -> u64 {
     /// Batches at work at once, beside one for each thread, and how much more one takes there than its longest message.
