@@ -484,7 +484,6 @@ mod tests {
 
     const SESSIONS: Sessions = Sessions { role: Role::Receiver, terms: [1; HASH] };
 
-    #[expect(clippy::unwrap_used, reason = "for tests")]
     fn ticket() -> Ticket {
         let (n, name) = (128, || "name".to_owned());
         let state = State::from_bytes(n, &vec![0; 1 + 32 * n]).expect("a state of 128 base OTs");
