@@ -37,7 +37,9 @@ export const serve = (set, ...more) => start("send", set, "--serve", ...more);
 
 // Another command that serves the page.
 export async function start(...args) {
-  const child = spawn(FOXTROT, ["psi", ...args, "--websocket", "127.0.0.1:0", "--page"], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(FOXTROT, ["psi", ...args, "--websocket", "127.0.0.1:0", "--page"], { stdio: ["ignore", "pipe", "pipe"] });
+  // A result goes there; the null device as Node opens it looks like a closed output.
+  child.stdout.resume();
   open.add(child);
   const lines = createInterface({ input: child.stderr }), said = [];
   const link = await new Promise((resolve, reject) => {
