@@ -148,6 +148,18 @@ def test_strangers_of_many_addresses_push_no_guest_off_a_gateway() -> None:
             foxtrot.psi.send(peer, ["bob"])
         waiting.join(60)
         assert outcome == [1]
+        # The guest's place is free again, so a stranger takes it: the gateway is full once it answers one of them.
+        for i in range(50):
+            stranger = strangers.enter_context(
+                socket.create_connection((host, int(port)), source_address=(f"127.0.1.{2 + i}", 0))
+            )
+            stranger.sendall(f"FOXTROT ROUTE 1 outside more{i}\n".encode())
+            stranger.settimeout(1)
+            try:
+                stranger.recv(1)
+                break
+            except TimeoutError:
+                continue
         with pytest.raises(foxtrot.ConnectionError, match="too many connections wait at the gateway"):
             foxtrot.connect(gateway.outside, insecure=True, route="april", wait=0.1)
 
