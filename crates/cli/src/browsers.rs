@@ -6,7 +6,7 @@ use foxtrot::{
     Config,
     websocket::{File, Site},
 };
-use foxtrot_net::{jobs::hexadecimal, small};
+use foxtrot_net::{hello::hexadecimal, small};
 use zeroize::Zeroizing;
 
 use crate::{

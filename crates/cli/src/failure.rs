@@ -2,14 +2,19 @@
 
 use std::{fmt::Display, io, path::Path};
 
-use foxtrot::Blame;
+use foxtrot::{
+    Blame,
+    psi::{
+        Assumption,
+        terms::{NORMALIZE, OR_NORMALIZE},
+    },
+    triples::terms::{METHOD, RUN},
+};
 use foxtrot_net::{
     ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError,
     gateway::NotJoined,
-    hello::JOB,
-    jobs::{FUNCTION, METHOD, NORMALIZE, OR_NORMALIZE, POLICY_RULE, RUN},
+    hello::{FUNCTION, JOB, POLICY_RULE},
 };
-use foxtrot_psi::method::Assumption;
 
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -205,7 +210,6 @@ trait Part: Into<Error> {}
 
 impl Part for Error {}
 impl Part for foxtrot_ot::Error {}
-impl Part for foxtrot_psi::paxos::Error {}
 impl Part for HelloError {}
 
 impl<E: Part> From<E> for Failure {

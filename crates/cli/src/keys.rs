@@ -1,9 +1,11 @@
 //! Transfers over a link, with words of how far they are: keys batch after batch into a sink, and messages.
 
-use foxtrot::job::{Hello, Job, Role, Sink};
-use foxtrot_net::jobs;
+use foxtrot::{
+    job::{Hello, Job, Role, Sink},
+    ot::terms::{messages, transfers},
+};
 use foxtrot_ot::{
-    Bits,
+    Bits, Context,
     base::{Block, Choice},
     convert::Sealed,
     extension::{ROWS, Shape, one_of_n},
@@ -51,8 +53,8 @@ impl Party {
 
     pub(crate) fn hello(&self, role: Role) -> Hello {
         match self.messages {
-            None => jobs::transfers("rot", role, &self.method, self.n),
-            Some((choices, hex)) => jobs::messages(role, &self.method, self.n, choices, hex),
+            None => transfers("rot", role, &self.method, self.n),
+            Some((choices, hex)) => messages(role, &self.method, self.n, choices, hex),
         }
     }
 
@@ -71,14 +73,16 @@ impl Party {
     /// has whole bytes of choices.
     pub(crate) fn make(
         &self,
-        job: &Job<'_>,
+        job: &mut Job<'_>,
         mut sink: impl FnMut(&[u8], &[u8]) -> Result<(), Failure> + Send,
     ) -> Result<(), Failure> {
         self.tell_start();
         let (n, progress) = (self.n, &self.output.progress(self.n, "transfers"));
-        let (mut cx, direction, role) = (job.context()?, job.direction(), job.agreement().role);
+        let ((session, seed), direction) = (job.start()?, job.direction());
+        let role = job.agreement().role;
         let failed = &Sink::new();
         job.play_into(failed, |io| async move {
+            let mut cx = Context::new(&session, seed);
             let mut take = |choices: &[u8], keys: &[u8], n: usize| {
                 failed.keep(sink(choices, keys))?;
                 progress.inc(n as u64);
@@ -103,16 +107,17 @@ impl Party {
     /// All messages, sealed under their keys; none is longer than this.
     pub(crate) fn send_messages(
         &self,
-        job: &Job<'_>,
+        job: &mut Job<'_>,
         message_len: usize,
         messages: &Messages,
     ) -> Result<(), Failure> {
         self.tell_start();
         let shape = one_of_n::protocol::Shape { n: self.n, choices: self.choices() };
         let counted = &mut self.counter("sending");
-        let (mut cx, direction) = (job.context()?, job.direction());
+        let ((session, seed), direction) = (job.start()?, job.direction());
         let message = |i: usize| Ok(messages.get(i));
         Ok(job.play(|io| async move {
+            let mut cx = Context::new(&session, seed);
             self.method
                 .send_messages(&io, &mut cx, direction, shape, message_len, message, counted)
                 .await
@@ -122,14 +127,15 @@ impl Party {
     /// The chosen messages, still sealed.
     pub(crate) fn receive_messages(
         &self,
-        job: &Job<'_>,
+        job: &mut Job<'_>,
         message_len: usize,
         picks: Zeroizing<Vec<u64>>,
     ) -> Result<Sealed, Failure> {
         self.tell_start();
         let (choices, counted) = (self.choices(), &mut self.counter("receiving"));
-        let (mut cx, direction) = (job.context()?, job.direction());
+        let ((session, seed), direction) = (job.start()?, job.direction());
         Ok(job.play(|io| async move {
+            let mut cx = Context::new(&session, seed);
             self.method
                 .receive_messages(&io, &mut cx, direction, choices, message_len, picks, counted)
                 .await

@@ -7,7 +7,7 @@ use std::{
 };
 
 use foxtrot_net::{
-    jobs::{decimal, hexadecimal},
+    hello::{decimal, hexadecimal},
     small::is_device,
 };
 use foxtrot_ot::convert::MAX_MESSAGE;

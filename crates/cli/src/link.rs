@@ -7,7 +7,7 @@ use std::{
 
 use foxtrot::{
     Counters, Error, Peer,
-    job::{Agreed, Agreement, Answer, Hello, Job, Role, Table},
+    job::{Agreed, Agreement, Answer, Hello, Job, Role, Table, Who},
     net::{ChannelError, HelloError},
 };
 
@@ -63,7 +63,7 @@ impl Link {
         mut peer: Peer,
         hello: Hello,
         counted: &Counted,
-        write: impl FnOnce(&Peer, Option<&Agreement>) -> Result<(), Failure>,
+        write: impl FnOnce(&Who, Option<&Agreement>) -> Result<(), Failure>,
     ) -> Result<Self, Unmet> {
         let agree =
             |details: &Table| Ok(((), Answer { keys: counted(details), ..Answer::default() }));
@@ -96,7 +96,7 @@ impl Link {
         }
         let (began, cpu) = (Instant::now(), clock::thread_cpu());
         let done = job(peer.job(agreed))?;
-        let (counters, transport) = (peer.counters(), transport(&peer));
+        let (counters, transport) = (peer.counters(), transport(peer.who()));
         let transcript = peer.transcript();
         peer.close()?;
         let done = then(done)?;
@@ -105,25 +105,25 @@ impl Link {
     }
 
     /// Something failed on our side, which the peer gets to know.
-    pub(crate) fn abandon(&self, failure: Failure) -> Failure {
+    pub(crate) fn abandon(&mut self, failure: Failure) -> Failure {
         self.peer.give_up(ChannelError::Abandoned);
         failure
     }
 
     /// Ends the session because of what the peer said of itself, and tells the peer whether that cannot be.
-    pub(crate) fn refuse(&self, failure: Failure) -> Failure {
+    pub(crate) fn refuse(&mut self, failure: Failure) -> Failure {
         self.peer.give_up(HelloError::Refused(failure.reason()));
         failure
     }
 }
 
 /// The medium between the parties.
-pub(crate) fn transport(peer: &Peer) -> &'static str {
-    match (peer.fingerprint(), peer.address()) {
+pub(crate) fn transport(peer: &Who) -> &'static str {
+    match (&peer.fingerprint, &peer.address) {
         (Some(_), _) => "tls",
         (None, Some(_)) => "tcp",
         // A device.
-        (None, None) if peer.name().is_some() => "serial",
+        (None, None) if peer.name.is_some() => "serial",
         (None, None) => "memory",
     }
 }

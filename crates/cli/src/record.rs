@@ -11,8 +11,8 @@ use std::{
     time::SystemTime,
 };
 
-use foxtrot::{Peer, job::Agreement};
-use foxtrot_net::jobs::hexadecimal;
+use foxtrot::job::{Agreement, Who};
+use foxtrot_net::hello::hexadecimal;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -122,7 +122,7 @@ impl Entry {
         self.run.fields.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn met(&mut self, peer: &Peer, agreed: &Agreement) {
+    pub(crate) fn met(&mut self, peer: &Who, agreed: &Agreement) {
         self.fields().extend(of_peer(peer));
         self.fields().extend(of_agreement(agreed));
         self.set("transport", transport(peer));
@@ -194,7 +194,7 @@ impl Entry {
 
 impl Begins {
     /// Writes that the run begins with this peer; a side that opened the connection does not know yet what both agree on.
-    pub(crate) fn with(&self, peer: &Peer, agreed: Option<&Agreement>) -> Result<(), Failure> {
+    pub(crate) fn with(&self, peer: &Who, agreed: Option<&Agreement>) -> Result<(), Failure> {
         let Some(log) = &self.audit else { return Ok(()) };
         let mut fields = self.run.fields.lock().unwrap_or_else(PoisonError::into_inner).clone();
         fields.extend(of_peer(peer));
@@ -208,11 +208,11 @@ impl Begins {
     }
 }
 
-fn of_peer(peer: &Peer) -> Map<String, Value> {
+fn of_peer(peer: &Who) -> Map<String, Value> {
     object(json!({ "peer": {
-        "fingerprint": peer.fingerprint().map(ToString::to_string),
-        "name": peer.name(),
-        "address": peer.address(),
+        "fingerprint": peer.fingerprint.as_ref().map(ToString::to_string),
+        "name": peer.name,
+        "address": peer.address,
     } }))
 }
 

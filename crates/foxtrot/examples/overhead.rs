@@ -14,7 +14,6 @@ use foxtrot::{Config, Peer, Secret, Session, psi, rot};
 use foxtrot_net::{
     Channel, drive,
     hello::{Agreement, Role, exchange},
-    jobs,
     tcp::{Listener, connect},
 };
 use foxtrot_ot::{
@@ -125,7 +124,7 @@ fn rot_by_hand() {
     };
     let [ours, theirs] = channels();
     let sender = thread::spawn(move || {
-        let hello = jobs::transfers("rot", Role::Sender, &method, OTS);
+        let hello = foxtrot::ot::terms::transfers("rot", Role::Sender, &method, OTS);
         let agreed = exchange(&theirs, false, &hello).unwrap();
         let session = Session::new(agreed.sid);
         let mut cx = drive::context(&session).unwrap();
@@ -144,7 +143,7 @@ fn rot_by_hand() {
         theirs.close().unwrap();
         pairs
     });
-    let hello = jobs::transfers("rot", Role::Receiver, &method, OTS);
+    let hello = foxtrot::ot::terms::transfers("rot", Role::Receiver, &method, OTS);
     let agreed = exchange(&ours, true, &hello).unwrap();
     let session = Session::new(agreed.sid);
     let mut cx = drive::context(&session).unwrap();
@@ -170,7 +169,7 @@ fn psi_by_hand([ours, theirs]: &[Vec<String>; 2]) {
     let (assumption, adversary) = (Assumption::Symmetric, Adversary::Malicious);
     let method = method::Method { base: &roted::Endemic, assumption, adversary };
     let parameters = method.parameters(ITEMS, ITEMS).unwrap();
-    let hello = |role| jobs::psi(role, &method, "none/1", ITEMS, ITEMS);
+    let hello = |role| psi::terms::psi(role, &method, "none/1", ITEMS, ITEMS);
     let items = |names: &[String]| {
         names.iter().map(|name| psi::item(name.as_bytes()).unwrap()).collect::<Vec<_>>()
     };

@@ -2,15 +2,16 @@
 //! [`Hello`], run any protocol of an [`engine`](mod@crate::engine) over their connection, and end the job.
 //!
 //! ```
-//! use foxtrot::{Block, Peer, job::{Hello, Role, Sink}, rot};
+//! use foxtrot::{Block, Context, Peer, job::{Hello, Role, Sink}, rot};
 //!
 //! fn party(mut peer: Peer, role: Role) -> Result<usize, foxtrot::Error> {
 //!     let hello = Hello::new(role).term("job", "keys of acme").term("count", 100);
 //!     let (agreed, ()) = peer.negotiate::<_, foxtrot::Error>(hello, |_details| Ok(((), 0)))?;
-//!     let job = peer.job(agreed);
-//!     let (options, direction, mut cx) = (rot::Options::new(), job.direction(), job.context()?);
+//!     let mut job = peer.job(agreed);
+//!     let (options, direction, (session, seed)) = (rot::Options::new(), job.direction(), job.start()?);
 //!     let (mut made, failed) = (0, &Sink::<foxtrot::Error>::new());
 //!     job.play_into(failed, |io| async move {
+//!         let mut cx = Context::new(&session, seed);
 //!         match role {
 //!             Role::Sender => options.send_over(&io, &mut cx, direction, 100, |keys| Ok(made += keys.len())).await,
 //!             Role::Receiver => {
@@ -32,7 +33,7 @@
 
 use std::{error, fmt, future::Future, ops::Deref, sync::Arc};
 
-use foxtrot_net::{ChannelError, HelloError, drive};
+use foxtrot_net::{Channel, ChannelError, Connection, HelloError, drive};
 pub use foxtrot_net::{
     Reason,
     drive::Sink,
@@ -40,16 +41,16 @@ pub use foxtrot_net::{
     hello::{Agreement, Hello, Role, Table},
 };
 use foxtrot_ot::{
-    Context, Direction, Session, Usage,
+    Direction, Seed, Session, Usage,
     base::BaseOt,
-    engine::{Abandoned, Io},
+    engine::{Abandoned, Engine, Io},
     erase::{Secret, Zero},
 };
 
-pub use crate::peer::Base;
+pub use crate::peer::{Base, Who};
 use crate::{
-    Error, Peer, Progress,
-    peer::{Offer, Seed, lock},
+    Error, Peer, ProtocolError,
+    peer::{self, Local, Offer, lock},
 };
 
 /// An error of a caller's sink, as [`Error::Sink`] carries it.
@@ -79,7 +80,7 @@ pub(crate) fn refused(error: HelloError) -> (Reason, Error) {
 pub struct Agreed {
     pub(crate) agreement: Agreement,
     /// For test vectors.
-    pub(crate) seed: Option<Seed>,
+    pub(crate) seed: Option<peer::Seed>,
     /// Base OTs that both sides keep.
     pub(crate) kept: Option<Offer>,
     pub(crate) erased: Vec<String>,
@@ -122,64 +123,54 @@ pub struct Answer {
 
 /// A session with a peer. One that is dropped before its end gives up, so that the peer waits for nothing.
 #[must_use = "a job that is dropped gives up"]
-pub struct Job<'p> {
-    peer: &'p Peer,
+pub struct Job<'p, C: Connection = Arc<Channel>> {
+    peer: &'p mut Peer<C>,
     agreed: Agreed,
-    session: Session,
     is_done: bool,
 }
 
-impl Drop for Job<'_> {
+impl<C: Connection> Drop for Job<'_, C> {
     fn drop(&mut self) {
         if !self.is_done {
-            self.peer.channel.give_up(ChannelError::Abandoned);
+            self.peer.connection.give_up(ChannelError::Abandoned);
         }
-        if let Some(pass) = &mut *lock(&self.peer.pass) {
+        if let Some(pass) = &mut *lock(&self.peer.local.pass) {
             // No bytes fit always.
             let _ = pass.takes(0);
         }
     }
 }
 
-impl fmt::Debug for Job<'_> {
+impl<C: Connection> fmt::Debug for Job<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Job").field("agreed", &self.agreed).finish_non_exhaustive()
     }
 }
 
-impl Peer {
+impl<C: Connection> Peer<C> {
     /// Negotiates a job about which the peer's details say nothing, and that takes so many bytes of memory, and begins it.
-    pub(crate) fn begin(&mut self, hello: Hello, memory: u64) -> Result<Job<'_>, Error> {
-        let (agreed, ()) = self.negotiate::<_, Error>(hello, |_| Ok(((), memory)))?;
+    pub(crate) async fn begin(&mut self, hello: Hello, memory: u64) -> Result<Job<'_, C>, Error> {
+        let agree = |_: &Table| Ok(((), Answer { memory, ..Answer::default() }));
+        let (agreed, ()) = self.agree::<_, Error>(hello, agree, |_, _| Ok(())).await?;
         Ok(self.job(agreed))
     }
 
-    /// The number of threads that compute for this side.
-    pub(crate) fn threads(&self) -> usize {
-        self.settings.executor.as_ref().map_or(1, |it| it.threads())
-    }
-
     /// Begins the job on which both sides have agreed.
-    pub fn job(&self, agreed: Agreed) -> Job<'_> {
-        let session = Session::new(agreed.sid);
-        let session = match &self.settings.executor {
-            Some(executor) => session.with_executor(Arc::clone(executor)),
-            None => session,
-        };
-        Job { peer: self, agreed, session, is_done: false }
+    pub fn job(&mut self, agreed: Agreed) -> Job<'_, C> {
+        Job { peer: self, agreed, is_done: false }
     }
 }
 
-impl Job<'_> {
+impl<C: Connection> Job<'_, C> {
     /// The terms on which both sides have agreed.
     #[must_use]
     pub fn agreement(&self) -> &Agreement {
         &self.agreed
     }
 
-    /// Keeps an error with which this side gives up the job: later jobs return it.
-    pub(crate) fn fail(&self, error: Error) -> Error {
-        self.peer.fail(error)
+    /// This side's part of the connection.
+    pub(crate) fn local(&self) -> &Local {
+        &self.peer.local
     }
 
     /// The direction of a protocol in which the parties play the roles of their hellos.
@@ -188,15 +179,21 @@ impl Job<'_> {
         self.agreed.direction()
     }
 
-    /// A context for one protocol, with randomness of the system.
+    /// The session, and randomness of the system, from which one [`Context`](foxtrot_ot::Context) is made.
     ///
     /// # Errors
     /// [`Error::Session`] if the system has no randomness.
-    pub fn context(&self) -> Result<Context<'_>, Error> {
-        match &self.agreed.seed {
-            None => Ok(drive::context(&self.session)?),
-            Some(seed) => Ok(Context::new(&self.session, foxtrot_ot::Seed::from_bytes(**seed))),
-        }
+    pub fn start(&self) -> Result<(Session, Seed), Error> {
+        let session = Session::new(self.agreed.sid);
+        let session = match &self.peer.local.settings.executor {
+            Some(executor) => session.with_executor(Arc::clone(executor)),
+            None => session,
+        };
+        let seed = match &self.agreed.seed {
+            None => drive::fresh_seed()?,
+            Some(seed) => Seed::from_bytes(**seed),
+        };
+        Ok((session, seed))
     }
 
     /// The base OTs of a protocol that takes n of them, by its name and that of its extension: those of the last session under the
@@ -217,80 +214,116 @@ impl Job<'_> {
         }
     }
 
-    /// [`finish`](Self::finish), and keeps the base OTs for the next session.
-    ///
-    /// # Errors
-    /// As [`finish`](Self::finish).
-    pub fn finish_keeping(mut self, base: Base) -> Result<(), Error> {
-        let (kept, sid) = (self.agreed.kept.take(), self.agreed.sid);
-        self.finish()?;
-        if let Some(kept) = kept {
-            kept.keep(base, sid);
-        }
-        Ok(())
-    }
-
     /// Runs a protocol with the peer.
     ///
     /// # Errors
     /// [`Error::Session`]: errors of the protocol, of which the peer is told as far as it may know; [`Error::Cancelled`].
-    pub fn play<'a, Out, E, F>(&self, protocol: impl FnOnce(Io) -> F) -> Result<Out, Error>
+    pub fn play<Out, E, F>(
+        &mut self,
+        protocol: impl FnOnce(Io) -> F,
+    ) -> C::Outcome<impl Future<Output = Result<Out, Error>>>
     where
-        F: Future<Output = Result<Out, E>> + Send + 'a,
+        F: Future<Output = Result<Out, E>> + Send,
         E: From<Usage>,
-        foxtrot_net::Error: From<E>,
+        ProtocolError: From<E>,
     {
-        drive::play(&self.peer.channel, protocol).map_err(|e| self.peer.explain(e))
+        C::outcome(self.run(protocol))
+    }
+
+    /// The future of [`play`](Self::play).
+    pub(crate) async fn run<Out, E, F>(
+        &mut self,
+        protocol: impl FnOnce(Io) -> F,
+    ) -> Result<Out, Error>
+    where
+        F: Future<Output = Result<Out, E>> + Send,
+        E: From<Usage>,
+        ProtocolError: From<E>,
+    {
+        let Peer { connection, local } = &mut *self.peer;
+        connection.run(Engine::new(protocol)).await.map_err(|e| local.explain(e))
+    }
+
+    /// [`run`](Self::run) for a protocol that owns all it works on.
+    #[cfg(feature = "psi")]
+    pub(crate) async fn run_owned<Out, E, F>(
+        &mut self,
+        protocol: impl FnOnce(Io) -> F,
+    ) -> Result<Out, Error>
+    where
+        Out: Send + 'static,
+        F: Future<Output = Result<Out, E>> + Send + 'static,
+        E: From<Usage> + Send + 'static,
+        ProtocolError: From<E>,
+    {
+        let Peer { connection, local } = &mut *self.peer;
+        connection.run_owned(Engine::new(protocol)).await.map_err(|e| local.explain(e))
     }
 
     /// [`play`](Self::play) for a protocol that hands its outputs to a sink, whose errors `failed` keeps.
     ///
     /// # Errors
     /// The sink's error; else errors of [`play`](Self::play).
-    pub fn play_into<'a, Out, E, P, F>(
-        &self,
+    pub fn play_into<Out, E, P, F>(
+        &mut self,
+        failed: &Sink<E>,
+        protocol: impl FnOnce(Io) -> F,
+    ) -> C::Outcome<impl Future<Output = Result<Out, E>>>
+    where
+        F: Future<Output = Result<Out, P>> + Send,
+        P: From<Usage>,
+        ProtocolError: From<P>,
+        E: From<Error>,
+    {
+        C::outcome(self.run_into(failed, protocol))
+    }
+
+    /// The future of [`play_into`](Self::play_into).
+    pub(crate) async fn run_into<Out, E, P, F>(
+        &mut self,
         failed: &Sink<E>,
         protocol: impl FnOnce(Io) -> F,
     ) -> Result<Out, E>
     where
-        F: Future<Output = Result<Out, P>> + Send + 'a,
+        F: Future<Output = Result<Out, P>> + Send,
         P: From<Usage>,
-        foxtrot_net::Error: From<P>,
+        ProtocolError: From<P>,
         E: From<Error>,
     {
-        failed.result(self.play(protocol).map_err(E::from))
-    }
-
-    /// Tells the caller how many of all are done, whenever some more are.
-    pub(crate) fn counter(
-        &self,
-        of: usize,
-        unit: &'static str,
-    ) -> impl FnMut(usize) + Send + use<> {
-        let (tell, mut done) = (self.teller(unit), 0);
-        move |more| {
-            done += more;
-            tell(done, of);
-        }
-    }
-
-    /// Tells the caller how many of how many are done.
-    pub(crate) fn teller(&self, unit: &'static str) -> impl Fn(usize, usize) + Send + use<> {
-        let tell = self.peer.progress.clone();
-        move |done, of| {
-            if let Some(tell) = &tell {
-                tell(Progress { done, of, unit });
-            }
-        }
+        failed.result(self.run(protocol).await.map_err(E::from))
     }
 
     /// Ends the job: both sides have received what the other sent.
     ///
     /// # Errors
     /// [`Error::Session`]: say that the two sides do not see the same transcript.
-    pub fn finish(mut self) -> Result<(), Error> {
-        self.peer.channel.finish().map_err(|e| self.peer.explain(e))?;
+    pub fn finish(self) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
+        C::outcome(self.end())
+    }
+
+    /// The future of [`finish`](Self::finish).
+    pub(crate) async fn end(mut self) -> Result<(), Error> {
+        let Peer { connection, local } = &mut *self.peer;
+        connection.finish().await.map_err(|e| local.explain(e))?;
         self.is_done = true;
+        Ok(())
+    }
+
+    /// [`finish`](Self::finish), and keeps the base OTs for the next session.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn finish_keeping(self, base: Base) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
+        C::outcome(self.end_keeping(base))
+    }
+
+    /// The future of [`finish_keeping`](Self::finish_keeping).
+    pub(crate) async fn end_keeping(mut self, base: Base) -> Result<(), Error> {
+        let (kept, sid) = (self.agreed.kept.take(), self.agreed.sid);
+        self.end().await?;
+        if let Some(kept) = kept {
+            kept.keep(base, sid);
+        }
         Ok(())
     }
 
@@ -300,19 +333,27 @@ impl Job<'_> {
     /// # Errors
     /// As [`finish`](Self::finish); errors of `keep`, of which the peer learns that there is one.
     pub fn finish_in_place<T, E: From<Error>>(
+        self,
+        keep: impl FnOnce() -> Result<T, E>,
+    ) -> C::Outcome<impl Future<Output = Result<T, E>>> {
+        C::outcome(self.end_in_place(keep))
+    }
+
+    /// The future of [`finish_in_place`](Self::finish_in_place).
+    pub(crate) async fn end_in_place<T, E: From<Error>>(
         mut self,
         keep: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
-        let (channel, role) = (&self.peer.channel, self.agreed.role);
-        let explained = |e| E::from(self.peer.explain(e));
-        channel.finish().map_err(explained)?;
+        let (Peer { connection, local }, role) = (&mut *self.peer, self.agreed.role);
+        let explained = |e| E::from(local.explain(e));
+        connection.finish().await.map_err(explained)?;
         if role == Role::Sender {
-            channel.await_in_place().map_err(explained)?;
+            connection.await_in_place().await.map_err(explained)?;
         }
         let kept = keep()?;
-        channel.tell_in_place().map_err(explained)?;
+        connection.tell_in_place().await.map_err(explained)?;
         if role == Role::Receiver {
-            channel.await_in_place().map_err(explained)?;
+            connection.await_in_place().await.map_err(explained)?;
         }
         self.is_done = true;
         Ok(kept)
@@ -342,9 +383,13 @@ mod tests {
     }
 
     /// A job that takes so many bytes.
-    fn job(peer: &mut Peer, role: Role, bytes: u64) -> Result<(), Error> {
+    fn begin(peer: &mut Peer, role: Role, bytes: u64) -> Result<Job<'_>, Error> {
         let (agreed, ()) = peer.negotiate::<_, Error>(hello(role), |_| Ok(((), bytes)))?;
-        peer.job(agreed).finish()
+        Ok(peer.job(agreed))
+    }
+
+    fn job(peer: &mut Peer, role: Role, bytes: u64) -> Result<(), Error> {
+        begin(peer, role, bytes)?.finish()
     }
 
     #[test]
@@ -369,10 +414,10 @@ mod tests {
     fn a_sender_keeps_nothing_that_the_receiver_could_not_keep() {
         let (mut ours, mut theirs) = Peer::pair();
         let other = thread::spawn(move || {
-            let job = theirs.begin(hello(Role::Receiver), 0).unwrap();
+            let job = begin(&mut theirs, Role::Receiver, 0).unwrap();
             job.finish_in_place(|| Err::<(), _>(Error::Config("full"))).unwrap_err()
         });
-        let (job, mut is_kept) = (ours.begin(hello(Role::Sender), 0).unwrap(), false);
+        let (job, mut is_kept) = (begin(&mut ours, Role::Sender, 0).unwrap(), false);
         let told = job.finish_in_place(|| {
             is_kept = true;
             Ok::<_, Error>(())

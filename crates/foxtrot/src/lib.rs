@@ -113,6 +113,8 @@ pub mod policy;
 mod threads;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+#[cfg(feature = "net")]
+mod transfers;
 
 #[cfg(feature = "net")]
 pub use {

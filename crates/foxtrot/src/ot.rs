@@ -46,6 +46,8 @@ pub mod one_of_n;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
+pub mod terms;
+#[cfg(feature = "net")]
 pub use peer::{Messages, receive, send};
 
 /// The protocol and parameters of a transfer of chosen messages. Both sides have the same options.

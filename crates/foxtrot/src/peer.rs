@@ -2,6 +2,8 @@
 
 mod attempt;
 mod config;
+#[cfg(feature = "lanes")]
+mod lanes;
 mod server;
 mod stream;
 mod tickets;
@@ -9,6 +11,7 @@ mod who;
 
 use std::{
     fmt,
+    future::Future,
     io::{Read, Write},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
@@ -18,9 +21,9 @@ use std::{
 };
 
 #[cfg(feature = "policy")]
-use foxtrot_net::jobs::{self, FUNCTION, POLICY};
+use foxtrot_net::hello::POLICY;
 use foxtrot_net::{
-    Channel, ChannelError, Counters, HelloError, Reason,
+    Channel, ChannelError, Connection, Counters, HelloError, Reason,
     daily::{Daily, Denied, MostPerDay},
     gate::{Full, Gate, Pass},
     hello::{self, Agreement, Binding, Hello, ONLY_LOOKS, Table},
@@ -40,7 +43,10 @@ pub use server::{Ended, Server};
 pub use stream::{ChannelBinding, Stream};
 pub use tickets::Base;
 pub(crate) use tickets::{Offer, Sessions, Tickets};
-use who::Who;
+pub use who::Who;
+
+#[cfg(feature = "policy")]
+use crate::psi::terms::{FUNCTION, peer_learns};
 
 #[cfg(feature = "policy")]
 use crate::policy::{Forbidden, Policy};
@@ -80,8 +86,16 @@ type Tell = Arc<dyn Fn(Progress) + Send + Sync>;
 ///
 /// A job that ends with an error ends the connection; every later job returns that error. Jobs that fail before anything is
 /// sent, with [`Error::Usage`], leave the connection as it is.
-pub struct Peer {
-    pub(crate) channel: Arc<Channel>,
+///
+/// A job over the default connection, which blocks, returns its result. Over an asynchronous one, of [`tokio`](crate::tokio), the same
+/// call returns a future of it.
+pub struct Peer<C: Connection = Arc<Channel>> {
+    pub(crate) connection: C,
+    pub(crate) local: Local,
+}
+
+/// This side's part of a connection: its limits, and what it knows of the peer.
+pub(crate) struct Local {
     pub(crate) progress: Option<Tell>,
     /// The right to run jobs, once it is there; it counts the memory of the job.
     pub(crate) pass: Mutex<Option<Pass>>,
@@ -99,8 +113,26 @@ pub struct Peer {
     /// The number of jobs that have begun.
     jobs: u64,
     is_cancelled: Arc<AtomicBool>,
-    /// The first error of this side that ended the connection; the channel knows only that it ended.
+    /// The first error of this side that ended the connection; the connection knows only that it ended.
     failed: Mutex<Option<Error>>,
+}
+
+/// The reason why this side ends a negotiation.
+struct Refusal<E> {
+    told: Told,
+    error: E,
+}
+
+/// What the peer is told of it.
+enum Told {
+    GivenUp(HelloError),
+    /// The peer has done nothing wrong, and what it sends meanwhile is dropped.
+    Refused(Reason),
+}
+
+/// This side refuses the session for that reason.
+const fn told(reason: Reason) -> Told {
+    Told::GivenUp(HelloError::Refused(reason))
 }
 
 /// Settings of jobs, which a [`Config`] hands to its peers.
@@ -207,51 +239,6 @@ impl Peer {
         Config::insecure().pair()
     }
 
-    /// The peer's address, if the connection has one.
-    #[must_use]
-    pub fn address(&self) -> Option<&str> {
-        self.who.address.as_deref()
-    }
-
-    /// The name that the [`Config`] gives the peer's key.
-    #[must_use]
-    pub fn name(&self) -> Option<&str> {
-        self.who.name.as_deref()
-    }
-
-    /// The peer's key, if the connection is secured by one.
-    #[cfg(feature = "tls")]
-    #[must_use]
-    pub fn fingerprint(&self) -> Option<&Fingerprint> {
-        self.who.fingerprint.as_ref()
-    }
-
-    /// Returns the end of the connection that this side has.
-    #[must_use]
-    pub fn side(&self) -> Side {
-        self.side
-    }
-
-    /// Calls `tell` while a job runs, from the job's thread, whenever some more is done.
-    ///
-    /// ```
-    /// use std::sync::mpsc;
-    /// use foxtrot::{Peer, rot};
-    ///
-    /// let (mut ours, mut theirs) = Peer::pair();
-    /// let (tell, told) = mpsc::channel();
-    /// ours.on_progress(move |progress| drop(tell.send(progress)));
-    /// let other = std::thread::spawn(move || rot::receive(&mut theirs, 1000));
-    /// rot::send(&mut ours, 1000)?;
-    /// other.join().expect("no panic")?;
-    /// let last = told.try_iter().last().expect("it was told");
-    /// assert_eq!((last.done, last.of, last.unit), (1000, 1000, "transfers"));
-    /// # Ok::<(), foxtrot::Error>(())
-    /// ```
-    pub fn on_progress(&mut self, tell: impl Fn(Progress) + Send + Sync + 'static) {
-        self.progress = Some(Arc::new(tell));
-    }
-
     /// A handle that ends the job from another thread: at the latest when the next message comes or goes. The connection
     /// ends with it.
     ///
@@ -267,37 +254,8 @@ impl Peer {
     /// ```
     #[must_use]
     pub fn canceller(&self) -> Canceller {
-        let channel = Arc::downgrade(&self.channel);
-        Canceller { channel, is_cancelled: Arc::clone(&self.is_cancelled) }
-    }
-
-    /// Runs the next jobs on these threads beside the caller's own, in place of those of the [`Config`].
-    pub fn use_executor(&mut self, executor: Arc<dyn Executor>) {
-        self.settings.executor = Some(executor);
-    }
-
-    /// The hash of all that went over the connection in the last job, if both sides have compared it.
-    #[must_use]
-    pub fn transcript(&self) -> Option<[u8; 32]> {
-        self.channel.transcript()
-    }
-
-    /// Bytes and messages that have gone each way since the last negotiation.
-    ///
-    /// ```
-    /// use foxtrot::{Peer, rot};
-    ///
-    /// let (mut ours, mut theirs) = Peer::pair();
-    /// let other = std::thread::spawn(move || rot::receive(&mut theirs, 1000));
-    /// rot::send(&mut ours, 1000)?;
-    /// other.join().expect("no panic")?;
-    /// let counters = ours.counters();
-    /// assert!(counters.sent > 0 && counters.received > 0 && counters.flows > 0);
-    /// # Ok::<(), foxtrot::Error>(())
-    /// ```
-    #[must_use]
-    pub fn counters(&self) -> Counters {
-        self.channel.counters()
+        let channel = Arc::downgrade(&self.connection);
+        Canceller { channel, is_cancelled: Arc::clone(&self.local.is_cancelled) }
     }
 
     /// Ends the connection in order: the system or the stream has taken everything when it returns. Dropping a peer tries
@@ -320,23 +278,105 @@ impl Peer {
     /// # Errors
     /// [`Error::Session`] if the last messages could not be sent.
     pub fn close(self) -> Result<(), Error> {
-        let cancelled = || match self.is_cancelled.load(Ordering::SeqCst) {
+        let cancelled = || match self.local.is_cancelled.load(Ordering::SeqCst) {
             true => Err(Error::Cancelled),
             false => Ok(()),
         };
         cancelled()?;
         // A canceller that is at work holds the channel.
-        let closed = Arc::into_inner(self.channel).map(Channel::close);
+        let closed = Arc::into_inner(self.connection).map(Channel::close);
         cancelled()?;
         closed.transpose()?;
         Ok(())
+    }
+}
+
+impl<C: Connection> Peer<C> {
+    /// The peer's address, if the connection has one.
+    #[must_use]
+    pub fn address(&self) -> Option<&str> {
+        self.local.who.address.as_deref()
+    }
+
+    /// The name that the [`Config`] gives the peer's key.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.local.who.name.as_deref()
+    }
+
+    /// All that is known about the peer.
+    #[must_use]
+    pub fn who(&self) -> &Who {
+        &self.local.who
+    }
+
+    /// The peer's key, if the connection is secured by one.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn fingerprint(&self) -> Option<&Fingerprint> {
+        self.local.who.fingerprint.as_ref()
+    }
+
+    /// Returns the end of the connection that this side has.
+    #[must_use]
+    pub fn side(&self) -> Side {
+        self.local.side
+    }
+
+    /// Calls `tell` while a job runs, from the job's thread, whenever some more is done.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use foxtrot::{Peer, rot};
+    ///
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let (tell, told) = mpsc::channel();
+    /// ours.on_progress(move |progress| drop(tell.send(progress)));
+    /// let other = std::thread::spawn(move || rot::receive(&mut theirs, 1000));
+    /// rot::send(&mut ours, 1000)?;
+    /// other.join().expect("no panic")?;
+    /// let last = told.try_iter().last().expect("it was told");
+    /// assert_eq!((last.done, last.of, last.unit), (1000, 1000, "transfers"));
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    pub fn on_progress(&mut self, tell: impl Fn(Progress) + Send + Sync + 'static) {
+        self.local.progress = Some(Arc::new(tell));
+    }
+
+    /// Runs the next jobs on these threads beside the caller's own, in place of those of the [`Config`].
+    pub fn use_executor(&mut self, executor: Arc<dyn Executor>) {
+        self.local.settings.executor = Some(executor);
+    }
+
+    /// The hash of all that went over the connection in the last job, if both sides have compared it.
+    #[must_use]
+    pub fn transcript(&self) -> Option<[u8; 32]> {
+        self.connection.transcript()
+    }
+
+    /// Bytes and messages that have gone each way since the last negotiation.
+    ///
+    /// ```
+    /// use foxtrot::{Peer, rot};
+    ///
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let other = std::thread::spawn(move || rot::receive(&mut theirs, 1000));
+    /// rot::send(&mut ours, 1000)?;
+    /// other.join().expect("no panic")?;
+    /// let counters = ours.counters();
+    /// assert!(counters.sent > 0 && counters.received > 0 && counters.flows > 0);
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.connection.counters()
     }
 
     /// Takes the randomness of the next jobs from `seed` and the job's number on this connection: for test vectors. Two runs
     /// with one seed reveal all secrets.
     #[cfg(feature = "vectors")]
     pub fn seed_for_vectors(&mut self, seed: [u8; 32]) {
-        self.seed = Some(Zeroizing::new(seed));
+        self.local.seed = Some(Zeroizing::new(seed));
     }
 
     /// Negotiates a job by a hello of the caller's own. `agree` sees the peer's details. It says what follows from them, and
@@ -350,7 +390,7 @@ impl Peer {
         &mut self,
         hello: Hello,
         agree: impl FnOnce(&Table) -> Result<(T, u64), (Reason, E)>,
-    ) -> Result<(Agreed, T), E> {
+    ) -> C::Outcome<impl Future<Output = Result<(Agreed, T), E>>> {
         self.negotiate_by(hello, |details| {
             let (said, memory) = agree(details)?;
             Ok((said, Answer { memory, ..Answer::default() }))
@@ -366,8 +406,8 @@ impl Peer {
         &mut self,
         hello: Hello,
         agree: impl FnOnce(&Table) -> Result<(T, Answer), (Reason, E)>,
-    ) -> Result<(Agreed, T), E> {
-        self.negotiate_recorded(hello, agree, |_, _| Ok(()))
+    ) -> C::Outcome<impl Future<Output = Result<(Agreed, T), E>>> {
+        C::outcome(self.agree(hello, agree, |_, _| Ok(())))
     }
 
     /// [`negotiate_by`](Self::negotiate_by) with a second call, for a log that is written before the peer learns anything of
@@ -395,30 +435,100 @@ impl Peer {
         &mut self,
         hello: Hello,
         agree: impl FnOnce(&Table) -> Result<(T, Answer), (Reason, E)>,
-        record: impl FnOnce(&Self, Option<(&Agreement, &T)>) -> Result<(), E>,
+        record: impl FnOnce(&Who, Option<(&Agreement, &T)>) -> Result<(), E>,
+    ) -> C::Outcome<impl Future<Output = Result<(Agreed, T), E>>> {
+        C::outcome(self.agree(hello, agree, record))
+    }
+
+    /// The future of [`negotiate_recorded`](Self::negotiate_recorded).
+    pub(crate) async fn agree<T, E: From<Error>>(
+        &mut self,
+        hello: Hello,
+        agree: impl FnOnce(&Table) -> Result<(T, Answer), (Reason, E)>,
+        record: impl FnOnce(&Who, Option<(&Agreement, &T)>) -> Result<(), E>,
     ) -> Result<(Agreed, T), E> {
-        let also = self.keep_policy(&hello)?;
-        if self.jobs > 0 {
-            self.channel.begin_again();
+        let Self { connection, local } = self;
+        let also = match local.keep_policy(&hello) {
+            Ok(also) => also,
+            Err((reason, e)) => {
+                reason.map(|reason| connection.give_up(HelloError::Refused(reason)));
+                return Err(e.into());
+            }
+        };
+        if local.jobs > 0 {
+            connection.begin_again();
         }
-        let seed = self.seed.as_deref().map(|seed| seed_of_job(seed, self.jobs));
-        self.jobs += 1;
-        let hello = self.describe(hello, seed.as_deref());
-        let (offer, erased) = self.offer(&hello)?;
+        let seed = local.seed.as_deref().map(|seed| seed_of_job(seed, local.jobs));
+        local.jobs += 1;
+        let hello = local.describe(hello, seed.as_deref());
+        let (offer, erased) = local.offer(&hello)?;
         let with_offer = |hello| offer.iter().fold(hello, |hello, offer| offer.describe(hello));
         let hello = with_offer(hello);
-        let agree = |details: &Table| {
-            let (said, answer) = agree(details)?;
-            Ok((said, Answer { hello: answer.hello.map(with_offer), ..answer }))
+        let (initiator, there) = (local.side == Side::Initiator, &*local);
+        let agree = |details: &Table, offers: &Table| {
+            // It has the token, and learns nothing else. Nothing is admitted, so nothing counts.
+            if !initiator && details.contains_key(ONLY_LOOKS) {
+                return Ok((None, Some(hello.clone().without_details())));
+            }
+            there.check_details(&hello, details)?;
+            let refused = |(reason, error)| Refusal { told: told(reason), error };
+            let (said, Answer { hello: answer, memory, keys }) = agree(details).map_err(refused)?;
+            // An initiator has told its own.
+            let answer = answer.filter(|_| !initiator).map(with_offer);
+            if let Some(answer) = &answer {
+                there.check_answer(answer, offers)?;
+            }
+            there.admit(memory, keys, also).map_err(Refusal::from)?;
+            Ok((Some(said), answer))
         };
-        let (agreement, said) = self.exchange(&hello, also, agree, record)?;
+        let record = |met: Option<(&Agreement, &Option<T>)>| {
+            let met = match met {
+                Some((_, None)) => return Ok(()),
+                Some((agreement, Some(said))) => Some((agreement, said)),
+                None => None,
+            };
+            let refused = |error| Refusal { told: told(Reason::Other), error };
+            record(&there.who, met).map_err(refused)
+        };
+        let agreed = hello::exchange_by(connection, initiator, &hello, agree, record).await;
+        let (agreement, said) = match agreed {
+            Ok(Ok((agreement, Some(said)))) => (agreement, said),
+            Ok(Ok((_, None))) => return Err(self.give_up(ChannelError::Served).into()),
+            Ok(Err(Refusal { told, error })) => {
+                match told {
+                    Told::GivenUp(why) => drop(connection.give_up(why)),
+                    Told::Refused(reason) => connection.refuse(reason).await,
+                }
+                return Err(error);
+            }
+            Err(e) => {
+                // A hello that cannot be says more than what the connection found first.
+                connection.give_up(e.clone());
+                return Err(local.explain(e).into());
+            }
+        };
         let kept = offer.map(|offer| offer.agree(&agreement)).transpose();
         let kept = kept.map_err(|e| E::from(self.give_up(e)))?.flatten();
         // A stranger works once.
-        (self.silent, self.puzzle) = (None, 0);
+        (self.local.silent, self.local.puzzle) = (None, 0);
         Ok((Agreed { agreement, seed, kept, erased }, said))
     }
 
+    /// Ends the connection because of an error that the caller found, and tells the peer why, as far as it may know. Returns
+    /// the error, or the one that came first.
+    pub fn give_up(&mut self, error: impl Into<foxtrot_net::Error>) -> Error {
+        let error = self.connection.give_up(error);
+        self.local.explain(error)
+    }
+}
+
+impl<E: From<Error>> From<(Told, Error)> for Refusal<E> {
+    fn from((told, error): (Told, Error)) -> Self {
+        Self { told, error: error.into() }
+    }
+}
+
+impl Local {
     /// Looks for base OTs that were kept of an earlier session with this peer under the same terms. Returns also which files
     /// were erased in place of that.
     fn offer(&self, hello: &Hello) -> Result<(Option<Offer>, Vec<String>), Error> {
@@ -431,100 +541,80 @@ impl Peer {
         Ok((Some(offer), erased))
     }
 
-    fn exchange<T, E: From<Error>>(
-        &self,
-        hello: &Hello,
-        also: Option<MostPerDay>,
-        agree: impl FnOnce(&Table) -> Result<(T, Answer), (Reason, E)>,
-        record: impl FnOnce(&Self, Option<(&Agreement, &T)>) -> Result<(), E>,
-    ) -> Result<(Agreement, T), E> {
-        // A hello that cannot be says more than what the channel found first.
-        let failed = |e: foxtrot_net::Error| {
-            self.channel.give_up(e.clone());
-            self.explain(e)
-        };
-        let initiator = self.side == Side::Initiator;
-        let agree = |details: &Table, offers: &Table| -> Result<(Option<T>, Option<Hello>), E> {
-            // It has the token, and learns nothing else. Nothing is admitted, so nothing counts.
-            if !initiator && details.contains_key(ONLY_LOOKS) {
-                return Ok((None, Some(hello.clone().without_details())));
-            }
-            #[cfg(feature = "policy")]
-            if let Some(policy) = &self.settings.policy {
-                let checked =
-                    policy.check_details(hello.term_of(FUNCTION), hello.role().other(), details);
-                checked.map_err(|why| self.forbid(why))?;
-            }
-            let (said, mut answer) = agree(details).map_err(|(reason, e)| {
-                self.channel.give_up(HelloError::Refused(reason));
-                e
-            })?;
-            // An initiator has told its own.
-            let hello = answer.hello.take_if(|_| !initiator);
-            if let Some(hello) = &hello {
-                #[cfg(feature = "policy")]
-                if let Some(policy) = &self.settings.policy {
-                    policy.check_hello(hello).map_err(|why| self.forbid(why))?;
-                }
-                hello.check_offers(offers).map_err(|e| failed(e.into()))?;
-            }
-            self.admit(&answer, also)?;
-            Ok((Some(said), hello))
-        };
-        let record = |met: Option<(&Agreement, &Option<T>)>| {
-            let met = match met {
-                Some((_, None)) => return Ok(()),
-                Some((agreement, Some(said))) => Some((agreement, said)),
-                None => None,
-            };
-            record(self, met).inspect_err(|_| {
-                self.channel.give_up(HelloError::Refused(Reason::Other));
-            })
-        };
-        let agreed = hello::exchange_recorded(&self.channel, initiator, hello, agree, record);
-        match agreed.map_err(failed)?? {
-            (agreement, Some(said)) => Ok((agreement, said)),
-            (_, None) => Err(self.give_up(ChannelError::Served).into()),
-        }
-    }
-
     /// Fails, before anything is sent, if the policy forbids what the hello says, this peer or this day. Returns the policy's
-    /// limits per day, if it has some for the peer of such a job.
+    /// limits per day, if it has some for the peer of such a job. With the error comes what the peer is told.
     #[cfg(feature = "policy")]
-    fn keep_policy(&self, hello: &Hello) -> Result<Option<MostPerDay>, Error> {
+    fn keep_policy(&self, hello: &Hello) -> Result<Option<MostPerDay>, (Option<Reason>, Error)> {
         let Some(policy) = &self.settings.policy else { return Ok(None) };
-        policy.check_hello(hello).map_err(Error::Forbidden)?;
+        policy.check_hello(hello).map_err(|why| (None, Error::Forbidden(why)))?;
         let allowed = policy.check_day(SystemTime::now());
-        let allowed = allowed.and(policy.check_key(hello.role().other(), self.fingerprint()));
-        allowed.map_err(|why| self.forbid(why))?;
-        let Some(most) = policy.most_per_day().filter(|_| jobs::peer_learns(hello)) else {
+        #[cfg(feature = "tls")]
+        let allowed =
+            allowed.and(policy.check_key(hello.role().other(), self.who.fingerprint.as_ref()));
+        let forbid = |why| (Some(Reason::Forbidden), self.fail(Error::Forbidden(why)));
+        allowed.map_err(forbid)?;
+        let Some(most) = policy.most_per_day().filter(|_| peer_learns(hello)) else {
             return Ok(None);
         };
         match &self.settings.daily {
             Some(daily) if daily.has_file() => Ok(Some(most)),
-            _ => Err(Error::Config(
-                "the policy has limits per day, and no file keeps their counts; `Config::per_day` takes one",
+            _ => Err((
+                None,
+                Error::Config(
+                    "the policy has limits per day, and no file keeps their counts; `Config::per_day` takes one",
+                ),
             )),
         }
     }
 
     #[cfg(not(feature = "policy"))]
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "there are no policies")]
-    fn keep_policy(&self, _hello: &Hello) -> Result<Option<MostPerDay>, Error> {
+    fn keep_policy(&self, _hello: &Hello) -> Result<Option<MostPerDay>, (Option<Reason>, Error)> {
         Ok(None)
     }
 
-    /// Ends the connection because of the policy, of which the peer is told.
-    #[cfg(feature = "policy")]
-    fn forbid(&self, why: Forbidden) -> Error {
-        self.channel.give_up(HelloError::Refused(Reason::Forbidden));
-        self.fail(Error::Forbidden(why))
+    /// Fails if the policy forbids what the peer's details say.
+    #[cfg_attr(
+        not(feature = "policy"),
+        expect(
+            unused_variables,
+            clippy::unnecessary_wraps,
+            clippy::unused_self,
+            reason = "there are no policies"
+        )
+    )]
+    fn check_details<E: From<Error>>(
+        &self,
+        hello: &Hello,
+        details: &Table,
+    ) -> Result<(), Refusal<E>> {
+        #[cfg(feature = "policy")]
+        if let Some(policy) = &self.settings.policy {
+            let checked =
+                policy.check_details(hello.term_of(FUNCTION), hello.role().other(), details);
+            checked.map_err(|why| self.forbid(why))?;
+        }
+        Ok(())
     }
 
-    /// Ends the connection because of an error that the caller found, and tells the peer why, as far as it may know. Returns
-    /// the error, or the one that came first.
-    pub fn give_up(&self, error: impl Into<foxtrot_net::Error>) -> Error {
-        self.explain(self.channel.give_up(error))
+    /// Fails if the policy forbids the details that this side would tell, or the peer accepts no such set.
+    fn check_answer<E: From<Error>>(
+        &self,
+        answer: &Hello,
+        offers: &Table,
+    ) -> Result<(), Refusal<E>> {
+        #[cfg(feature = "policy")]
+        if let Some(policy) = &self.settings.policy {
+            policy.check_hello(answer).map_err(|why| self.forbid(why))?;
+        }
+        let unfit = |e: HelloError| (Told::GivenUp(e.clone()), self.explain(e.into()));
+        Ok(answer.check_offers(offers).map_err(unfit)?)
+    }
+
+    /// The policy forbids the job, of which the peer is told.
+    #[cfg(feature = "policy")]
+    fn forbid<E: From<Error>>(&self, why: Forbidden) -> Refusal<E> {
+        (told(Reason::Forbidden), self.fail(Error::Forbidden(why))).into()
     }
 
     /// The hello of a job with what this connection adds to it.
@@ -563,15 +653,20 @@ impl Peer {
         }
     }
 
-    /// Admits the job by the limits of this side, and by these of its policy per day.
-    fn admit(&self, answer: &Answer, also: Option<MostPerDay>) -> Result<(), Error> {
-        self.pass_gate(answer.memory).map_err(|full| self.refuse(full))?;
-        let (daily, keys) = match (&self.settings.daily, answer.keys) {
+    /// Admits a job that takes so many bytes, and in which the peer can test so many keys, by the limits of this side, and by
+    /// these of its policy per day.
+    fn admit(
+        &self,
+        memory: u64,
+        keys: Option<u64>,
+        also: Option<MostPerDay>,
+    ) -> Result<(), (Told, Error)> {
+        self.pass_gate(memory).map_err(|full| self.refuse(full))?;
+        let (daily, keys) = match (&self.settings.daily, keys) {
             (Some(daily), Some(keys)) => (daily, keys),
             (_, None) if also.is_some() => {
-                self.channel.give_up(HelloError::Refused(Reason::Other));
                 let why = "the policy has limits per day, and the job counts no keys";
-                return Err(self.fail(Error::Config(why)));
+                return Err((told(Reason::Other), self.fail(Error::Config(why))));
             }
             _ => return Ok(()),
         };
@@ -579,16 +674,12 @@ impl Peer {
         let counted = daily.take(&self.who.learns_as(), keys, also, SystemTime::now());
         counted.map_err(|denied| match denied {
             Denied::Full(full) => self.refuse(full),
-            Denied::File(why) => {
-                self.channel.give_up(HelloError::Refused(Reason::Other));
-                self.fail(Error::Limits(why))
-            }
+            Denied::File(why) => (told(Reason::Other), self.fail(Error::Limits(why))),
         })
     }
 
-    fn refuse(&self, full: Full) -> Error {
-        self.channel.refuse(full.reason());
-        self.fail(Error::Full(full))
+    fn refuse(&self, full: Full) -> (Told, Error) {
+        (Told::Refused(full.reason()), self.fail(Error::Full(full)))
     }
 
     fn pass_gate(&self, bytes: u64) -> Result<(), Full> {
@@ -613,6 +704,34 @@ impl Peer {
     pub(crate) fn fail(&self, error: Error) -> Error {
         lock(&self.failed).get_or_insert(error).clone()
     }
+
+    /// Tells the caller how many of all are done, whenever some more are.
+    pub(crate) fn counter(
+        &self,
+        of: usize,
+        unit: &'static str,
+    ) -> impl FnMut(usize) + Send + use<> {
+        let (tell, mut done) = (self.teller(unit), 0);
+        move |more| {
+            done += more;
+            tell(done, of);
+        }
+    }
+
+    /// Tells the caller how many of how many are done.
+    pub(crate) fn teller(&self, unit: &'static str) -> impl Fn(usize, usize) + Send + Sync + use<> {
+        let tell = self.progress.clone();
+        move |done, of| {
+            if let Some(tell) = &tell {
+                tell(Progress { done, of, unit });
+            }
+        }
+    }
+
+    /// The number of threads that compute for this side.
+    pub(crate) fn threads(&self) -> usize {
+        self.settings.executor.as_ref().map_or(1, |it| it.threads())
+    }
 }
 
 impl Canceller {
@@ -620,7 +739,7 @@ impl Canceller {
     pub fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::SeqCst);
         if let Some(channel) = self.channel.upgrade() {
-            channel.give_up(ChannelError::Abandoned);
+            Channel::give_up(&channel, ChannelError::Abandoned);
         }
     }
 }
@@ -643,17 +762,17 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Name, key and address of the peer, as far as they are known.
-impl fmt::Display for Peer {
+impl<C: Connection> fmt::Display for Peer<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.who.fmt(f)
+        self.local.who.fmt(f)
     }
 }
 
-impl fmt::Debug for Peer {
+impl<C: Connection> fmt::Debug for Peer<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Peer")
-            .field("side", &self.side)
-            .field("who", &self.who)
+            .field("side", &self.local.side)
+            .field("who", &self.local.who)
             .finish_non_exhaustive()
     }
 }

@@ -33,14 +33,19 @@ use std::{error, fmt, ops::RangeInclusive, time::SystemTime};
 use foxtrot_net::{
     daily::MostPerDay,
     day::Day,
-    hello::{Hello, JOB, KEYS, Role, Rule, Table, numbered},
-    jobs::{
-        ASSUMPTION, COLUMNS, FUNCTION, KEY_COLUMNS, MIN_COUNT, NORMALIZE, OR_NORMALIZE, VALUE,
-        hexadecimal, joined,
-    },
+    hello::{Hello, JOB, KEYS, Role, Rule, Table, hexadecimal, numbered},
 };
 
-use crate::{Fingerprint, psi::Function};
+use crate::{
+    Fingerprint,
+    psi::{
+        Function,
+        terms::{
+            ASSUMPTION, COLUMNS, FUNCTION, KEY_COLUMNS, MIN_COUNT, NORMALIZE, OR_NORMALIZE, VALUE,
+            joined,
+        },
+    },
+};
 
 pub use file::PolicyError;
 

@@ -46,6 +46,8 @@ pub use foxtrot_psi::{
 use zeroize::Zeroizing;
 
 #[cfg(feature = "net")]
+pub mod agreement;
+#[cfg(feature = "net")]
 pub mod cells;
 #[cfg(feature = "net")]
 pub mod fields;
@@ -53,15 +55,20 @@ mod function;
 #[cfg(feature = "net")]
 pub mod keys;
 #[cfg(feature = "net")]
-mod more;
+pub mod memory;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
+pub mod run;
+#[cfg(feature = "net")]
 pub mod shards;
 #[cfg(feature = "net")]
-pub use more::{Count, Outcome};
+pub mod terms;
 #[cfg(feature = "net")]
-pub use peer::{receive, send};
+pub use {
+    foxtrot_psi::circuit::Outcome,
+    peer::{Count, receive, send},
+};
 
 pub use function::Function;
 
@@ -91,11 +98,10 @@ pub struct Options {
     method: Method,
     #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
     most: usize,
-    #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
     least: usize,
     /// The shard of an intersection on many machines.
     #[cfg(feature = "net")]
-    shard: Option<foxtrot_net::jobs::Shard>,
+    shard: Option<terms::Shard>,
 }
 
 impl Options {
@@ -111,6 +117,12 @@ impl Options {
             #[cfg(feature = "net")]
             shard: None,
         }
+    }
+
+    /// The default limits with these protocols.
+    #[must_use]
+    pub const fn of(method: Method) -> Self {
+        Self { method, ..Self::new() }
     }
 
     /// Accepts a protocol that gives no protection against a malicious peer, and is somewhat cheaper.
@@ -173,6 +185,19 @@ impl Options {
     #[must_use]
     pub const fn least_items(self, least: usize) -> Self {
         Self { least, ..self }
+    }
+
+    /// The shard, of an intersection on many machines.
+    #[cfg(feature = "net")]
+    #[must_use]
+    pub const fn shard_of(&self) -> Option<&terms::Shard> {
+        self.shard.as_ref()
+    }
+
+    /// The fewest items that the peer may have.
+    #[must_use]
+    pub const fn least(&self) -> usize {
+        self.least
     }
 
     /// Returns the number of items that a receiver can ask about that cheats and declares `declared`, unless it computes 2^80 hashes or is lucky

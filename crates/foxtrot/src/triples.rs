@@ -6,8 +6,8 @@
 //! use foxtrot::{Peer, triples};
 //!
 //! let (mut ours, mut theirs) = Peer::pair();
-//! let peer = std::thread::spawn(move || triples::generate::<u64>(&mut theirs, 100));
-//! let ours = triples::generate::<u64>(&mut ours, 100)?;
+//! let peer = std::thread::spawn(move || triples::generate::<u64, _>(&mut theirs, 100));
+//! let ours = triples::generate::<u64, _>(&mut ours, 100)?;
 //! let theirs = peer.join().expect("no panic")?;
 //! for i in 0..100 {
 //!     let [a, b, c] = [0, 1, 2].map(|part| ours.get(i)[part].wrapping_add(theirs.get(i)[part]));
@@ -32,6 +32,8 @@ pub use foxtrot_triples::{Error as TriplesError, FEW, Shares};
 
 #[cfg(feature = "net")]
 mod peer;
+#[cfg(feature = "net")]
+pub mod terms;
 #[cfg(feature = "net")]
 pub use peer::generate;
 
@@ -78,8 +80,8 @@ pub struct Triples<T: Word> {
 ///
 /// let options = Options::new().method(Method::Gilboa);
 /// let (mut ours, mut theirs) = Peer::pair();
-/// let peer = std::thread::spawn(move || options.generate::<u16>(&mut theirs, 10));
-/// assert_eq!(options.generate::<u16>(&mut ours, 10)?.len(), 10);
+/// let peer = std::thread::spawn(move || options.generate::<u16, _>(&mut theirs, 10));
+/// assert_eq!(options.generate::<u16, _>(&mut ours, 10)?.len(), 10);
 /// # peer.join().expect("no panic")?;
 /// # }
 /// # Ok::<(), foxtrot::Error>(())

@@ -16,7 +16,7 @@ use foxtrot::{
 use foxtrot_net::{
     Channel, ChannelError, Error as NetError, HelloError, Lane, Reason, drive,
     hello::{Agreement, Hello, KEYS, Role, exchange},
-    jobs, tcp,
+    tcp,
 };
 use foxtrot_ot::{
     base::{
@@ -201,7 +201,7 @@ fn of_psi() -> psi_method::Method {
 #[test]
 fn a_peer_with_more_items_than_it_was_told_it_may_have_is_blamed() {
     // Its own hello would compare 5 with what it was told; its details say 6.
-    let hello = jobs::psi(Role::Receiver, &of_psi(), "none/1", 5, 1000).detail(KEYS, 6);
+    let hello = psi::terms::psi(Role::Receiver, &of_psi(), "none/1", 5, 1000).detail(KEYS, 6);
     let (mut ours, liar) = against(hello, heard);
     let error = psi::Options::new().most_items(5).send(&mut ours, &["a"]).unwrap_err();
     let said = HelloError::TooManyPeerKeys { theirs: 6, most: 5 };
@@ -214,10 +214,10 @@ fn a_peer_with_more_items_than_it_was_told_it_may_have_is_blamed() {
 fn a_peer_whose_sizes_take_too_much_memory_is_refused_and_told() {
     let hello = |assumption| {
         let method = psi_method::Method { assumption, ..of_psi() };
-        jobs::psi(Role::Receiver, &method, "none/1", 1 << 24, 1000)
+        psi::terms::psi(Role::Receiver, &method, "none/1", 1 << 24, 1000)
     };
-    let of_ot = jobs::messages(Role::Sender, &alone(), 100, 2, true);
-    let of_ot = jobs::message_length(of_ot, 1 << 24);
+    let of_ot = ot::terms::messages(Role::Sender, &alone(), 100, 2, true);
+    let of_ot = ot::terms::message_length(of_ot, 1 << 24);
     let longest = ot::Options::new().longest_message(1 << 24);
     let config = Config::insecure().max_memory(32 << 20);
     let is_refused = |e: &Error| matches!(e, Error::Full(Full::Memory { .. }));
@@ -236,8 +236,8 @@ fn a_peer_whose_sizes_take_too_much_memory_is_refused_and_told() {
 
 #[test]
 fn a_sender_of_long_messages_is_refused_with_both_lengths() {
-    let hello = jobs::messages(Role::Sender, &alone(), 2, 2, true);
-    let hello = jobs::message_length(hello, 70_000);
+    let hello = ot::terms::messages(Role::Sender, &alone(), 2, 2, true);
+    let hello = ot::terms::message_length(hello, 70_000);
     let (mut ours, liar) = against(hello, heard);
     let error = ot::receive(&mut ours, &[true, false]).unwrap_err();
     assert_eq!(error.blame(), Blame::Agreement);
@@ -251,36 +251,37 @@ fn a_sender_of_long_messages_is_refused_with_both_lengths() {
 #[test]
 fn a_sender_cannot_see_whether_a_message_opens() {
     for choice in [false, true] {
-        let hello = jobs::messages(Role::Sender, &alone(), 2, 2, true);
-        let (mut ours, liar) = against(jobs::message_length(hello, 5), |channel, agreement| {
-            let agreement = agreement.unwrap();
-            let (direction, session) = (agreement.direction(), Session::new(agreement.sid));
-            let mut cx = drive::context(&session).unwrap();
-            let mut keys: Vec<[Block; 2]> = Vec::new();
-            let all = &mut keys;
-            drive::play(channel, |io| async move {
-                let mut sink = |some: &[[Block; 2]]| {
-                    all.extend_from_slice(some);
-                    Ok::<_, Abandoned>(())
-                };
-                let shape = Shape::given(2);
-                alone().send(&io, &mut cx, direction, shape, &mut || (), &mut sink).await
-            })
-            .unwrap();
-            let of_messages = session.sub("chosen-messages", 0, direction);
-            let mut sender = convert::Sender::new(of_messages, Format::Pairs, 5).unwrap();
-            let messages = ["one", "two", "three", "four"];
-            let mut frame = sender.seal(keys.as_flattened(), &messages).unwrap();
-            let (quarter, all) = (frame.len() / 4, frame.len());
-            assert_eq!(quarter * 4, all);
-            frame[2 * quarter] ^= 1;
-            channel.send(Lane::PROTOCOL, frame).unwrap();
-            channel.finish().unwrap();
-            channel.begin_again();
-            let method = Method { base: &base::roted::Rot, ..softspoken_4() };
-            let next = jobs::transfers("rot", Role::Receiver, &method, 5);
-            exchange(channel, true, &next).map(drop)
-        });
+        let hello = ot::terms::messages(Role::Sender, &alone(), 2, 2, true);
+        let (mut ours, liar) =
+            against(ot::terms::message_length(hello, 5), |channel, agreement| {
+                let agreement = agreement.unwrap();
+                let (direction, session) = (agreement.direction(), Session::new(agreement.sid));
+                let mut cx = drive::context(&session).unwrap();
+                let mut keys: Vec<[Block; 2]> = Vec::new();
+                let all = &mut keys;
+                drive::play(channel, |io| async move {
+                    let mut sink = |some: &[[Block; 2]]| {
+                        all.extend_from_slice(some);
+                        Ok::<_, Abandoned>(())
+                    };
+                    let shape = Shape::given(2);
+                    alone().send(&io, &mut cx, direction, shape, &mut || (), &mut sink).await
+                })
+                .unwrap();
+                let of_messages = session.sub("chosen-messages", 0, direction);
+                let mut sender = convert::Sender::new(of_messages, Format::Pairs, 5).unwrap();
+                let messages = ["one", "two", "three", "four"];
+                let mut frame = sender.seal(keys.as_flattened(), &messages).unwrap();
+                let (quarter, all) = (frame.len() / 4, frame.len());
+                assert_eq!(quarter * 4, all);
+                frame[2 * quarter] ^= 1;
+                channel.send(Lane::PROTOCOL, frame).unwrap();
+                channel.finish().unwrap();
+                channel.begin_again();
+                let method = Method { base: &base::roted::Rot, ..softspoken_4() };
+                let next = ot::terms::transfers("rot", Role::Receiver, &method, 5);
+                exchange(channel, true, &next).map(drop)
+            });
         let messages = ot::receive(&mut ours, &[false, choice]).unwrap();
         assert_eq!(messages.get(0), Some(&b"one"[..]));
         assert_eq!(messages.get(1), choice.then_some(&b"four"[..]));
@@ -335,7 +336,7 @@ fn messages_and_triples_report_progress_that_ends_at_all() {
         10,
     );
     // A batch of rlwe makes more than is asked for.
-    let make: Call = |it| drop(triples::generate::<u8>(it, 2049).unwrap());
+    let make: Call = |it| drop(triples::generate::<u8, _>(it, 2049).unwrap());
     pair(make, make, "triples", 2049);
 }
 

@@ -95,17 +95,17 @@ fn jobs_of_nothing_end_well() {
     let other = thread::spawn(move || {
         assert_eq!(rot::send(&mut theirs, 0)?.len(), 0);
         assert_eq!(rot::send_correlated(&mut theirs, 0)?.1.len(), 0);
-        psi::send::<&str>(&mut theirs, &[])?;
-        ot::send::<&str>(&mut theirs, &[])?;
-        ot::one_of_n::send::<&str>(&mut theirs, 5, &[])?;
-        triples::generate::<u16>(&mut theirs, 0).map(drop)
+        psi::send::<&str, _>(&mut theirs, &[])?;
+        ot::send::<&str, _>(&mut theirs, &[])?;
+        ot::one_of_n::send::<&str, _>(&mut theirs, 5, &[])?;
+        triples::generate::<u16, _>(&mut theirs, 0).map(drop)
     });
     assert_eq!(rot::receive(&mut ours, 0).unwrap().1.len(), 0);
     assert_eq!(rot::receive_correlated(&mut ours, &[]).unwrap().len(), 0);
-    assert!(psi::receive::<&str>(&mut ours, &[]).unwrap().is_empty());
+    assert!(psi::receive::<&str, _>(&mut ours, &[]).unwrap().is_empty());
     assert!(ot::receive(&mut ours, &[]).unwrap().is_empty());
     assert!(ot::one_of_n::receive(&mut ours, 5, &[]).unwrap().is_empty());
-    assert_eq!(triples::generate::<u16>(&mut ours, 0).unwrap().len(), 0);
+    assert_eq!(triples::generate::<u16, _>(&mut ours, 0).unwrap().len(), 0);
     other.join().unwrap().unwrap();
 }
 

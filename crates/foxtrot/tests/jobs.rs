@@ -51,7 +51,7 @@ fn all_jobs(peer: &mut Peer, first: bool) -> Result<(), Error> {
         let messages: Vec<_> = (0..10).map(|i| i.to_string()).collect();
         ot::one_of_n::send(peer, 5, &messages)?;
     }
-    let made = triples::generate::<u32>(peer, 100)?;
+    let made = triples::generate::<u32, _>(peer, 100)?;
     assert_eq!(made.len(), 100);
     Ok(())
 }
@@ -285,8 +285,8 @@ fn correlated_rows_differ_by_delta_where_the_choice_is_one() {
 fn every_width_and_method_makes_right_triples() {
     fn check<T: triples::Word + Into<u64>>(options: triples::Options, n: usize, mask: u64) {
         let (mut ours, mut theirs) = Peer::pair();
-        let peer = thread::spawn(move || options.generate::<T>(&mut theirs, n));
-        let ours = options.generate::<T>(&mut ours, n).unwrap();
+        let peer = thread::spawn(move || options.generate::<T, _>(&mut theirs, n));
+        let ours = options.generate::<T, _>(&mut ours, n).unwrap();
         let theirs = peer.join().unwrap().unwrap();
         assert_eq!((ours.len(), theirs.len()), (n, n));
         let sum = |i: usize, part: usize| -> u64 {

@@ -139,11 +139,11 @@ fn cot_receive(peer: &mut Peer) -> Result<(), Error> {
 }
 
 fn gilboa(peer: &mut Peer) -> Result<(), Error> {
-    triples::Options::new().method(Method::Gilboa).generate::<u64>(peer, N).map(drop)
+    triples::Options::new().method(Method::Gilboa).generate::<u64, _>(peer, N).map(drop)
 }
 
 fn rlwe(peer: &mut Peer) -> Result<(), Error> {
-    triples::Options::new().method(Method::Rlwe).generate::<u64>(peer, N).map(drop)
+    triples::Options::new().method(Method::Rlwe).generate::<u64, _>(peer, N).map(drop)
 }
 
 #[test]

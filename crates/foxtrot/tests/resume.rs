@@ -11,7 +11,7 @@ use std::{
 };
 
 use foxtrot::{
-    Blame, Config, Error, Identity, Peer, Progress as Told,
+    Blame, Config, Context, Error, Identity, Peer, Progress as Told,
     engine::{Engine, Progress},
     job::{Hello, Role},
     policy::Policy,
@@ -311,11 +311,12 @@ fn no_later_session_has_the_delta_that_a_cheating_receiver_learnt_in_an_unchecke
             Ok(((), 0))
         });
         let (agreed, ()) = negotiated.unwrap();
-        let job = receiver.job(agreed);
-        let (direction, mut cx) = (job.direction(), job.context().unwrap());
+        let mut job = receiver.job(agreed);
+        let (direction, (session, seed)) = (job.direction(), job.start().unwrap());
         let items = ["bob", "eve"].map(|name| psi::item(name.as_bytes()).unwrap());
         let options = options();
         let found = job.play(|io| async move {
+            let mut cx = Context::new(&session, seed);
             options.receive_over(&io, &mut cx, direction, 3, items.to_vec(), |_| ()).await
         });
         job.finish().unwrap();
@@ -342,11 +343,12 @@ fn hello(options: psi::Options, keys: usize) -> Hello {
 fn flip_a_column(peer: &mut Peer, options: psi::Options) -> &'static str {
     let hello = hello(options, MANY).detail("base-ticket", "none");
     let (agreed, ()) = peer.negotiate::<_, Error>(hello, |_| Ok(((), 0))).unwrap();
-    let job = peer.job(agreed);
-    let (direction, mut cx) = (job.direction(), job.context().unwrap());
+    let mut job = peer.job(agreed);
+    let (direction, (session, seed)) = (job.direction(), job.start().unwrap());
     let items: Vec<_> = names(MANY).iter().map(|it| psi::item(it.as_bytes()).unwrap()).collect();
     let ran = job.play(|io| async move {
         let mut engine = Engine::new(|io| async move {
+            let mut cx = Context::new(&session, seed);
             options.receive_over(&io, &mut cx, direction, MANY, items, |_| ()).await
         });
         let (mut of_base, mut flips) = (false, true);

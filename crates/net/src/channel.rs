@@ -356,7 +356,8 @@ impl State {
 }
 
 /// Bytes of so many messages of that length that a lane holds back.
-pub(crate) fn held_back(messages: usize, len: usize) -> usize {
+#[must_use]
+pub fn held_back(messages: usize, len: usize) -> usize {
     messages.saturating_mul(cost(len)).min(QUEUE_BYTES)
 }
 

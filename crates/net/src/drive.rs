@@ -31,13 +31,14 @@ const PATIENCE: Duration = Duration::from_millis(2);
 pub fn run<Out, E>(channel: &Channel, mut engine: Engine<'_, Out, E>) -> Result<Out, Error>
 where
     E: From<Usage>,
-    Error: From<E>,
+    foxtrot_ot::Error: From<E>,
 {
     let mut limits = Limits::default();
     engine.share(channel.spares());
     engine.set_window(channel.window());
     loop {
-        let progress = engine.advance().map_err(|e| give_up(channel, e.into()))?;
+        let progress =
+            engine.advance().map_err(|e| give_up(channel, foxtrot_ot::Error::from(e).into()))?;
         if limits != engine.limits() {
             limits = engine.limits();
             channel.use_lanes(FIRST.index() + limits.streams);
@@ -79,7 +80,7 @@ pub fn play<'a, Out, E, F>(channel: &Channel, protocol: impl FnOnce(Io) -> F) ->
 where
     F: Future<Output = Result<Out, E>> + Send + 'a,
     E: From<Usage>,
-    Error: From<E>,
+    foxtrot_ot::Error: From<E>,
 {
     run(channel, Engine::new(protocol))
 }

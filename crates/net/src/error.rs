@@ -273,7 +273,7 @@ impl ChannelError {
 
 texts! { Error:
     Self::Protocol(e) => "{e}";
-    Self::Unlucky => "{}", foxtrot_psi::paxos::Error::Unlucky;
+    Self::Unlucky => "{}", foxtrot_ot::Error::Unlucky;
     Self::Frame(e) => "{e}";
     Self::Hello(e) => "{e}";
     Self::Tls(e) => "{e}";
@@ -320,6 +320,7 @@ texts! { HelloError:
         "the peer has {theirs} keys; this side accepts no fewer than {least}";
     Self::Refused(Reason::Busy) => "we have as many sessions as we may have";
     Self::Refused(Reason::TooLarge) => "the session would take more memory than it may";
+    Self::Refused(Reason::NoSuchSet) => "the peer asks for a set that is not here";
     Self::Refused(_) => "this side refused the peer";
     Self::TooLong { what, max } => "our {what} is longer than {max} bytes";
     Self::Randomness(reason) => "no randomness from the system: {reason}";
@@ -372,26 +373,16 @@ impl core::error::Error for HelloError {}
 impl core::error::Error for ChannelError {}
 
 foxtrot_ot::causes!(
-    Error: foxtrot_ot::Error => Protocol, foxtrot_ot::Usage => Protocol, FrameError => Frame,
+    Error: foxtrot_ot::Usage => Protocol, FrameError => Frame,
     TlsError => Tls, HelloError => Hello, ChannelError => Channel,
 );
 
-impl From<foxtrot_psi::paxos::Error> for Error {
-    fn from(e: foxtrot_psi::paxos::Error) -> Self {
-        match e {
-            foxtrot_psi::paxos::Error::Protocol(e) => Self::Protocol(e),
-            _ => Self::Unlucky,
-        }
-    }
-}
-
-impl From<foxtrot_triples::Error> for Error {
-    fn from(error: foxtrot_triples::Error) -> Self {
+impl From<foxtrot_ot::Error> for Error {
+    fn from(error: foxtrot_ot::Error) -> Self {
         match error {
-            foxtrot_triples::Error::Protocol(error) => error.into(),
-            foxtrot_triples::Error::WrongTriples { batch } => {
-                FrameError::WrongTriples { batch }.into()
-            }
+            foxtrot_ot::Error::Unlucky => Self::Unlucky,
+            foxtrot_ot::Error::WrongTriples { batch } => FrameError::WrongTriples { batch }.into(),
+            error => Self::Protocol(error),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The hello: two programs find out whether they mean the same, prove to each other that they are there now, tell
 //! what only an admitted peer may know, and derive their session id.
 //!
-//! [`exchange`] does all of it. [`exchange_by`] is for a server that decides in between whom it serves: when it has heard the
-//! initiator's proof, and before it tells the initiator what its own set is like.
+//! [`exchange`] does all of it. [`exchange_by`] is for programs that decide in between: a server whom it serves, when it has heard
+//! the initiator's proof, and before it tells the initiator what its own set is like.
 
 mod codec;
 mod details;
@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 
 use foxtrot_ot::{Direction, Session, Sid};
 
-use crate::{Channel, Error, HelloError, Lane, error::texts, jobs::POLICY_RULES};
-pub use codec::Heard;
+use crate::{Channel, Error, HelloError, connection::Connection, error::texts};
+pub use codec::{Heard, decimal, hexadecimal, number, of_hexadecimal};
 use meeting::Opening;
 
 /// The wire version that this crate speaks.
@@ -46,6 +46,17 @@ pub const ONLY_LOOKS: &str = "only-looks";
 pub const PUZZLE: &str = "puzzle";
 /// The offer that tells which end of a connection a side takes itself for.
 pub const SIDE: &str = "side";
+
+/// The term of what `psi` computes, unless it is an intersection.
+pub const FUNCTION: &str = "function";
+/// The term of the number of shards of `psi` on many machines.
+pub const SHARDS: &str = "shards";
+/// The term of the policy that both sides enforce.
+pub const POLICY: &str = "policy";
+/// The offer of the hash of each rule of the policy, a line each: a name, a space, 16 hexadecimal digits.
+pub const POLICY_RULES: &str = "policy-rules";
+/// The first words of a [`Difference`](crate::Difference) in one rule of the policies.
+pub const POLICY_RULE: &str = "policy rule";
 
 /// See [`PUZZLE`].
 pub const MOST_PUZZLE_BITS: u8 = 24;
@@ -326,79 +337,75 @@ fn terms_digest(
     query.finish()
 }
 
-/// Agrees on a session. `initiator` is the side that opened the connection. The channel's counters start after it.
+/// Agrees on a session over a blocking channel. `initiator` is the side that opened the connection. The channel's counters
+/// start after it.
 ///
 /// # Errors
 /// [`Error::Hello`] if the two sides do not agree, on both of them; [`Error::Frame`], [`Error::Channel`].
 pub fn exchange(channel: &Channel, initiator: bool, hello: &Hello) -> Result<Agreement, Error> {
-    let agreed = exchange_by(channel, initiator, hello, |_, _| Ok::<_, Infallible>(((), None)))?;
-    agreed.map(|(agreement, ())| agreement).map_err(|never| match never {})
+    let nothing = |_: &Table, _: &Table| Ok::<_, Infallible>(((), None));
+    let mut channel = channel;
+    let agreed = exchange_by(&mut channel, initiator, hello, nothing, |_| Ok(()));
+    match <&Channel as Connection>::outcome(agreed)? {
+        Ok((agreement, ())) => Ok(agreement),
+        Err(never) => match never {},
+    }
 }
 
-/// [`exchange`] with a call in between. `agree` sees the peer's details and offers, and says what follows from them: perhaps a
-/// hello whose details a responder tells in place of its own, while terms and offers stay as they were said. A caller that
-/// refuses tells the peer why, by [`Channel::give_up`] or [`Channel::refuse`].
+/// Agrees on a session over any connection, with two calls in between.
 ///
-/// # Errors
-/// As [`exchange`]; the inner error is that of `agree`.
-pub fn exchange_by<T, E>(
-    channel: &Channel,
-    initiator: bool,
-    hello: &Hello,
-    agree: impl FnOnce(&Table, &Table) -> Result<(T, Option<Hello>), E>,
-) -> Result<Result<(Agreement, T), E>, Error> {
-    exchange_recorded(channel, initiator, hello, agree, |_| Ok(()))
-}
-
-/// [`exchange_by`] with a second call: `record` returns before this side tells any of its details. A responder then knows what
-/// both sides agree on, and what `agree` said; an initiator, which tells first, does not. A caller that refuses tells the
-/// peer why, as in `agree`.
+/// `agree` sees the peer's details and offers, and says what follows from them: perhaps a hello whose details a responder tells
+/// in place of its own, while terms and offers stay as they were said. `record` returns before this side tells any of its
+/// details: a responder then knows what both sides agree on, and what `agree` said; an initiator, which tells first, does not.
+/// A call that refuses leaves it to the caller to tell the peer why, by [`Connection::give_up`] or [`Connection::refuse`].
 ///
 /// # Errors
 /// As [`exchange`]; the inner error is that of `agree` or `record`.
-pub fn exchange_recorded<T, E>(
-    channel: &Channel,
+pub async fn exchange_by<C: Connection, T, E>(
+    connection: &mut C,
     initiator: bool,
     hello: &Hello,
     agree: impl FnOnce(&Table, &Table) -> Result<(T, Option<Hello>), E>,
     record: impl FnOnce(Option<(&Agreement, &T)>) -> Result<(), E>,
 ) -> Result<Result<(Agreement, T), E>, Error> {
     let opening = Opening::new(initiator, hello)?;
-    channel.send(Lane::HELLO, opening.message.clone())?;
-    let theirs = channel.recv_at_most(Lane::HELLO, MAX_BYTES).map_err(not_a_hello)?;
+    connection.say(opening.message.clone())?;
+    let theirs = connection.hear(MAX_BYTES).await.map_err(not_a_hello)?;
     let compared = opening.hear(&theirs)?;
-    channel.greeted();
-    let second = |hello: &Hello| compared.tell(hello).map_err(|e| channel.give_up(e));
+    connection.greeted();
     let mut record = Some(record);
     let first = if initiator {
-        let ours = second(hello)?;
+        let ours = compared.tell(hello).map_err(|e| connection.give_up(e))?;
         if let Some(Err(e)) = record.take().map(|record| record(None)) {
             return Ok(Err(e));
         }
-        channel.send(Lane::HELLO, ours.clone())?;
+        connection.say(ours.clone())?;
         Some(ours)
     } else {
         // The responder reads first: bytes that nobody reads would take back what is said of a refusal.
         None
     };
-    let theirs = channel.recv_at_most(Lane::HELLO, MAX_BYTES)?;
-    let details = compared.hear(hello, &theirs).map_err(|e| channel.give_up(e))?;
+    let theirs = connection.hear(MAX_BYTES).await?;
+    let details = compared.hear(hello, &theirs).map_err(|e| connection.give_up(e))?;
     let (said, answer) = match agree(&details, &compared.offers) {
         Ok(agreed) => agreed,
         Err(e) => return Ok(Err(e)),
     };
     let ours = match first {
         Some(ours) => ours,
-        None => second(answer.as_ref().unwrap_or(hello))?,
+        None => {
+            let ours = compared.tell(answer.as_ref().unwrap_or(hello));
+            ours.map_err(|e| connection.give_up(e))?
+        }
     };
     let agreement = compared.agree(hello.role, [&ours, &theirs], details);
     if let Some(record) = record {
         if let Err(e) = record(Some((&agreement, &said))) {
             return Ok(Err(e));
         }
-        channel.send(Lane::HELLO, ours)?;
+        connection.say(ours)?;
     }
-    channel.agreed(agreement.sid, initiator);
+    connection.agreed(agreement.sid, initiator);
     Ok(Ok((agreement, said)))
 }
 

@@ -24,6 +24,7 @@
 
 pub mod bridge;
 pub mod channel;
+pub mod connection;
 pub mod daily;
 pub mod day;
 pub mod drive;
@@ -32,7 +33,6 @@ pub mod gateway;
 pub mod hello;
 #[cfg(feature = "tls")]
 pub mod identity;
-pub mod jobs;
 pub mod line;
 pub mod listen;
 pub mod memory;
@@ -53,6 +53,7 @@ mod error;
 mod percent;
 
 pub use channel::{Channel, Counters, Lane, Reason};
+pub use connection::Connection;
 pub use error::{
     ChannelError, Difference, Error, FrameError, HelloError, TlsError, escaped, is_shown, printable,
 };

@@ -1,7 +1,7 @@
 //! Running a protocol's engine over a stream of `tokio`, or over anything that reads and writes asynchronously.
 //!
 //! The frames are those of [`Channel`](crate::Channel) (`docs/wire/README.md`, section 2): lane [`Lane::PROTOCOL`] is the
-//! protocol's stream 0. A program agrees with its peer on a session by [`Lanes::greet`] and ends it by [`Lanes::finish`], or
+//! protocol's stream 0. A program agrees with its peer on a session by [`exchange_by`](crate::hello::exchange_by) and ends it by [`Connection::finish`](crate::Connection::finish), or
 //! by means of its own. It has a secure stream. The program also sets time limits, say with `tokio::time::timeout`; a
 //! future that is dropped leaves a stream that is of no further use.
 
@@ -23,7 +23,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::{
     ChannelError, Error, FrameError, Lane,
     channel::{
-        HEADER_BYTES, MAX_FRAME, Tally, held_back,
+        HEADER_BYTES, MAX_FRAME, Tally, Transcript, held_back,
         inbox::{Inbox, Next, Want},
     },
     drive::{FIRST, awaited},
@@ -50,6 +50,10 @@ pub struct Lanes<S> {
     is_flushed: bool,
     /// Tallies of what this side has sent, and of what came, in a session that a hello began.
     tallies: Option<[Tally; 2]>,
+    /// The transcript of a session that both sides have ended.
+    ended: Option<Transcript>,
+    /// True if this side has said why it ends the session.
+    is_over: bool,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
@@ -64,6 +68,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             written: 0,
             is_flushed: true,
             tallies: None,
+            ended: None,
+            is_over: false,
         }
     }
 
@@ -85,7 +91,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     where
         F: Future<Output = Result<Out, E>> + Send + 'a,
         E: From<Usage>,
-        Error: From<E>,
+        foxtrot_ot::Error: From<E>,
     {
         self.run(Engine::new(protocol)).await
     }
@@ -98,11 +104,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     pub async fn run<Out, E>(&mut self, mut engine: Engine<'_, Out, E>) -> Result<Out, Error>
     where
         E: From<Usage>,
-        Error: From<E>,
+        foxtrot_ot::Error: From<E>,
     {
         let run = async {
             loop {
-                let progress = engine.advance()?;
+                let progress = engine.advance().map_err(foxtrot_ot::Error::from)?;
                 let Limits { streams, messages, len } = engine.limits();
                 self.inbox.in_use = FIRST.index().saturating_add(streams.max(1));
                 self.inbox.most = held_back(messages.max(1), len.max(READ));
@@ -127,7 +133,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             }
         };
         let out: Result<Out, Error> = run.await;
-        out.map_err(|e| if self.tallies.is_some() { self.give_up(e) } else { e })
+        out.map_err(|e| if self.tallies.is_some() { self.tell_why(e) } else { e })
     }
 
     /// Puts a frame behind those that wait to be written.

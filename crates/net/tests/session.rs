@@ -11,7 +11,6 @@ use std::{
 use foxtrot_net::{
     Channel, Lane, drive,
     hello::{self, Agreement, Binding, Hello, Role},
-    jobs,
     tcp::{self, Listener},
 };
 use foxtrot_ot::{
@@ -167,7 +166,4 @@ fn digests_of_terms_and_names_of_runs_match_the_schoolbook_implementation() {
             assert_ne!(hello.terms_digest(&[]), array(&vector["digest"]));
         }
     }
-    let run = &vectors["triples"][0];
-    let named = jobs::run_of(Sid::from_bytes(array(&run["sid"])), &array(&run["digest"]));
-    assert_eq!(named, run["run"].as_str().unwrap());
 }

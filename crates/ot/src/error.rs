@@ -14,6 +14,15 @@ pub enum Error {
     Misbehaved(Misbehaved),
     /// This program called the protocol wrongly.
     Usage(Usage),
+    /// Items of a set do not fit their tables, by nobody's fault and all but impossible; or they repeat. Another session
+    /// would do.
+    Unlucky,
+    /// The triple of a batch of triples that was opened is wrong, and so is perhaps all of the batch: memory or the connection
+    /// changed something, or a program is faulty.
+    WrongTriples {
+        /// The batch's number.
+        batch: u64,
+    },
 }
 
 /// The reason why bytes are not a message. Depends on public data only.
@@ -197,6 +206,11 @@ impl fmt::Display for Error {
             Self::Decode(e) => e.fmt(f),
             Self::Misbehaved(e) => e.fmt(f),
             Self::Usage(e) => e.fmt(f),
+            Self::Unlucky => f.write_str("the items do not fit their tables, or they repeat"),
+            Self::WrongTriples { batch } => write!(
+                f,
+                "the triples of batch {batch} are wrong: a program, the connection or a memory is faulty, on either side"
+            ),
         }
     }
 }

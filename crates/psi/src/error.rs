@@ -19,7 +19,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Protocol(error) => error.fmt(f),
-            Self::Unlucky => f.write_str("the items do not fit their tables, or they repeat"),
+            Self::Unlucky => foxtrot_ot::Error::Unlucky.fmt(f),
         }
     }
 }
@@ -29,3 +29,12 @@ impl core::error::Error for Error {}
 foxtrot_ot::causes!(
     Error: foxtrot_ot::Error => Protocol, Usage => Protocol, Decode => Protocol, Misbehaved => Protocol,
 );
+
+impl From<Error> for foxtrot_ot::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Protocol(error) => error,
+            Error::Unlucky => Self::Unlucky,
+        }
+    }
+}

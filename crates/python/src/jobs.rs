@@ -440,7 +440,7 @@ fn words<'py, T: Word + Element>(
     options: triples::Options,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<[Bound<'py, PyAny>; 3]> {
-    let triples = peer.job(py, progress, move |peer| options.generate::<T>(peer, n))?;
+    let triples = peer.job(py, progress, move |peer| options.generate::<T, _>(peer, n))?;
     Ok(triples
         .into_parts()
         .map(|mut part| PyArray1::from_vec(py, std::mem::take(&mut part.0)).into_any()))

@@ -21,10 +21,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Protocol(error) => error.fmt(f),
-            Self::WrongTriples { batch } => write!(
-                f,
-                "the triples of batch {batch} are wrong: a program, the connection or a memory is faulty, on either side"
-            ),
+            Self::WrongTriples { batch } => {
+                foxtrot_ot::Error::WrongTriples { batch: *batch }.fmt(f)
+            }
         }
     }
 }
@@ -34,3 +33,12 @@ impl core::error::Error for Error {}
 foxtrot_ot::causes!(
     Error: foxtrot_ot::Error => Protocol, Usage => Protocol, Abandoned => Protocol,
 );
+
+impl From<Error> for foxtrot_ot::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Protocol(error) => error,
+            Error::WrongTriples { batch } => Self::WrongTriples { batch },
+        }
+    }
+}

@@ -13,9 +13,19 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use foxtrot::psi::fields::{Duplicates, Padding};
-use foxtrot_net::{Error, HelloError};
-use foxtrot_psi::method::{Assumption, protocol::Progress};
+use foxtrot::{
+    Error, Progress,
+    job::Role,
+    psi::{
+        Assumption,
+        Function::{Both, Intersection, Join},
+        agreement::{Columns, PsiTerms},
+        fields::{Duplicates, Padding},
+        keys::Told,
+        run::{Found, Set},
+    },
+};
+use foxtrot_net::HelloError;
 use js_sys::{Array, Function, Object, Reflect, Uint8Array, Uint32Array};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use wasm_bindgen::prelude::*;
@@ -145,8 +155,9 @@ impl Session {
     pub fn new(outlet: Outlet, initiator: bool, token: Option<String>) -> Self {
         let pipe = Rc::<RefCell<Pipe>>::default();
         let stream = JsStream { outlet, pipe: Rc::clone(&pipe) };
-        let peer = peer::Peer::new(stream, initiator, token.as_deref());
-        Self { peer: Rc::new(RefCell::new(Some(peer))), pipe }
+        // There are no keys, which alone could be wrong.
+        let peer = peer::open(stream, initiator, token.as_deref()).ok();
+        Self { peer: Rc::new(RefCell::new(peer)), pipe }
     }
 
     /// Takes bytes of the peer. Too many that nobody reads end the session.
@@ -189,7 +200,7 @@ impl Session {
     /// of no further use.
     #[wasm_bindgen(unchecked_return_type = "PeerTerms")]
     pub async fn terms(&self) -> Result<JsValue, JsValue> {
-        let heard = self.take()?.terms().await.map_err(|e| self.error(&e))?;
+        let heard = self.take()?.look().await.map_err(|e| self.error(&e))?;
         let role = heard.role.to_string();
         let table = |table: &foxtrot_net::hello::Table| {
             let object = Object::new();
@@ -211,10 +222,9 @@ impl Session {
         options: JsOptions,
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
-        let done = peer.psi_receive(&options, &keys.0, &mut told).await;
-        let (common, told) = self.done(peer, done)?;
-        Ok(found_rows(&keys.0, &common, &told).into())
+        let terms = read_options(&options)?.terms(Role::Receiver, Intersection, &keys.0);
+        let (found, told) = self.compare(terms, keys.0.copy(), tell).await?;
+        Ok(found_rows(&keys.0, &found.first(), &told).into())
     }
 
     /// Finds out which of these keys the peer also has, with its fields in the columns of `options.with`.
@@ -226,9 +236,11 @@ impl Session {
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let (columns, padding) = columns_of(&options)?;
-        let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
-        let done = peer.receive_with(&options, &keys.0, (&columns, padding), &mut told).await;
-        let (found, told) = self.done(peer, done)?;
+        let terms = read_options(&options)?.terms(Role::Receiver, Join, &keys.0);
+        let columns = Columns { names: columns, padding };
+        let terms = PsiTerms { columns: Some(columns), ..terms };
+        let (found, told) = self.compare(terms, keys.0.copy(), tell).await?;
+        let found = found.fields(padding).map_err(|e| self.error(&e))?;
         let (common, fields): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let object = found_rows(&keys.0, &common, &told);
         let texts = Array::new();
@@ -249,10 +261,9 @@ impl Session {
         options: JsOptions,
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
-        let done = peer.receive_both(&options, &keys.0, &mut told).await;
-        let (common, told) = self.done(peer, done)?;
-        Ok(found_rows(&keys.0, &common, &told).into())
+        let terms = read_options(&options)?.terms(Role::Receiver, Both, &keys.0);
+        let (found, told) = self.compare(terms, keys.0.copy(), tell).await?;
+        Ok(found_rows(&keys.0, &found.first(), &told).into())
     }
 }
 
@@ -262,9 +273,22 @@ impl Session {
         peer.ok_or_else(|| thrown("busy", "a job runs over this session, or one has failed"))
     }
 
+    /// Negotiates on these terms, and compares this set.
+    async fn compare(
+        &self,
+        terms: PsiTerms,
+        set: impl Set,
+        tell: Option<Function>,
+    ) -> Result<(Found, Told), JsValue> {
+        let mut peer = self.begin(tell)?;
+        let done = terms.compare(&mut peer, set).await;
+        self.done(peer, done)
+    }
+
     fn begin(&self, tell: Option<Function>) -> Result<peer::Peer<JsStream>, JsValue> {
-        let peer = self.take()?;
+        let mut peer = self.take()?;
         TELL.with(|it| *it.borrow_mut() = tell);
+        peer.on_progress(told);
         Ok(peer)
     }
 
@@ -281,14 +305,16 @@ impl Session {
     }
 
     fn error(&self, error: &Error) -> JsValue {
+        use Error::Session;
+        use foxtrot_net::Error as Net;
         let ended = self.pipe.borrow().ended.clone();
         let thrown = match (error, ended) {
-            (Error::Channel(foxtrot_net::ChannelError::GivenUp(_)), _) => None,
-            (Error::Channel(_), Some(why)) => Some(thrown(&why, &error.to_string())),
+            (Session(Net::Channel(foxtrot_net::ChannelError::GivenUp(_))), _) => None,
+            (Session(Net::Channel(_)), Some(why)) => Some(thrown(&why, &error.to_string())),
             _ => None,
         };
         let thrown = thrown.unwrap_or_else(|| self::thrown(code(error), &error.to_string()));
-        if let Error::Hello(HelloError::Terms(all)) = error {
+        if let Session(Net::Hello(HelloError::Terms(all))) = error {
             let list = Array::new();
             for it in all {
                 let one = Object::new();
@@ -303,7 +329,7 @@ impl Session {
     }
 }
 
-fn told(Progress { done, of }: Progress) {
+fn told(Progress { done, of, .. }: Progress) {
     TELL.with(|tell| {
         if let Some(tell) = &*tell.borrow() {
             // A listener that throws says nothing of the job.
@@ -343,8 +369,12 @@ fn read_options(from: &JsOptions) -> Result<Options, JsValue> {
     if get(from, "semiHonest").is_some_and(|it| it.is_truthy()) {
         options.psi = options.psi.semi_honest();
     }
-    options.most = number(from, "mostKeys").map_or(options.most, |it| it as usize);
-    options.least = number(from, "leastKeys").map_or(options.least, |it| it as usize);
+    if let Some(most) = number(from, "mostKeys") {
+        options.psi = options.psi.most_items(most as usize);
+    }
+    if let Some(least) = number(from, "leastKeys") {
+        options.psi = options.psi.least_items(least as usize);
+    }
     options.normalize = text(from, "normalize").unwrap_or(options.normalize);
     options.set = text(from, "set");
     options.columns = texts(from, "columns");
@@ -362,17 +392,17 @@ fn columns_of(from: &JsOptions) -> Result<(Vec<String>, Padding), JsValue> {
     Ok((columns, Padding { width, duplicates }))
 }
 
-fn found_rows(keys: &peer::Keys, common: &[usize], told: &peer::Told) -> Object {
+fn found_rows(keys: &peer::Keys, common: &[usize], told: &Told) -> Object {
     let object = about(told);
     set(&object, "common", common.len() as f64);
     set(&object, "rows", Uint32Array::from(&keys.rows_of(common)[..]));
     object
 }
 
-fn about(told: &peer::Told) -> Object {
+fn about(told: &Told) -> Object {
     let object = Object::new();
     set(&object, "peerKeys", told.keys as f64);
-    set(&object, "peerColumns", told.details.get("key-columns").cloned());
+    set(&object, "peerColumns", told.columns.clone());
     let hex: String = told.session.iter().map(|byte| format!("{byte:02x}")).collect();
     set(&object, "session", hex);
     object

@@ -1,45 +1,24 @@
-//! Jobs with a peer over an asynchronous stream.
-
-mod more;
-
-use std::{collections::BTreeMap, mem};
+//! Jobs with a peer over an asynchronous stream: those of the library.
 
 use foxtrot::{
-    ot,
+    ChannelBinding, Config, Error, Side, Stream,
+    job::Role,
     psi::{
-        self,
+        self, Function,
+        agreement::{KeyTerms, PsiTerms},
         keys::{AT_ONCE, Distinct, Item},
     },
-    rot,
 };
-use foxtrot_net::{
-    Error, HelloError, drive,
-    hello::{Agreement, Heard, Hello, Role, Table, token_binding},
-    jobs::{
-        self, memory_of_ot_receiver, memory_of_psi_receiver, memory_of_psi_sender, peers_keys,
-        peers_length,
-    },
-    tokio::Lanes,
-};
+use foxtrot_net::{Error as NetError, HelloError, Reason, hello::token_binding, tokio::Lanes};
 use foxtrot_ot::{
-    Bits, Context, Direction, Seed, Session, Sid, Usage,
-    base::Block,
-    convert::{Message, Sealed},
+    Context, Direction, Seed, Session, Sid, Usage,
     engine::Engine,
     erase::Secret,
     pair::{Pair, Party},
 };
-use foxtrot_psi::{
-    join::Terms,
-    method::{
-        Method, Parameters,
-        protocol::{OnProgress, Plan, Receiver, Sender},
-    },
-};
+use foxtrot_psi::method::protocol::{Plan, Receiver, Sender};
 use tokio::io::{AsyncRead, AsyncWrite};
 use zeroize::Zeroizing;
-
-pub use more::{Counting, Payloads};
 
 /// The number in place of an item's, for a row without a key.
 const NO_ITEM: u32 = u32::MAX;
@@ -48,12 +27,7 @@ const NO_ITEM: u32 = u32::MAX;
 const MOST_MEMORY: u64 = 2 << 30;
 
 /// A peer behind a stream, which some other layer has secured. Jobs follow one another.
-#[derive(Debug)]
-pub struct Peer<S> {
-    lanes: Lanes<S>,
-    initiator: bool,
-    binding: Option<[u8; 32]>,
-}
+pub type Peer<S> = foxtrot::Peer<Lanes<S>>;
 
 /// The different keys of a list, and which row has which.
 pub struct Keys {
@@ -68,10 +42,6 @@ pub struct Keys {
 pub struct Options {
     /// The protocols and limits.
     pub psi: psi::Options,
-    /// The most keys of the peer.
-    pub most: usize,
-    /// The fewest keys of the peer.
-    pub least: usize,
     /// The normalisation of keys, as both sides compare it: `none/1`, `email/1`.
     pub normalize: String,
     /// The names of our key columns, for people.
@@ -80,34 +50,20 @@ pub struct Options {
     pub set: Option<String>,
 }
 
-/// Known facts about the peer of a job.
-#[derive(Clone, Debug)]
-pub struct Told {
-    /// The number of its keys.
-    pub keys: usize,
-    /// Its details. The strings are as they came.
-    pub details: BTreeMap<String, String>,
-    /// The session's id.
-    pub session: [u8; 32],
-}
-
 impl Default for Options {
     fn default() -> Self {
         let (psi, normalize) = (psi::Options::new(), "none/1".into());
-        Self { psi, most: 1 << 24, least: 0, normalize, columns: None, set: None }
+        Self { psi, normalize, columns: None, set: None }
     }
 }
 
 impl Options {
-    fn hello(&self, role: Role, method: &Method, ours: usize) -> Hello {
-        let hello = jobs::psi(role, method, &self.normalize, ours, self.most);
-        let hello = hello.at_least(self.least as u64);
-        let hello = jobs::key_columns(hello, 0, self.columns.as_deref());
-        self.set.iter().fold(hello, |hello, set| hello.detail(jobs::SET, set))
-    }
-
-    fn peers_keys(&self, details: &Table) -> Result<usize, HelloError> {
-        peers_keys(details, 0, self.least..=self.most)
+    /// The terms of a job with these keys.
+    #[must_use]
+    pub fn terms(&self, role: Role, function: Function, keys: &Keys) -> PsiTerms {
+        let (normalize, columns) = (self.normalize.clone(), self.columns.clone());
+        let keys = vec![KeyTerms { normalize, columns, size: keys.len() }];
+        PsiTerms { function, keys, set: self.set.clone(), ..PsiTerms::new(role, self.psi) }
     }
 }
 
@@ -190,236 +146,75 @@ impl Keys {
         self.of_rows.iter().filter_map(place).collect()
     }
 
-    /// The number of each row's key; none for a row without one.
-    fn number_of(&self, row: usize) -> Option<usize> {
-        self.of_rows.get(row).filter(|it| **it != NO_ITEM).map(|it| *it as usize)
+    /// The payload of each key, of those of all rows: the first row's.
+    ///
+    /// # Errors
+    /// [`Usage::MessageLength`] if there are not as many bytes for each row.
+    pub fn firsts(&self, payloads: &[u8], len: usize) -> Result<Secret<u8>, Usage> {
+        let all = len * self.of_rows.len();
+        if payloads.len() != all {
+            return Err(Usage::MessageLength { len: payloads.len(), max: all });
+        }
+        let (mut firsts, mut next) = (Secret::default(), 0);
+        for (row, item) in self.of_rows.iter().enumerate() {
+            // Keys are numbered in the order of their first rows.
+            if *item == next {
+                firsts.0.extend_from_slice(&payloads[len * row..][..len]);
+                next += 1;
+            }
+        }
+        Ok(firsts)
     }
 
-    fn copy(&self) -> Zeroizing<Vec<Item>> {
-        self.items.clone()
+    /// A copy of the items.
+    #[must_use]
+    pub fn copy(&self) -> Secret<Item> {
+        Secret(self.items.to_vec())
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
-    /// A peer behind this stream, of which nothing has been read or written. Both sides have the same token, or none.
-    pub fn new(stream: S, initiator: bool, token: Option<&str>) -> Self {
-        Self { lanes: Lanes::new(stream), initiator, binding: token.map(token_binding) }
-    }
-
-    /// Reads the peer's terms in its first message. With a token it also finds out whether the peer has the same, which
-    /// begins no session there. This connection is of no further use then.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub async fn terms(self) -> Result<Heard, Error> {
-        self.lanes.look(self.binding).await
-    }
-
-    /// Finds out which of these keys the peer also has: their numbers.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub async fn psi_receive(
-        &mut self,
-        options: &Options,
-        keys: &Keys,
-        progress: OnProgress<'_>,
-    ) -> Result<(Vec<usize>, Told), Error> {
-        let (agreement, parameters, told) =
-            self.begin_psi(options, Role::Receiver, keys.len(), Terms::NONE, |it| it).await?;
-        let (session, plan) = (Session::new(agreement.sid), plan(options, parameters, &agreement));
-        let (mut cx, mut items) = (drive::context(&session)?, keys.copy());
-        let run = |io| async move {
-            let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-            receiver.run(&io, mem::take(&mut *items), progress).await
-        };
-        let received = self.lanes.play(run).await?;
-        // The session ends before the sets are compared: how long that takes depends on them.
-        self.lanes.finish().await?;
-        Ok((received.intersect()?, told))
-    }
-
-    /// Lets the peer find out which of its keys are among these.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub async fn psi_send(
-        &mut self,
-        options: &Options,
-        keys: &Keys,
-        progress: OnProgress<'_>,
-    ) -> Result<Told, Error> {
-        let (agreement, parameters, told) =
-            self.begin_psi(options, Role::Sender, keys.len(), Terms::NONE, |it| it).await?;
-        let (session, plan) = (Session::new(agreement.sid), plan(options, parameters, &agreement));
-        let (mut cx, mut items) = (drive::context(&session)?, keys.copy());
-        let run = |io| async move {
-            let sender = Sender::set_up(&io, &mut cx, plan).await?;
-            sender.run(&io, mem::take(&mut *items), progress).await
-        };
-        self.lanes.play(run).await?;
-        self.lanes.finish().await?;
-        Ok(told)
-    }
-
-    /// Makes `n` random OTs as the sender: the two keys of each.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub async fn rot_send(&mut self, n: usize) -> Result<Secret<[Block; 2]>, Error> {
-        let options = rot::Options::new();
-        let hello = jobs::transfers("rot", Role::Sender, &options.method(n)?, n);
-        let agreement = self.agree(hello, |_| Ok(())).await?.0;
-        let (session, direction) = (Session::new(agreement.sid), agreement.direction());
-        let (mut cx, mut all) = (drive::context(&session)?, Secret::default());
-        all.0.reserve_exact(n);
-        let keys = &mut all;
-        let run = |io| async move {
-            let sink = |some: &[_]| {
-                keys.0.extend_from_slice(some);
-                Ok(())
-            };
-            options.send_over(&io, &mut cx, direction, n, sink).await
-        };
-        self.lanes.play(run).await?;
-        self.lanes.finish_in_place(true).await?;
-        Ok(all)
-    }
-
-    /// Makes `n` random OTs as the receiver: choice bits, and the chosen key of each.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub async fn rot_receive(&mut self, n: usize) -> Result<(Secret<u8>, Secret<Block>), Error> {
-        let options = rot::Options::new();
-        let hello = jobs::transfers("rot", Role::Receiver, &options.method(n)?, n);
-        let agreement = self.agree(hello, |_| Ok(())).await?.0;
-        let (session, direction) = (Session::new(agreement.sid), agreement.direction());
-        let (mut cx, mut bits, mut all) =
-            (drive::context(&session)?, Secret::default(), Secret::default());
-        bits.0.reserve_exact(n.div_ceil(8));
-        all.0.reserve_exact(n);
-        let (choices, keys) = (&mut bits, &mut all);
-        let run = |io| async move {
-            let sink = |some: &Bits, of: &[_]| {
-                choices.0.extend_from_slice(some.as_bytes());
-                keys.0.extend_from_slice(of);
-                Ok(())
-            };
-            options.receive_over(&io, &mut cx, direction, n, sink).await
-        };
-        self.lanes.play(run).await?;
-        self.lanes.finish_in_place(false).await?;
-        Ok((bits, all))
-    }
-
-    /// Sends one message of each pair: the one that the receiver chooses.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub async fn ot_send(&mut self, messages: &[[Vec<u8>; 2]]) -> Result<(), Error> {
-        let (options, n) = (ot::Options::new(), messages.len());
-        let longest = messages.as_flattened().iter().map(Vec::len).max().unwrap_or(0);
-        let hello = jobs::messages(Role::Sender, &options.method(n, 2)?, n, 2, true);
-        let agreement = self.agree(jobs::message_length(hello, longest), |_| Ok(())).await?.0;
-        let (session, direction) = (Session::new(agreement.sid), agreement.direction());
-        let mut cx = drive::context(&session)?;
-        let run = |io| async move {
-            options.send_over(&io, &mut cx, direction, longest, messages, &mut |_| ()).await
-        };
-        self.lanes.play(run).await?;
-        self.lanes.finish().await?;
-        Ok(())
-    }
-
-    /// Receives a message of each pair: the first for `false`. A message that does not open is `None`; the peer must not
-    /// learn whether one did.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub async fn ot_receive(&mut self, choices: &[bool]) -> Result<Vec<Option<Message>>, Error> {
-        let (options, n) = (ot::Options::new(), choices.len());
-        let picks = Zeroizing::new(choices.iter().map(|&it| u64::from(it)).collect::<Vec<_>>());
-        let method = options.method(n, 2)?;
-        let hello = jobs::messages(Role::Receiver, &method, n, 2, true);
-        let (agreement, len) = self.agree(hello, peers_length).await?;
-        if memory_of_ot_receiver(&method, n, len, 1) > MOST_MEMORY {
-            return Err(self.lanes.give_up(HelloError::Refused(foxtrot_net::Reason::TooLarge)));
-        }
-        let (session, direction) = (Session::new(agreement.sid), agreement.direction());
-        let mut cx = drive::context(&session)?;
-        let run = |io| async move {
-            options.receive_over(&io, &mut cx, direction, len, picks, &mut |_| ()).await
-        };
-        let sealed: Sealed = self.lanes.play(run).await?;
-        // The session ends before anything is opened: whether that fails, and how long it takes, depends on the choices.
-        self.lanes.finish().await?;
-        Ok(sealed.open().collect())
-    }
-
-    /// Agrees on an intersection, or on more: `more` adds to the hello.
-    async fn begin_psi(
-        &mut self,
-        options: &Options,
-        role: Role,
-        ours: usize,
-        terms: Terms,
-        more: impl FnOnce(Hello) -> Hello,
-    ) -> Result<(Agreement, Parameters, Told), Error> {
-        let method = options.psi.method();
-        method.check()?;
-        let hello = more(options.hello(role, &method, ours));
-        let (agreement, (parameters, keys)) = self
-            .agree(hello, |details| {
-                let theirs = options.peers_keys(details)?;
-                let [receivers, senders] = sizes(role, ours, theirs);
-                let too_large = HelloError::Refused(foxtrot_net::Reason::TooLarge);
-                let parameters = method.parameters(receivers, senders).map_err(|_| too_large)?;
-                let memory = match role {
-                    Role::Receiver => memory_of_psi_receiver(&parameters, terms),
-                    Role::Sender => memory_of_psi_sender(&parameters, terms),
-                };
-                match memory > MOST_MEMORY {
-                    true => Err(HelloError::Refused(foxtrot_net::Reason::TooLarge)),
-                    false => Ok((parameters, theirs)),
-                }
-            })
-            .await?;
-        let told = told(&agreement, keys);
-        Ok((agreement, parameters, told))
-    }
-
-    async fn agree<T>(
-        &mut self,
-        hello: Hello,
-        agree: impl FnOnce(&Table) -> Result<T, HelloError>,
-    ) -> Result<(Agreement, T), Error> {
-        let hello = hello.side(self.initiator);
-        let hello = self.binding.iter().fold(hello, |hello, it| hello.bound_by(*it));
-        self.lanes.greet(self.initiator, &hello, agree).await
-    }
+/// A peer behind this stream, of which nothing has been read or written. Both sides have the same token, or none.
+///
+/// # Errors
+/// None: the configuration has no keys.
+pub fn open<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    initiator: bool,
+    token: Option<&str>,
+) -> Result<Peer<S>, Error> {
+    let facts = Stream::new(if initiator { Side::Initiator } else { Side::Responder });
+    let facts = match token {
+        Some(token) => facts.bound(ChannelBinding::from_exporter(token_binding(token))),
+        None => facts,
+    };
+    Config::insecure().max_memory(MOST_MEMORY).over_async(stream, facts)
 }
 
 /// A word for programs that tell a person, in their language, what went wrong.
 #[must_use]
 pub fn code(error: &Error) -> &'static str {
-    use foxtrot_net::{ChannelError::GivenUp, Reason};
+    use NetError::{Channel, Frame, Hello, Protocol, Unlucky};
+    use foxtrot_net::ChannelError::GivenUp;
+    let error = match error {
+        Error::Session(error) => error,
+        Error::Full(_) | Error::OutOfMemory { .. } => return "memory",
+        Error::Columns(_) => return "columns",
+        Error::NotText => return "misbehaved",
+        _ => return "other",
+    };
     match error {
-        Error::Hello(HelloError::Terms(_)) => "terms",
-        Error::Hello(HelloError::SameRole(_)) => "role",
-        Error::Hello(HelloError::Confirmation) | Error::Channel(GivenUp(Reason::CheckFailed)) => {
-            "token"
-        }
-        Error::Hello(HelloError::NotAHello | HelloError::Malformed) => "no-foxtrot",
-        Error::Hello(HelloError::Version { .. }) => "version",
-        Error::Hello(HelloError::TooManyKeys { .. }) => "too-many-keys",
-        Error::Hello(HelloError::TooFewKeys { .. }) => "too-few-keys",
-        Error::Hello(HelloError::TooManyPeerKeys { .. } | HelloError::TooFewPeerKeys { .. }) => {
+        Hello(HelloError::Terms(_)) => "terms",
+        Hello(HelloError::SameRole(_)) => "role",
+        Hello(HelloError::Confirmation) | Channel(GivenUp(Reason::CheckFailed)) => "token",
+        Hello(HelloError::NotAHello | HelloError::Malformed) => "no-foxtrot",
+        Hello(HelloError::Version { .. }) => "version",
+        Hello(HelloError::TooManyKeys { .. }) => "too-many-keys",
+        Hello(HelloError::TooFewKeys { .. }) => "too-few-keys",
+        Hello(HelloError::TooManyPeerKeys { .. } | HelloError::TooFewPeerKeys { .. }) => {
             "peer-keys"
         }
-        Error::Hello(HelloError::Refused(Reason::TooLarge)) => "memory",
-        Error::Hello(HelloError::Randomness(_)) => "randomness",
-        Error::Channel(GivenUp(reason)) => match reason {
+        Hello(HelloError::Randomness(_)) => "randomness",
+        Channel(GivenUp(reason)) => match reason {
             Reason::Busy => "peer-busy",
             Reason::TooManyKeys | Reason::TooFewKeys => "peer-keys",
             Reason::TooLarge => "peer-memory",
@@ -429,9 +224,9 @@ pub fn code(error: &Error) -> &'static str {
             Reason::Timeout => "peer-timeout",
             _ => "peer-gave-up",
         },
-        Error::Channel(_) => "closed",
-        Error::Unlucky => "again",
-        Error::Frame(_) | Error::Protocol(_) | Error::Hello(_) => "misbehaved",
+        Channel(_) => "closed",
+        Unlucky => "again",
+        Frame(_) | Protocol(_) | Hello(_) => "misbehaved",
         _ => "other",
     }
 }
@@ -476,24 +271,6 @@ pub fn self_test(n: u32) -> Result<String, String> {
         hasher.update(&(number as u64).to_le_bytes());
     }
     Ok(hasher.finalize().to_string())
-}
-
-/// The numbers of keys of receiver and sender.
-fn sizes(role: Role, ours: usize, theirs: usize) -> [usize; 2] {
-    match role {
-        Role::Receiver => [ours, theirs],
-        Role::Sender => [theirs, ours],
-    }
-}
-
-fn told(agreement: &Agreement, keys: usize) -> Told {
-    let details = agreement.peer_details.clone();
-    Told { keys, details, session: *agreement.sid.as_bytes() }
-}
-
-fn plan(options: &Options, parameters: Parameters, agreement: &Agreement) -> Plan<'static> {
-    let (base, direction) = (options.psi.method().base, agreement.direction());
-    Plan { parameters, base, direction, counter: 0 }
 }
 
 foxtrot_ot::erase::redacted! { Keys; }

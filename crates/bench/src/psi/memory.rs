@@ -46,7 +46,8 @@ pub(super) fn sample(parameters: Parameters, setting: &Setting<'_>) -> Result<Sa
         }
     }
     let received = received.ok_or_else(|| Failure::run("the receiver has nothing"))?;
-    if !meter.step(RECEIVER, || received.intersect())?.into_iter().eq(common) {
+    let found = meter.step(RECEIVER, || received.intersect());
+    if !found.map_err(foxtrot_ot::Error::from)?.into_iter().eq(common) {
         return Err(Failure::run("the intersection is wrong"));
     }
     Ok(meter.sample(started, &workers))
@@ -60,7 +61,7 @@ pub(super) fn advance<Out, Other>(
     other: &mut Engine<'_, Other, Error>,
 ) -> Result<Option<Out>, Failure> {
     loop {
-        let progress = meter.step(party, || this.advance())?;
+        let progress = meter.step(party, || this.advance()).map_err(foxtrot_ot::Error::from)?;
         while let Some((stream, message)) = this.outgoing() {
             meter.sent(party, message.len());
             other.deliver(stream, message);

@@ -1,7 +1,7 @@
 //! The client's side of a session, in this process.
 
 use foxtrot::{Config, Peer, ot, psi};
-use foxtrot_net::jobs::hexadecimal;
+use foxtrot_net::hello::hexadecimal;
 
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 

@@ -2,11 +2,13 @@
 
 use std::io::{self, IsTerminal};
 
-use foxtrot::job::Answer;
+use foxtrot::{
+    job::Answer,
+    ot::terms::{memory_of_ot_sender, message_length, peers_length},
+};
 use foxtrot_net::{
     escaped,
-    hello::{Hello, Role},
-    jobs::{hexadecimal, memory_of_ot_sender, message_length, peers_length},
+    hello::{Hello, Role, hexadecimal},
 };
 use foxtrot_ot::Misbehaved;
 use serde_json::{Map, json};
@@ -57,7 +59,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             Recorder::of_one(transport, None).keep("ot", "sender", |entry| {
                 let begins = entry.begins(|_| Map::new());
                 let link = way.reach(common, sender_hello(&party, &all), party.output, &begins)?;
-                entry.met(&link.peer, &link.agreed);
+                entry.met(link.peer.who(), &link.agreed);
                 tell(&party, all.longest());
                 let cost = send(link, &party, &all)?;
                 let report = party.report(cost.of(Role::Sender));
@@ -77,7 +79,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             Recorder::of_one(transport, None).keep("ot", "receiver", |entry| {
                 let begins = entry.begins(|_| Map::new());
                 let link = way.reach(common, party.hello(Role::Receiver), party.output, &begins)?;
-                entry.met(&link.peer, &link.agreed);
+                entry.met(link.peer.who(), &link.agreed);
                 tell(&party, offered_length(&link)?);
                 let (messages, cost) = receive(link, &party, choices)?;
                 let report = party.report(cost.of(Role::Receiver));
@@ -160,8 +162,8 @@ fn tell(party: &Party, message_len: usize) {
 }
 
 fn send(link: Link, party: &Party, messages: &Messages) -> Result<Cost, Failure> {
-    let ((), cost) = link.run(&party.workers, |job| {
-        party.send_messages(&job, messages.longest(), messages)?;
+    let ((), cost) = link.run(&party.workers, |mut job| {
+        party.send_messages(&mut job, messages.longest(), messages)?;
         Ok(job.finish()?)
     })?;
     Ok(cost)
@@ -173,8 +175,8 @@ fn receive(
     choices: Zeroizing<Vec<u64>>,
 ) -> Result<(Received, Cost), Failure> {
     let length = offered_length(&link)?;
-    let (sealed, cost) = link.run(&party.workers, |job| {
-        let sealed = party.receive_messages(&job, length, choices)?;
+    let (sealed, cost) = link.run(&party.workers, |mut job| {
+        let sealed = party.receive_messages(&mut job, length, choices)?;
         // The sender gets to know that all has come, and the connection ends, before anything is opened: whether that
         // fails, and how long it takes, may depend on the choices.
         job.finish()?;

@@ -13,12 +13,20 @@ mod serve;
 mod shards;
 mod shelf;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use foxtrot::psi::{Function, fields::Fields, shards::check};
-use foxtrot_net::{Reason, hello::Role, jobs::SET};
-use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
-use zeroize::Zeroizing;
+use foxtrot::{
+    job::Role,
+    psi::{
+        Assumption, Function, MAX_ITEMS,
+        agreement::{Columns, PsiTerms},
+        fields::Fields,
+        shards::check,
+    },
+};
 
 use crate::{
     args::{Common, Meeting, OrKeys, PsiCommand, RowsOut, SetOptions, Trying, file},
@@ -33,10 +41,10 @@ use crate::{
     table::Set,
     workers::Workers,
 };
-use agreement::{Agreed, Columns, Terms};
+use agreement::{Agreed, Terms};
 use attempts::Attempts;
-use party::{Found, Party};
-use serve::Server;
+use party::Lent;
+use serve::{Served, Server};
 use shards::Worker;
 use shelf::{Shelf, Stock};
 
@@ -76,8 +84,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 let columns = joining.with.as_ref();
                 let columns = columns.map(|it| Columns { names: it.0.clone(), padding });
                 let function = function(columns.is_some(), joining.both);
-                let asked = asked.as_ref().map(ToString::to_string);
-                Ok((Terms { asked, function, columns, ..terms }, None))
+                let set = asked.as_ref().map(ToString::to_string);
+                Ok((terms.with(|psi| PsiTerms { set, function, columns, ..psi }), None))
             })
         }
         PsiCommand::Send {
@@ -98,7 +106,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 let fields = share.as_ref().map(|it| columns::fields(&sets[0], it, padding));
                 let fields = fields.transpose()?;
                 let columns = fields.as_ref().map(Columns::of);
-                Ok((Terms { function, columns, ..terms }, fields))
+                Ok((terms.with(|psi| PsiTerms { function, columns, ..psi }), fields))
             };
             if !*serve {
                 let out = &RowsOut { output: sharing.output.clone(), ..RowsOut::default() };
@@ -120,9 +128,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 move |path: &Path| {
                     let sets = read_all(path, &options, output)?;
                     let (terms, fields) = sharing_fields(&sets, terms.of(&sets))?;
-                    policy::check(terms.policy.as_deref(), &terms.hello())?;
-                    let items = sets.into_iter().map(|set| set.items).collect();
-                    Ok(Stock { terms, items, fields, numbers: Zeroizing::default() })
+                    terms.hello()?;
+                    Ok(Stock::of(sets, fields, terms))
                 }
             };
             let files = serve::files(set.as_ref(), named);
@@ -131,7 +138,12 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let (workers, normalize) =
                 (Workers::new(common.threads)?, options.normalisers_in_full());
             let server = Server { shelf, workers, output, recorder, normalize };
-            server.answer_all(way, sessions, common)
+            server.answer_all(way, sessions, common, |number, peer, served| {
+                let Served { agreed, report, .. } = served;
+                let ([keys, _], figures) = (agreed.psi.sizes(), report.figures());
+                output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));
+                report.print(output, agreed.json())
+            })
         }
         PsiCommand::Gateway(args) => shards::gateway(args),
         PsiCommand::Count(counting) => circuit::run(counting, None),
@@ -166,32 +178,33 @@ fn local(
     let (function, method) = (function(columns.is_some(), false), method::psi(common, assumption)?);
     let terms = |role, sets| {
         let terms = Terms::new(role, method, [MAX_ITEMS, 0], None).of(sets);
-        Terms { function, columns: columns.clone(), ..terms }
+        terms.with(|psi| PsiTerms { function, columns: columns.clone(), ..psi })
     };
     let (terms, senders_terms) = (terms(Role::Receiver, &ours), terms(Role::Sender, &theirs));
     same_terms([a, b], [&terms, &senders_terms])?;
     let workers = Workers::new(common.threads)?;
     let senders = workers.for_another();
-    let theirs: Vec<_> = theirs.into_iter().map(|set| set.items).collect();
+    let hellos = [senders_terms.hello()?, terms.hello()?];
+    let theirs = Stock::of(theirs, fields, senders_terms);
+    let asked = Stock::copied(&ours, terms)?;
     let (sending, (found, receiving, agreed)) = both(
         common.timeout,
-        [senders_terms.hello(), terms.hello()],
-        |link| {
-            let agreed = Agreed::on(&senders_terms, &link)?;
-            let output = Output::in_background();
-            let party = Party { agreed: &agreed, workers: &senders, output };
-            Ok(party.send(link, || Ok(theirs), fields.as_ref())?.1)
+        hellos,
+        |mut link| {
+            let agreed = Agreed::on(&theirs.terms, &mut link)?;
+            let set = Lent(Arc::new(theirs));
+            Ok(party::run(&agreed, link, set, &senders, Output::in_background())?.1)
         },
-        |link| {
-            let agreed = Agreed::on(&terms, &link)?;
+        |mut link| {
+            let agreed = Agreed::on(&asked.terms, &mut link)?;
             agreed.tell(output, None, &workers, out.count);
-            let party = Party { agreed: &agreed, workers: &workers, output };
-            let (found, cost) = party.receive(link, &ours)?;
+            let set = Lent(Arc::new(asked));
+            let (found, cost) = party::run(&agreed, link, set, &workers, output)?;
             Ok((found, cost, agreed))
         },
     )?;
     let report = agreed.report(workers.threads(), [Some(&sending), Some(&receiving)]);
-    result::deliver(ours, &found, (&agreed, &report), out, output)
+    result::deliver(ours, found, (&agreed, &report), out, output)
 }
 
 fn same_terms([a, b]: [&Path; 2], terms: [&Terms; 2]) -> Result<(), Failure> {
@@ -256,7 +269,7 @@ impl Ours<'_> {
                 }
                 _ => {
                     let attempts = worker.as_ref().map(|it| &it.attempts);
-                    self.meet(sets, fields.as_ref(), (&terms, attempts), way, entry)?;
+                    self.meet(sets, fields, (&terms, attempts), way, entry)?;
                     attempts.map_or(Ok(()), Attempts::finish)
                 }
             }
@@ -266,49 +279,33 @@ impl Ours<'_> {
     fn meet(
         &self,
         sets: Vec<Set>,
-        fields: Option<&Fields>,
+        fields: Option<Fields>,
         (terms, attempts): (&Terms, Option<&Attempts>),
         way: Way<'_>,
         entry: &mut Entry,
     ) -> Result<(), Failure> {
         let (role, Meeting { agreeing, common, .. }) = (self.role, self.meeting);
         let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-        let link = terms.meet(way.counting(terms.counted()), terms.hello(), common, entry)?;
-        let suits = check(&link.agreed, terms.shard.as_ref());
+        let mut link = terms.meet(way.counting(terms.counted()), terms.hello()?, common, entry)?;
+        let suits = check(&link.agreed, terms.psi.options.shard_of());
         suits.map_err(|e| link.abandon(e.into()))?;
-        let agreed = Agreed::on(terms, &link)?;
+        let agreed = Agreed::on(terms, &mut link)?;
         entry.agreed(agreed.json());
-        if role == Role::Sender && link.agreed.peer_details.contains_key(SET) {
-            let why = "the peer asks for a set by name; this side has one without a name";
-            let failure = Failure::run(why).told(Reason::NoSuchSet);
-            return Err(link.refuse(failure.hint("use --serve with --set NAME=FILE")));
-        }
         agreed.tell(output, Some(role), &workers, self.out.count);
         confirm(agreeing.yes, output, common.timeout).map_err(|e| link.abandon(e))?;
         attempts.map_or(Ok(()), Attempts::begin).map_err(|e| link.abandon(e))?;
-        let party = Party { agreed: &agreed, workers: &workers, output };
-        let (found, cost, sets) = match role {
-            Role::Receiver => {
-                let (found, cost) = party.receive(link, &sets)?;
-                (found, cost, Some(sets))
-            }
-            Role::Sender => {
-                let (items, sets) = match agreed.terms.function {
-                    // Rows that match are written when the run is over.
-                    Function::Both => {
-                        (sets.iter().map(|set| set.items.clone()).collect(), Some(sets))
-                    }
-                    _ => (sets.into_iter().map(|set| set.items).collect(), None),
-                };
-                let (items, cost) = party.send(link, || Ok(items), fields)?;
-                (Found { items, fields: Vec::new() }, cost, sets)
-            }
+        // Rows that match are written when the run is over.
+        let learns = role == Role::Receiver || terms.psi.function == Function::Both;
+        let (stock, sets) = match learns {
+            true => (Stock::copied(&sets, terms.clone())?, Some(sets)),
+            false => (Stock::of(sets, fields, terms.clone()), None),
         };
+        let (found, cost) = party::run(&agreed, link, Lent(Arc::new(stock)), &workers, output)?;
         let report = agreed.report(workers.threads(), cost.of(role));
         entry.ran(&report, &cost);
         if let Some(sets) = sets {
             entry.set("results", found.items.iter().map(Vec::len).sum::<usize>());
-            return result::deliver(sets, &found, (&agreed, &report), self.out, output);
+            return result::deliver(sets, found, (&agreed, &report), self.out, output);
         }
         output.note(&format!("done: {}", report.figures()));
         agreed.hint().iter().for_each(|hint| output.note(hint));

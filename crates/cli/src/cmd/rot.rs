@@ -39,10 +39,10 @@ fn one_party(role: Role, options: &RotParty) -> Result<(), Failure> {
         let begins = entry.begins(|_| Map::new());
         let link = way.reach(common, party.hello(role), party.output, &begins)?;
         tell_agreed(&party);
-        entry.met(&link.peer, &link.agreed);
+        entry.met(link.peer.who(), &link.agreed);
         let existing = Existing::with_force(out.force);
-        let (names, cost) = link.run(&party.workers, |job| {
-            let drafts = files.make(&party, &job)?;
+        let (names, cost) = link.run(&party.workers, |mut job| {
+            let drafts = files.make(&party, &mut job)?;
             put(job, drafts, existing)
         })?;
         let report = party.report(cost.of(role));
@@ -113,8 +113,8 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     tell_agreed(&party);
     // All files are put in place together.
     let make = |link: Link, party: &Party, files: Files| {
-        link.run(&party.workers, |job| {
-            let drafts = files.make(party, &job)?;
+        link.run(&party.workers, |mut job| {
+            let drafts = files.make(party, &mut job)?;
             job.finish()?;
             Ok(drafts)
         })

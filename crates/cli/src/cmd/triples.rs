@@ -11,7 +11,7 @@ mod verify;
 use std::slice;
 
 use foxtrot::{
-    Error,
+    Context, Error,
     job::{Job, Sink},
     net::FrameError,
 };
@@ -86,9 +86,9 @@ fn generate(
     Recorder::of_one(transport, None).keep("triples", format!("party {party}"), |entry| {
         let begins = entry.begins(|_| Map::new());
         let link = way.reach(common, terms.hello(), output, &begins);
-        let link = link.map_err(|e| e.rename_options(&ROLES))?;
-        entry.met(&link.peer, &link.agreed);
-        let agreed = Agreed::on(&terms, &link)?;
+        let mut link = link.map_err(|e| e.rename_options(&ROLES))?;
+        entry.met(link.peer.who(), &link.agreed);
+        let agreed = Agreed::on(&terms, &mut link)?;
         entry.set("run", agreed.record.run.as_str());
         agreed.words(&terms, workers.threads()).iter().for_each(|line| output.note(line));
         let cost = make(link, &agreed, &folder, &workers, output)?;
@@ -114,13 +114,13 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
     let ((first, at_zero), (agreed, at_one)) = both(
         common.timeout,
         [zero.hello(), one.hello()],
-        |link| {
-            let agreed = Agreed::on(&zero, &link)?;
+        |mut link| {
+            let agreed = Agreed::on(&zero, &mut link)?;
             let cost = make(link, &agreed, &folder, &others, Output::in_background())?;
             Ok((agreed.record, cost))
         },
-        |link| {
-            let agreed = Agreed::on(&one, &link)?;
+        |mut link| {
+            let agreed = Agreed::on(&one, &mut link)?;
             agreed.words(&one, workers.threads()).iter().for_each(|line| output.note(line));
             let cost = make(link, &agreed, &folder, &workers, output)?;
             Ok((agreed, cost))
@@ -133,7 +133,7 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
 /// A party's part: its file is complete, and so is the peer's. Once there is a file, an interrupted user is told
 /// how to continue it.
 fn make(
-    link: Link,
+    mut link: Link,
     agreed: &Agreed,
     folder: &Folder,
     workers: &Workers,
@@ -151,7 +151,7 @@ fn make(
 
 fn make_into(
     mut file: folder::Output,
-    job: Job<'_>,
+    mut job: Job<'_>,
     agreed: &Agreed,
     output: Output,
 ) -> Result<(), Failure> {
@@ -162,9 +162,10 @@ fn make_into(
         Kind::Gilboa(_) | Kind::Bits(_) => "running base OTs",
     });
     let bar = &output.progress(usize::try_from(agreed.made()).unwrap_or(usize::MAX), "triples");
-    let (mut cx, we_are_initiator) = (job.context()?, job.agreement().we_are_initiator);
+    let ((session, seed), we_are_initiator) = (job.start()?, job.agreement().we_are_initiator);
     let (failed, file_of_batches) = (&Sink::new(), &mut file);
     job.play_into(failed, |io| async move {
+        let mut cx = Context::new(&session, seed);
         let mut sink = |shares: &Shares| {
             failed.keep(file_of_batches.append(shares))?;
             bar.inc((shares.len() * triples_per_record(kind.bits())) as u64);

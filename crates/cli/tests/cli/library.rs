@@ -139,7 +139,7 @@ fn triples_of_library_and_command_fit() {
         let arguments = ["triples", "generate", "--party", "1", "-o", &place, "-n", &count];
         let (ours, _) = against(
             &[&arguments[..], &["--method", "auto", "--bits", "64", "--format", "raw"]].concat(),
-            |peer| triples::generate::<u64>(peer, n).unwrap(),
+            |peer| triples::generate::<u64, _>(peer, n).unwrap(),
         );
         let theirs = fs::read(Path::new(&place).join("P1.triples")).unwrap();
         let ours: Vec<u8> = (0..n).flat_map(|i| ours.get(i)).flat_map(u64::to_le_bytes).collect();

@@ -1,12 +1,11 @@
 //! Oblivious transfer of messages with a [`Peer`].
 #![expect(clippy::missing_errors_doc, reason = "most calls may end with any error: see its type")]
 
-use foxtrot_net::{
-    Difference, HelloError, Reason,
-    jobs::{self, memory_of_ot_receiver, memory_of_ot_sender, peers_length},
-};
+use core::future::Future;
+
+use foxtrot_net::{Connection, Difference, HelloError, Reason};
 use foxtrot_ot::{
-    Usage,
+    Context, Usage,
     base::Block,
     convert::{MAX_MESSAGE, Message, Sealed},
     extension::one_of_n::protocol::Shape,
@@ -14,10 +13,13 @@ use foxtrot_ot::{
 };
 use zeroize::Zeroizing;
 
-use super::Options;
+use super::{
+    Options,
+    terms::{self, memory_of_ot_receiver, memory_of_ot_sender, peers_length},
+};
 use crate::{
     Error, Peer,
-    job::{Role, Sink, SinkError, keep, refused, room, sink_failed},
+    job::{Answer, Role, Sink, SinkError, Table, keep, refused, room, sink_failed},
 };
 
 /// About how many bytes more a sealed message takes than its length: padding, cipher and places.
@@ -63,7 +65,10 @@ impl IntoIterator for Messages {
 }
 
 /// Sends one message of each pair: the one that the receiver chooses, which this side does not learn.
-pub fn send<M: AsRef<[u8]> + Sync>(peer: &mut Peer, messages: &[[M; 2]]) -> Result<(), Error> {
+pub fn send<M: AsRef<[u8]> + Sync, C: Connection>(
+    peer: &mut Peer<C>,
+    messages: &[[M; 2]],
+) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
     Options::new().send(peer, messages)
 }
 
@@ -71,23 +76,32 @@ pub fn send<M: AsRef<[u8]> + Sync>(peer: &mut Peer, messages: &[[M; 2]]) -> Resu
 ///
 /// # Errors
 /// [`Error`]. A message that does not open is none: it is `None` in the result.
-pub fn receive(peer: &mut Peer, choices: &[bool]) -> Result<Messages, Error> {
+pub fn receive<C: Connection>(
+    peer: &mut Peer<C>,
+    choices: &[bool],
+) -> C::Outcome<impl Future<Output = Result<Messages, Error>>> {
     Options::new().receive(peer, choices)
 }
 
 impl Options {
     /// [`send`] with these options.
-    pub fn send<M: AsRef<[u8]> + Sync>(
-        &self,
-        peer: &mut Peer,
+    pub fn send<M: AsRef<[u8]> + Sync, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         messages: &[[M; 2]],
-    ) -> Result<(), Error> {
+    ) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
         self.send_one_of(peer, 2, messages.as_flattened())
     }
 
     /// [`receive`] with these options.
-    pub fn receive(&self, peer: &mut Peer, choices: &[bool]) -> Result<Messages, Error> {
-        Ok(Messages(self.receive_sealed(peer, 2, picks(choices))?.open().collect()))
+    pub fn receive<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        choices: &[bool],
+    ) -> C::Outcome<impl Future<Output = Result<Messages, Error>>> {
+        C::outcome(async move {
+            Ok(Messages(self.receive_sealed(peer, 2, picks(choices)).await?.open().collect()))
+        })
     }
 
     /// [`send`] with a `source` of messages in place of a list, for more than fit into memory: `source(i, branch)` is asked
@@ -111,34 +125,37 @@ impl Options {
     /// sender.join().expect("no panic")?;
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
-    pub fn send_from<M: AsRef<[u8]> + Send, E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    pub fn send_from<M: AsRef<[u8]> + Send, E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         n: usize,
         longest: usize,
         mut source: impl FnMut(usize, usize) -> Result<M, E> + Send,
-    ) -> Result<(), Error> {
-        self.send_each(peer, Shape { n, choices: 2 }, longest, |i| source(i / 2, i % 2))
+    ) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
+        let source = move |i| source(i / 2, i % 2);
+        C::outcome(self.send_each(peer, Shape { n, choices: 2 }, longest, source))
     }
 
     /// [`receive`] with a `sink` that takes the messages one by one, in order, and none twice in memory. The session has ended
     /// by then, so its errors are not the sender's business; an error of the sink is in the [`Error`].
-    pub fn receive_into<E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    pub fn receive_into<E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         choices: &[bool],
         mut sink: impl FnMut(Option<&[u8]>) -> Result<(), E>,
-    ) -> Result<(), Error> {
-        let sealed = self.receive_sealed(peer, 2, picks(choices))?;
-        let mut messages = sealed.open();
-        messages
-            .try_for_each(|message| sink(message.as_ref().map(|it| it.as_slice())))
-            .map_err(sink_failed)
+    ) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
+        C::outcome(async move {
+            let sealed = self.receive_sealed(peer, 2, picks(choices)).await?;
+            let mut messages = sealed.open();
+            messages
+                .try_for_each(|message| sink(message.as_ref().map(|it| it.as_slice())))
+                .map_err(sink_failed)
+        })
     }
 
-    fn send_each<M: AsRef<[u8]> + Send, E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    async fn send_each<M: AsRef<[u8]> + Send, E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         shape: Shape,
         longest: usize,
         mut source: impl FnMut(usize) -> Result<M, E> + Send,
@@ -151,31 +168,33 @@ impl Options {
         let method = self.method(n, choices)?;
         // The protocol will have the keys of all messages in memory.
         room::<Block>(n.saturating_mul(choices))?;
-        let hello = jobs::messages(Role::Sender, &method, n, choices, true);
-        let memory = memory_of_ot_sender(&method, [n, choices], longest, peer.threads());
-        let job = peer.begin(jobs::message_length(hello, longest), memory)?;
-        let (mut cx, direction) = (job.context()?, job.direction());
-        let counted = &mut job.counter(n, "transfers");
+        let hello = terms::messages(Role::Sender, &method, n, choices, true);
+        let memory = memory_of_ot_sender(&method, [n, choices], longest, peer.local.threads());
+        let mut job = peer.begin(terms::message_length(hello, longest), memory).await?;
+        let ((session, seed), direction) = (job.start()?, job.direction());
+        let counted = &mut job.local().counter(n, "transfers");
         let refused = &Sink::new();
-        job.play_into(refused, |io| async move {
+        job.run_into(refused, |io| async move {
+            let mut cx = Context::new(&session, seed);
             let message = |i| keep(refused, source(i));
             method.send_messages(&io, &mut cx, direction, shape, longest, message, counted).await
-        })?;
-        job.finish()
+        })
+        .await?;
+        job.end().await
     }
 
-    fn receive_sealed(
-        &self,
-        peer: &mut Peer,
+    async fn receive_sealed<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         choices: usize,
         picks: Zeroizing<Vec<u64>>,
     ) -> Result<Sealed, Error> {
         let n = picks.len();
         let method = self.method(n, choices)?;
         check_picks(&picks, choices)?;
-        let hello = jobs::messages(Role::Receiver, &method, n, choices, true);
-        let threads = peer.threads();
-        let (agreed, length) = peer.negotiate(hello, |details| {
+        let hello = terms::messages(Role::Receiver, &method, n, choices, true);
+        let threads = peer.local.threads();
+        let agree = |details: &Table| {
             let length = peers_length(details).map_err(refused)?;
             if length > self.longest {
                 let (here, peer) = (format!("at most {}", self.longest), length.to_string());
@@ -184,18 +203,25 @@ impl Options {
                 let differ = HelloError::Terms(vec![difference]);
                 return Err((Reason::Other, Error::Session(differ.into())));
             }
-            Ok((length, memory_of_ot_receiver(&method, n, length, threads)))
-        })?;
-        let job = peer.job(agreed);
+            let memory = memory_of_ot_receiver(&method, n, length, threads);
+            Ok((length, Answer { memory, ..Answer::default() }))
+        };
+        let (agreed, length) = peer.agree::<_, Error>(hello, agree, |_, _| Ok(())).await?;
+        let mut job = peer.job(agreed);
         // The protocol will have all chosen messages in memory, sealed.
         room::<u8>(n.saturating_mul(length + SEALED))?;
-        let (mut cx, direction) = (job.context()?, job.direction());
-        let counted = &mut job.counter(n, "transfers");
-        let sealed = job.play(|io| async move {
-            method.receive_messages(&io, &mut cx, direction, choices, length, picks, counted).await
-        })?;
+        let ((session, seed), direction) = (job.start()?, job.direction());
+        let counted = &mut job.local().counter(n, "transfers");
+        let sealed = job
+            .run(|io| async move {
+                let mut cx = Context::new(&session, seed);
+                method
+                    .receive_messages(&io, &mut cx, direction, choices, length, picks, counted)
+                    .await
+            })
+            .await?;
         // The session ends before anything is opened: whether that fails, and how long it takes, depends on the choices.
-        job.finish()?;
+        job.end().await?;
         Ok(sealed)
     }
 }
@@ -210,11 +236,11 @@ pub(super) mod one_of_n {
     use super::{super::one_of_n::shape, *};
 
     /// Sends, of each `choices` messages in a row, the one that the receiver picks.
-    pub fn send<M: AsRef<[u8]> + Sync>(
-        peer: &mut Peer,
+    pub fn send<M: AsRef<[u8]> + Sync, C: Connection>(
+        peer: &mut Peer<C>,
         choices: usize,
         messages: &[M],
-    ) -> Result<(), Error> {
+    ) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
         Options::new().send_one_of(peer, choices, messages)
     }
 
@@ -222,7 +248,11 @@ pub(super) mod one_of_n {
     ///
     /// # Errors
     /// [`Usage::NoSuchChoice`] for an index that is not below `choices`; [`Error`].
-    pub fn receive(peer: &mut Peer, choices: usize, picks: &[u64]) -> Result<Messages, Error> {
+    pub fn receive<C: Connection>(
+        peer: &mut Peer<C>,
+        choices: usize,
+        picks: &[u64],
+    ) -> C::Outcome<impl Future<Output = Result<Messages, Error>>> {
         Options::new().receive_one_of(peer, choices, picks)
     }
 
@@ -241,26 +271,31 @@ pub(super) mod one_of_n {
         /// sender.join().expect("no panic")?;
         /// # Ok::<(), foxtrot::Error>(())
         /// ```
-        pub fn send_one_of<M: AsRef<[u8]> + Sync>(
-            &self,
-            peer: &mut Peer,
+        pub fn send_one_of<M: AsRef<[u8]> + Sync, C: Connection>(
+            self,
+            peer: &mut Peer<C>,
             choices: usize,
             messages: &[M],
-        ) -> Result<(), Error> {
-            let shape = shape(messages.len(), choices)?;
-            let longest = messages.iter().map(|message| message.as_ref().len()).max().unwrap_or(0);
-            self.send_each(peer, shape, longest, |i| Ok::<_, &str>(&messages[i]))
+        ) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
+            C::outcome(async move {
+                let shape = shape(messages.len(), choices)?;
+                let longest =
+                    messages.iter().map(|message| message.as_ref().len()).max().unwrap_or(0);
+                self.send_each(peer, shape, longest, |i| Ok::<_, &str>(&messages[i])).await
+            })
         }
 
         /// [`receive`] with these options.
-        pub fn receive_one_of(
-            &self,
-            peer: &mut Peer,
+        pub fn receive_one_of<C: Connection>(
+            self,
+            peer: &mut Peer<C>,
             choices: usize,
             picks: &[u64],
-        ) -> Result<Messages, Error> {
-            let picks = Zeroizing::new(picks.to_vec());
-            Ok(Messages(self.receive_sealed(peer, choices, picks)?.open().collect()))
+        ) -> C::Outcome<impl Future<Output = Result<Messages, Error>>> {
+            C::outcome(async move {
+                let picks = Zeroizing::new(picks.to_vec());
+                Ok(Messages(self.receive_sealed(peer, choices, picks).await?.open().collect()))
+            })
         }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use foxtrot_net::{
-    Channel, ChannelError, Error as NetError,
+    Channel, ChannelError, Connection, Error as NetError,
     daily::Daily,
     gate::{Gate, Most},
     gateway::{End, NotJoined},
@@ -19,7 +19,9 @@ use foxtrot_net::{
     tcp::{self, Socket},
 };
 
-use super::{Attempt, Bound, Ended, Peer, Server, Settings, Side, TIMEOUT, Tickets, Who, server};
+use super::{
+    Attempt, Bound, Ended, Local, Peer, Server, Settings, Side, TIMEOUT, Tickets, Who, server,
+};
 use crate::{Error, Threads};
 
 #[cfg(feature = "tls")]
@@ -458,19 +460,32 @@ impl Config {
     /// Talks to the peer over a channel of `foxtrot-net`, which nothing secures here.
     #[must_use]
     pub fn peer(&self, channel: Channel, side: Side) -> Peer {
-        if let Some(limit) = self.session_timeout {
-            channel.end_after(limit);
-        }
+        self.over_connection(self.limited(channel), side, Who::default(), Bound::No)
+    }
+
+    /// A channel that ends after the longest time of a session.
+    pub(super) fn limited(&self, channel: Channel) -> Arc<Channel> {
+        self.session_timeout.iter().for_each(|limit| channel.end_after(*limit));
+        Arc::new(channel)
+    }
+
+    /// The peer at the other end of a connection.
+    pub(super) fn over_connection<C: Connection>(
+        &self,
+        connection: C,
+        side: Side,
+        who: Who,
+        bound: Bound,
+    ) -> Peer<C> {
         // The only session behind its gate.
         let gate = Gate::new(Most { memory: self.most.memory, ..ONE });
-        Peer {
-            channel: Arc::new(channel),
+        let local = Local {
             progress: None,
             pass: Mutex::new(gate.admit("", 0).ok()),
             seed: None,
             side,
-            who: Who::default(),
-            bound: Bound::No,
+            who,
+            bound,
             gate: None,
             settings: self.jobs.clone(),
             puzzle: 0,
@@ -478,22 +493,22 @@ impl Config {
             jobs: 0,
             is_cancelled: Arc::default(),
             failed: Mutex::default(),
-        }
+        };
+        Peer { connection, local }
     }
 
     /// Secures a connection, if there are keys for it.
     fn open(&self, socket: Socket, side: Side) -> Result<Peer, NetError> {
         let (who, began) = (Who::of(&socket), Instant::now());
         let socket = socket.shake_hands_within(self.session_timeout.unwrap_or(Duration::MAX));
-        let peer = |channel| {
-            let peer = self.peer(channel, side);
+        let peer = |channel: Channel, who, bound| {
             if let Some(limit) = self.session_timeout {
-                peer.channel.end_after(limit.saturating_sub(began.elapsed()));
+                channel.end_after(limit.saturating_sub(began.elapsed()));
             }
-            peer
+            self.over_connection(Arc::new(channel), side, who, bound)
         };
         match &self.security {
-            Security::Insecure => Ok(Peer { who, ..peer(socket.open()?) }),
+            Security::Insecure => Ok(peer(socket.open()?, who, Bound::No)),
             #[cfg(feature = "tls")]
             Security::Tls { tls, names } => {
                 let secured = match side {
@@ -503,15 +518,14 @@ impl Config {
                 let name = names.iter().find(|(key, _)| *key == secured.peer);
                 let name = name.map(|(_, name)| name.clone());
                 let who = Who { name, fingerprint: Some(secured.peer), ..who };
-                let bound = Bound::Tls(secured.binding);
-                Ok(Peer { who, bound, ..peer(secured.channel) })
+                Ok(peer(secured.channel, who, Bound::Tls(secured.binding)))
             }
             #[cfg(feature = "websocket")]
             Security::WebSocket(site) => {
                 let visitor = site.answer(socket)?.ok_or(ChannelError::Served)?;
                 let who = Who { name: visitor.name, has_token: true, ..who };
                 let bound = Bound::Stream(Some(super::ChannelBinding(visitor.binding)));
-                Ok(Peer { who, bound, ..peer(visitor.channel) })
+                Ok(peer(visitor.channel, who, bound))
             }
         }
     }
@@ -525,11 +539,12 @@ impl Config {
         gate: Option<&Arc<Gate>>,
     ) -> Result<Peer, Error> {
         let mut peer = self.open(socket, Side::Responder)?;
-        peer.silent = Some(silent);
+        let local = &mut peer.local;
+        local.silent = Some(silent);
         if let Some(gate) = gate {
-            peer.puzzle = if self.is_insecure() { WORK } else { 0 };
-            let counted_as = peer.who.counted_as();
-            (peer.gate, peer.pass) = (Some((Arc::clone(gate), counted_as)), Mutex::default());
+            local.puzzle = if self.is_insecure() { WORK } else { 0 };
+            let counted_as = local.who.counted_as();
+            (local.gate, local.pass) = (Some((Arc::clone(gate), counted_as)), Mutex::default());
         }
         Ok(peer)
     }
@@ -588,7 +603,7 @@ impl Listener {
         // A wait that no clock can tell the end of has none.
         let until = wait.and_then(|wait| Instant::now().checked_add(wait));
         let mut server = self.accept_each(|mut peer| {
-            peer.silent = None;
+            peer.local.silent = None;
             Ok::<_, Error>(peer)
         })?;
         let stopper = server.stopper();
@@ -629,7 +644,7 @@ impl Listener {
     ///     let (peer, agreed) = meet(Config::insecure().connect(&address)?, Role::Receiver)?;
     ///     peer.job(agreed).finish()
     /// });
-    /// let (peer, agreed) = server.find_map(|ended| ended.result.ok()).expect("somebody suits");
+    /// let (mut peer, agreed) = server.find_map(|ended| ended.result.ok()).expect("somebody suits");
     /// peer.job(agreed).finish()?;
     /// other.join().expect("no panic")?;
     /// # Ok::<(), Error>(())

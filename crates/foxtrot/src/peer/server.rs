@@ -106,7 +106,7 @@ impl<T: Send + 'static, E: From<Error> + Send + 'static> Server<T, E> {
                 return None;
             }
             let result = admitted.map_err(E::from).and_then(|peer| {
-                who = peer.who.clone();
+                who = peer.local.who.clone();
                 // What the handler has left half done is its own.
                 let done = catch_unwind(AssertUnwindSafe(|| session(peer)));
                 done.unwrap_or_else(|panic| Err(Error::Panicked(words(&*panic)).into()))

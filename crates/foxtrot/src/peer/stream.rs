@@ -40,9 +40,9 @@ use crate::Error;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Stream {
-    side: Side,
-    binding: Option<ChannelBinding>,
-    name: Option<String>,
+    pub(super) side: Side,
+    pub(super) binding: Option<ChannelBinding>,
+    pub(super) name: Option<String>,
     closer: Option<Hook>,
 }
 
@@ -121,9 +121,9 @@ impl Config {
         }
         let Stream { side, binding, name, closer } = stream.into();
         let closer = closer.unwrap_or_else(|| Box::new(drop));
-        let channel = bridge::open(reader, writer, closer, self.timeout)?;
+        let channel = self.limited(bridge::open(reader, writer, closer, self.timeout)?);
         let who = Who { name, ..Who::default() };
-        Ok(Peer { who, bound: Bound::Stream(binding), ..self.peer(channel, side) })
+        Ok(self.over_connection(channel, side, who, Bound::Stream(binding)))
     }
 
     /// Talks to a device at the other end of a serial line, which a pre-shared key secures and which has this name.
@@ -132,7 +132,7 @@ impl Config {
         let line::Secured { channel, exporter } = line;
         let who = Who { name: Some(device.to_owned()), ..Who::default() };
         let bound = Bound::Stream(Some(ChannelBinding(exporter)));
-        Peer { who, bound, ..self.peer(channel, Side::Initiator) }
+        self.over_connection(self.limited(channel), Side::Initiator, who, bound)
     }
 }
 

@@ -10,8 +10,9 @@ use std::{
 
 use foxtrot_net::{
     HelloError, drive,
-    hello::{Agreement, BASE_TICKET, Hello, JOB, Role},
-    jobs::{FUNCTION, SHARDS, hexadecimal, of_hexadecimal},
+    hello::{
+        Agreement, BASE_TICKET, FUNCTION, Hello, JOB, Role, SHARDS, hexadecimal, of_hexadecimal,
+    },
 };
 use foxtrot_ot::{
     Session, Sid,

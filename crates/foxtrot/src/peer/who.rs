@@ -9,15 +9,19 @@ use crate::Fingerprint;
 
 /// Known facts about the other party.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Who {
-    pub(super) address: Option<String>,
+#[non_exhaustive]
+pub struct Who {
+    /// Its address, if the connection has one.
+    pub address: Option<String>,
     /// The address or the network by which open sessions of peers without keys are counted.
     pub(super) source: String,
-    pub(super) name: Option<String>,
+    /// The name that the configuration gives its key or token.
+    pub name: Option<String>,
     /// True if the peer knows the one token that has no name.
     pub(super) has_token: bool,
     #[cfg(feature = "tls")]
-    pub(super) fingerprint: Option<Fingerprint>,
+    /// Its key, if it has proved to have one.
+    pub fingerprint: Option<Fingerprint>,
 }
 
 impl Who {

@@ -1,7 +1,10 @@
 //! Columns of the sender that go to the receiver with a match, as `foxtrot psi send --share` sends them: as text, each padded
 //! to a width on which both agreed. The wire has them as payloads.
 
-pub use foxtrot_net::jobs::decimal;
+use std::sync::Arc;
+
+pub use foxtrot_net::hello::decimal;
+
 use zeroize::Zeroizing;
 
 use crate::Error;
@@ -81,12 +84,13 @@ pub enum Refused {
     },
 }
 
-/// Names of columns, and the fields of each key of the sender, padded.
+/// Names of columns, and the fields of each key of the sender, padded. Its clones share the fields.
+#[derive(Clone)]
 pub struct Fields {
     names: Vec<String>,
     padding: Padding,
     seen: Vec<bool>,
-    padded: Zeroizing<Vec<u8>>,
+    padded: Arc<Zeroizing<Vec<u8>>>,
 }
 
 impl Fields {
@@ -99,7 +103,8 @@ impl Fields {
         let mut padded = Zeroizing::new(Vec::new());
         padded.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
         padded.resize(bytes, 0);
-        Ok(Self { names: vec![String::new(); columns], padding, seen: vec![false; keys], padded })
+        let (names, seen) = (vec![String::new(); columns], vec![false; keys]);
+        Ok(Self { names, padding, seen, padded: Arc::new(padded) })
     }
 
     /// Names the columns.
@@ -135,7 +140,8 @@ impl Fields {
     pub fn put<T: AsRef<str>>(&mut self, key: usize, fields: &[T]) -> Result<(), Refused> {
         let slot = self.padding.slot();
         if self.padding.duplicates.takes(&mut self.seen[key])? {
-            let slots = self.padded[key * fields.len() * slot..].chunks_exact_mut(slot);
+            let padded = Arc::make_mut(&mut self.padded);
+            let slots = padded[key * fields.len() * slot..].chunks_exact_mut(slot);
             for ((number, field), to) in fields.iter().enumerate().zip(slots) {
                 pad(field.as_ref(), to).map_err(|len| Refused::TooLong { field: number, len })?;
             }

@@ -35,15 +35,11 @@ pub mod scan;
 
 use std::mem;
 
-use foxtrot_net::jobs::KEY_COLUMNS;
 use foxtrot_ot::{Usage, erase::Secret};
 use zeroize::Zeroizing;
 
 use super::{Digest, ItemHasher, MAX_ITEMS};
-use crate::{
-    Error,
-    job::{Agreed, room},
-};
+use crate::{Error, job::room};
 
 pub use distinct::{AT_ONCE, Distinct};
 #[cfg(feature = "keys")]
@@ -76,13 +72,6 @@ pub struct Told {
     pub columns: Option<String>,
     /// The session's id, the same on both sides.
     pub session: [u8; 32],
-}
-
-impl Told {
-    pub(super) fn of(agreed: &Agreed, keys: usize) -> Self {
-        let columns = agreed.peer_details.get(KEY_COLUMNS).cloned();
-        Self { keys, columns, session: *agreed.sid.as_bytes() }
-    }
 }
 
 /// The items of rows, as they come.

@@ -1,269 +1,537 @@
-//! Private set intersection with a [`Peer`].
+//! Private set intersection with a [`Peer`], and more: payloads for matches, matches for both sides, counts and sums.
 #![expect(clippy::missing_errors_doc, reason = "most calls may end with any error: see its type")]
 
-use std::mem;
+use std::{future::Future, mem};
 
-use foxtrot_net::{
-    ChannelError, HelloError, Reason,
-    hello::Hello,
-    jobs::{self, SET, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
-};
-use foxtrot_ot::erase::Secret;
+use foxtrot_net::{ChannelError, Connection, HelloError, hello::Table};
+use foxtrot_ot::{Usage, erase::Secret};
 use foxtrot_psi::{
-    join::Terms,
-    method::protocol::{Receiver, Sender},
+    circuit::{self, Outcome},
+    join,
 };
 
 use super::{
-    Digest, Options, Steps,
+    Function, Options,
+    agreement::{Columns, KeyTerms, PsiAgreement, PsiTerms, memory_of_copies},
+    fields::{Fields, Matches, Padding},
     keys::{Keys, Told},
+    run::{Beside, Found, Payloads, Set},
     shards,
 };
 use crate::{
     Error, Peer,
-    job::{Agreed, Answer, Base, Job, Role, refused},
+    job::{Job, Role, room},
 };
 
-/// The part of a job beside the intersection, for the count of its memory.
-#[derive(Clone, Copy)]
-pub(super) struct Extras {
-    pub(super) terms: Terms,
-    /// Bytes that the result has for each match, beside the payload.
-    pub(super) for_match: u64,
-    /// Bytes that do not depend on the peer.
-    pub(super) more: u64,
-}
-
-impl Extras {
-    pub(super) const NONE: Self = Self::of(Terms::NONE);
-
-    pub(super) const fn of(terms: Terms) -> Self {
-        Self { terms, for_match: 0, more: 0 }
-    }
-}
-
-/// Payloads, each with the number of its item.
-pub(super) type Payloads = Vec<(usize, Vec<u8>)>;
-
 /// Lets the peer find out which of its items are among these.
-pub fn send<T: AsRef<[u8]>>(peer: &mut Peer, items: &[T]) -> Result<(), Error> {
+pub fn send<T: AsRef<[u8]>, C: Connection>(
+    peer: &mut Peer<C>,
+    items: &[T],
+) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
     Options::new().send(peer, items)
 }
 
 /// Finds out which of these items the peer also has: their indices, in order. Of items that repeat, each index is there.
-pub fn receive<T: AsRef<[u8]>>(peer: &mut Peer, items: &[T]) -> Result<Vec<usize>, Error> {
+pub fn receive<T: AsRef<[u8]>, C: Connection>(
+    peer: &mut Peer<C>,
+    items: &[T],
+) -> C::Outcome<impl Future<Output = Result<Vec<usize>, Error>>> {
     Options::new().receive(peer, items)
 }
 
+impl PsiTerms {
+    /// Negotiates with the peer.
+    pub(super) async fn meet<'p, C: Connection>(
+        &self,
+        peer: &'p mut Peer<C>,
+    ) -> Result<(Job<'p, C>, PsiAgreement), Error> {
+        let agree = |details: &Table| {
+            let answer = self.agree_on_sizes(details)?.answer();
+            Ok(((), answer))
+        };
+        let (met, ()) = peer.agree::<_, Error>(self.hello()?, agree, |_, _| Ok(())).await?;
+        let suits = shards::check(&met, self.options.shard.as_ref());
+        suits.inspect_err(|_| drop(peer.give_up(ChannelError::Abandoned)))?;
+        match self.agree(&met.peer_details) {
+            Ok(agreed) => Ok((peer.job(met), agreed)),
+            Err((reason, e)) => {
+                peer.give_up(HelloError::Refused(reason));
+                Err(peer.local.fail(e))
+            }
+        }
+    }
+
+    /// Negotiates, and runs the job with this set to its result.
+    pub fn compare<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        set: impl Set,
+    ) -> C::Outcome<impl Future<Output = Result<(Found, Told), Error>>> {
+        C::outcome(self.result(peer, set))
+    }
+
+    /// The future of [`compare`](Self::compare).
+    async fn result<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        set: impl Set,
+    ) -> Result<(Found, Told), Error> {
+        let (mut job, agreed) = self.meet(peer).await?;
+        let told = agreed.told(job.agreement());
+        let base = agreed.base(&mut job)?;
+        let compared = agreed.play(job, base, set).await?;
+        Ok((compared.open()?, told))
+    }
+
+    /// Adds these keys.
+    fn of(self, keys: &Keys) -> Self {
+        let (normalize, columns) = (keys.terms().to_owned(), keys.columns.clone());
+        Self { keys: vec![KeyTerms { normalize, columns, size: keys.len() }], ..self }
+    }
+
+    /// A join with payloads of so many bytes.
+    fn payload(self, len: usize) -> Result<Self, Error> {
+        join::Terms::NONE.payload(len)?;
+        Ok(Self { payload: Some(len), ..self })
+    }
+}
+
 impl Options {
+    fn terms(self, role: Role, function: Function) -> PsiTerms {
+        PsiTerms { function, ..PsiTerms::new(role, self) }
+    }
+
     /// [`send`] with these options.
-    pub fn send<T: AsRef<[u8]>>(&self, peer: &mut Peer, items: &[T]) -> Result<(), Error> {
-        let items = Keys::of(items)?.into_items();
-        let hello = self.hello(Role::Sender, "none/1", items.len())?;
-        let (agreed, receivers) = self.negotiate(peer, hello, items.len(), Extras::NONE)?;
-        self.send_items(peer.job(agreed), receivers, items, Terms::NONE, |_, _| ()).map(drop)
+    pub fn send<T: AsRef<[u8]>, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        items: &[T],
+    ) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
+        let keys = Keys::of(items);
+        C::outcome(async move {
+            let keys = keys?;
+            let terms = self.terms(Role::Sender, Function::Intersection).of(&keys);
+            terms.result(peer, keys.into_items()).await.map(drop)
+        })
     }
 
     /// [`receive`] with these options.
-    pub fn receive<T: AsRef<[u8]>>(
-        &self,
-        peer: &mut Peer,
+    pub fn receive<T: AsRef<[u8]>, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         items: &[T],
+    ) -> C::Outcome<impl Future<Output = Result<Vec<usize>, Error>>> {
+        let keys = Keys::of(items);
+        C::outcome(self.indices(peer, keys, Role::Receiver, Function::Intersection))
+    }
+
+    /// The indices of common items, for a side that learns them.
+    async fn indices<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        keys: Result<Keys, Error>,
+        role: Role,
+        function: Function,
     ) -> Result<Vec<usize>, Error> {
-        let keys = Keys::of(items)?;
-        let (common, _) = self.receive_keys(peer, &keys)?;
+        let keys = keys?;
+        let (common, _) = self.common(peer, &keys, role, function).await?;
         Ok(keys.indices(&common))
     }
 
+    /// The numbers of common keys, for a side that learns them.
+    async fn common<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        keys: &Keys,
+        role: Role,
+        function: Function,
+    ) -> Result<(Vec<usize>, Told), Error> {
+        let terms = self.terms(role, function).of(keys);
+        let (found, told) = terms.result(peer, keys.copy_items()?).await?;
+        Ok((found.first(), told))
+    }
+
     /// [`send`] for keys of rows. Both sides have the same number of parts, and the same normalisers.
-    pub fn send_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<Told, Error> {
-        let (job, told, items) =
-            self.begin_keys(peer, Role::Sender, keys, Extras::NONE, |it| it)?;
-        self.send_items(job, told.keys, items, Terms::NONE, |_, _| ())?;
-        Ok(told)
+    pub fn send_keys<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        keys: &Keys,
+    ) -> C::Outcome<impl Future<Output = Result<Told, Error>>> {
+        C::outcome(async move {
+            let terms = self.terms(Role::Sender, Function::Intersection).of(keys);
+            Ok(terms.result(peer, keys.copy_items()?).await?.1)
+        })
     }
 
     /// [`receive`] for keys of rows: the numbers of the common keys, of which [`Keys::rows_of`] tells the rows.
-    pub fn receive_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<(Vec<usize>, Told), Error> {
-        let (job, told, items) =
-            self.begin_keys(peer, Role::Receiver, keys, Extras::NONE, |it| it)?;
-        Ok((self.receive_items(job, told.keys, items, Terms::NONE)?.0, told))
-    }
-
-    /// Begins a job on keys, to whose hello `more` is added.
-    pub(super) fn begin_keys<'p>(
-        &self,
-        peer: &'p mut Peer,
-        role: Role,
+    pub fn receive_keys<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         keys: &Keys,
-        extras: Extras,
-        more: impl FnOnce(Hello) -> Hello,
-    ) -> Result<(Job<'p>, Told, Secret<Digest>), Error> {
-        let hello = self.hello(role, &keys.terms, keys.len())?;
-        let hello = more(jobs::key_columns(hello, 0, keys.columns.as_deref()));
-        let (agreed, theirs) = self.negotiate(peer, hello, keys.len(), extras)?;
-        let (told, items) = (Told::of(&agreed, theirs), keys.copy_items()?);
-        Ok((peer.job(agreed), told, items))
+    ) -> C::Outcome<impl Future<Output = Result<(Vec<usize>, Told), Error>>> {
+        C::outcome(self.common(peer, keys, Role::Receiver, Function::Intersection))
     }
 
-    /// Runs the sender of an intersection, and of a join on these terms. Returns the numbers of common items, if this side learns
-    /// them.
-    pub(super) fn send_items(
-        &self,
-        mut job: Job<'_>,
-        receivers: usize,
-        mut items: Secret<Digest>,
-        terms: Terms,
-        mut payload: impl FnMut(usize, &mut [u8]) + Send,
-    ) -> Result<Vec<usize>, Error> {
-        let sizes = [receivers, items.len()];
-        let base = self.base_of(&mut job, sizes)?;
-        let plan = self.plan(job.direction(), sizes, base.ot())?;
-        let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
-        let common = job.play(|io| async move {
-            let sender = Sender::set_up(&io, &mut cx, plan).await?;
-            let mut payload = |item: usize, to: &mut [u8]| {
-                payload(item, to);
-                Ok(())
-            };
-            sender.join(&io, mem::take(&mut items.0), terms, &mut payload, &mut tell).await
-        })?;
-        job.finish_keeping(base)?;
-        Ok(common)
-    }
-
-    /// Runs the receiver of an intersection, and of a join on these terms. Returns the numbers of common items, and their
-    /// payloads in the order of these numbers.
-    pub(super) fn receive_items(
-        &self,
-        mut job: Job<'_>,
-        senders: usize,
-        mut items: Secret<Digest>,
-        terms: Terms,
-    ) -> Result<(Vec<usize>, Payloads), Error> {
-        let sizes = [items.len(), senders];
-        let base = self.base_of(&mut job, sizes)?;
-        let plan = self.plan(job.direction(), sizes, base.ot())?;
-        let (mut cx, mut tell) = (job.context()?, steps(job.teller("steps")));
-        let (mut store, mut payloads) = (Vec::new(), Vec::new());
-        // All of it, as growing would take as much again.
-        let bytes = terms.sender_bytes(plan.parameters.tags());
-        store.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
-        let kept = &mut store;
-        let joined = job.play(|io| async move {
-            let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-            receiver.join(&io, mem::take(&mut items.0), terms, kept, &mut tell).await
-        })?;
-        // The session ends before the sets are compared: how long that takes depends on them.
-        job.finish_keeping(base)?;
-        let take = |item: usize, payload: &[u8]| payloads.push((item, payload.to_vec()));
-        let common = joined.open(&mut store, take).map_err(foxtrot_net::Error::from)?;
-        payloads.sort_unstable_by_key(|(item, _)| *item);
-        Ok((common, payloads))
-    }
-
-    /// The base OTs of a job with these sizes.
-    pub(super) fn base_of(
-        &self,
-        job: &mut Job<'_>,
-        [receivers, senders]: [usize; 2],
-    ) -> Result<Base, Error> {
-        let parameters = self.method.parameters(receivers, senders)?;
-        let carries = [parameters.info().name, parameters.over()];
-        job.base(self.method.base, carries, parameters.base_ots())
-    }
-
-    pub(super) fn hello(&self, role: Role, normalize: &str, ours: usize) -> Result<Hello, Error> {
-        self.method.check()?;
-        let hello = jobs::psi(role, &self.method, normalize, ours, self.most);
-        let hello = hello.at_least(self.least as u64);
-        Ok(self.shard.iter().fold(hello, jobs::of_shard))
-    }
-
-    /// Negotiates, and learns how many items the peer has.
-    pub(super) fn negotiate(
-        &self,
-        peer: &mut Peer,
-        hello: Hello,
-        ours: usize,
-        extras: Extras,
-    ) -> Result<(Agreed, usize), Error> {
-        let role = hello.role();
-        self.negotiate_for(peer, hello, ours, |theirs| self.memory(role, [ours, theirs], extras))
-    }
-
-    /// [`negotiate`](Self::negotiate) for a job that takes so much memory with so many items at the peer.
-    pub(super) fn negotiate_for(
-        &self,
-        peer: &mut Peer,
-        hello: Hello,
-        ours: usize,
-        memory: impl FnOnce(usize) -> Result<u64, Error>,
-    ) -> Result<(Agreed, usize), Error> {
-        let (role, learns) = (hello.role(), jobs::peer_learns(&hello));
-        let (agreed, theirs) = peer.negotiate_by(hello, |details| {
-            let theirs = peers_keys(details, 0, self.least..=self.most).map_err(refused)?;
-            if role == Role::Sender && details.contains_key(SET) {
-                // There is one set, without a name.
-                let error = HelloError::Refused(Reason::NoSuchSet);
-                return Err((Reason::NoSuchSet, Error::Session(error.into())));
-            }
-            let memory = memory(theirs).map_err(|e| (Reason::Other, e))?;
-            let keys = match role {
-                // A cheating sender has no more keys than it declares.
-                Role::Receiver => theirs as u64,
-                // Without a bound the peer is trusted to follow the protocol.
-                Role::Sender => {
-                    let parameters = self.method.parameters(theirs, ours);
-                    let parameters = parameters.map_err(|e| (Reason::Other, Error::from(e)))?;
-                    parameters.largest_set().unwrap_or(theirs as u64)
-                }
-            };
-            Ok((theirs, Answer { memory, keys: learns.then_some(keys), hello: None }))
-        })?;
-        let suits = shards::check(&agreed, self.shard.as_ref());
-        suits.inspect_err(|_| drop(peer.give_up(ChannelError::Abandoned)))?;
-        Ok((agreed, theirs))
-    }
-
-    /// About the most bytes of memory that [`send`](Self::send) of `senders` different items takes with a peer that declares
-    /// `receivers`, whatever the peer does: for programs that serve many. The items themselves are not counted.
+    /// Lets the peer find out which of its items are among these, and read the payload of each match: `len` bytes, agreed on
+    /// by both. Of items that repeat, the first one's payload goes. The peer calls [`receive_with`](Self::receive_with).
     ///
     /// ```
-    /// use foxtrot::psi::Options;
+    /// # #[cfg(feature = "net")] {
+    /// use foxtrot::{Peer, psi::Options};
     ///
-    /// assert!(Options::new().memory_of_sender(1 << 24, 1000)? < 512 << 20);
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let rows = [("ann", b"Bonn"), ("bob", b"Jena"), ("cid", b"Ulm ")];
+    /// let sender = std::thread::spawn(move || Options::new().send_with(&mut theirs, &rows, 4));
+    /// let common = Options::new().receive_with(&mut ours, &["eve", "cid", "ann"], 4)?;
+    /// assert_eq!(common, [(1, b"Ulm ".to_vec()), (2, b"Bonn".to_vec())]);
+    /// sender.join().expect("no panic")?;
+    /// # }
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::Usage`] for more than [`MAX_ITEMS`](super::MAX_ITEMS).
-    pub fn memory_of_sender(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
-        self.memory(Role::Sender, [senders, receivers], Extras::NONE)
+    /// [`Error::Usage`] if a payload has another length, or there are more than 65536 bytes; [`Error`].
+    pub fn send_with<T: AsRef<[u8]>, P: AsRef<[u8]>, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        rows: &[(T, P)],
+        len: usize,
+    ) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
+        let with_payloads = || {
+            if let Some((_, wrong)) = rows.iter().find(|(_, it)| it.as_ref().len() != len) {
+                return Err(Usage::MessageLength { len: wrong.as_ref().len(), max: len }.into());
+            }
+            let items: Vec<_> = rows.iter().map(|(item, _)| item.as_ref()).collect();
+            let keys = Keys::of(&items)?;
+            let mut payloads = room(keys.len().saturating_mul(len))?;
+            for row in keys.firsts() {
+                payloads.0.extend_from_slice(rows[row].1.as_ref());
+            }
+            Ok::<_, Error>((keys, payloads))
+        };
+        let set = with_payloads();
+        C::outcome(async move {
+            let (keys, payloads) = set?;
+            let terms = self.terms(Role::Sender, Function::Join).of(&keys).payload(len)?;
+            let more_memory = payloads.len() as u64;
+            let set = Beside { items: keys.into_items(), beside: Payloads(payloads, len) };
+            PsiTerms { more_memory, ..terms }.result(peer, set).await.map(drop)
+        })
     }
 
-    /// About the most bytes of memory that [`receive`](Self::receive) of `receivers` different items takes with a peer that
-    /// declares `senders`, whatever the peer does. The items themselves are not counted.
+    /// Finds out which of these items the peer also has, with its payload for each: indices in order. Of items that
+    /// repeat, each is there.
+    pub fn receive_with<T: AsRef<[u8]>, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        items: &[T],
+        len: usize,
+    ) -> C::Outcome<impl Future<Output = Result<Vec<(usize, Vec<u8>)>, Error>>> {
+        let keys = Keys::of(items);
+        C::outcome(async move {
+            let keys = keys?;
+            let terms = self.terms(Role::Receiver, Function::Join).of(&keys).payload(len)?;
+            // A payload goes to the last row of its item, and copies of it to the others.
+            let more_memory = memory_of_copies(keys.rows().saturating_sub(keys.len()), len);
+            let terms = PsiTerms { more_memory, ..terms };
+            let (found, _) = terms.result(peer, keys.copy_items()?).await?;
+            let (mut payloads, mut last) = (found.payloads, vec![0; keys.len()]);
+            for row in 0..keys.rows() {
+                keys.key_of(row).into_iter().for_each(|key| last[key] = row);
+            }
+            let rows = (0..keys.rows()).filter_map(|row| {
+                let key = keys.key_of(row)?;
+                let at = payloads.binary_search_by_key(&key, |(key, _)| *key).ok()?;
+                let payload = &mut payloads[at].1;
+                Some((row, if last[key] == row { mem::take(payload) } else { payload.clone() }))
+            });
+            Ok(rows.collect())
+        })
+    }
+
+    /// Lets the peer find out which of its items are among these, and finds out which these are: their indices, in order. The peer
+    /// calls [`receive_both`](Self::receive_both). A peer that cheats or ends early can keep items back, and invents none: there
+    /// is no fairness.
+    ///
+    /// ```
+    /// # #[cfg(feature = "net")] {
+    /// use foxtrot::{Peer, psi::Options};
+    ///
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let sender = std::thread::spawn(move || Options::new().send_both(&mut theirs, &["ann", "bob"]));
+    /// assert_eq!(Options::new().receive_both(&mut ours, &["eve", "dan", "bob"])?, [2]);
+    /// assert_eq!(sender.join().expect("no panic")?, [1]);
+    /// # }
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    pub fn send_both<T: AsRef<[u8]>, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        items: &[T],
+    ) -> C::Outcome<impl Future<Output = Result<Vec<usize>, Error>>> {
+        let keys = Keys::of(items);
+        C::outcome(self.indices(peer, keys, Role::Sender, Function::Both))
+    }
+
+    /// [`receive`](Self::receive) from a peer that also learns its matches: [`send_both`](Self::send_both).
+    pub fn receive_both<T: AsRef<[u8]>, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        items: &[T],
+    ) -> C::Outcome<impl Future<Output = Result<Vec<usize>, Error>>> {
+        let keys = Keys::of(items);
+        C::outcome(self.indices(peer, keys, Role::Receiver, Function::Both))
+    }
+
+    /// [`send_both`](Self::send_both) for keys of rows: the numbers of the common keys.
+    pub fn send_keys_both<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        keys: &Keys,
+    ) -> C::Outcome<impl Future<Output = Result<(Vec<usize>, Told), Error>>> {
+        C::outcome(self.common(peer, keys, Role::Sender, Function::Both))
+    }
+
+    /// [`receive_both`](Self::receive_both) for keys of rows: the numbers of the common keys.
+    pub fn receive_keys_both<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        keys: &Keys,
+    ) -> C::Outcome<impl Future<Output = Result<(Vec<usize>, Told), Error>>> {
+        C::outcome(self.common(peer, keys, Role::Receiver, Function::Both))
+    }
+
+    /// Lets the peer find out which of its keys are among these, and read the columns of each match that it asks for. The
+    /// peer calls [`receive_keys_with`](Self::receive_keys_with), or runs `foxtrot psi receive --with`.
     ///
     /// # Errors
-    /// [`Error::Usage`] for more than [`MAX_ITEMS`](super::MAX_ITEMS).
-    pub fn memory_of_receiver(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
-        self.memory(Role::Receiver, [receivers, senders], Extras::NONE)
+    /// [`Error::Columns`] if the peer asks for other columns; [`Error`].
+    pub fn send_keys_with<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        keys: &Keys,
+        fields: &Fields,
+    ) -> C::Outcome<impl Future<Output = Result<Told, Error>>> {
+        C::outcome(async move {
+            if fields.keys() != keys.len() {
+                return Err(Error::Config("the fields are of other keys"));
+            }
+            let terms = self.terms(Role::Sender, Function::Join).of(keys);
+            let terms = PsiTerms { columns: Some(Columns::of(fields)), ..terms };
+            let set = Beside { items: keys.copy_items()?, beside: fields.clone() };
+            Ok(terms.result(peer, set).await?.1)
+        })
     }
 
-    /// The most bytes of memory that a job takes with so many items here and at the peer.
-    fn memory(&self, role: Role, [ours, theirs]: [usize; 2], extras: Extras) -> Result<u64, Error> {
-        let Extras { terms, for_match, more } = extras;
-        let of_party = match role {
-            Role::Sender => memory_of_psi_sender(&self.method.parameters(theirs, ours)?, terms),
-            Role::Receiver => memory_of_psi_receiver(&self.method.parameters(ours, theirs)?, terms),
-        };
-        let of_matches = for_match.saturating_mul(ours.min(theirs) as u64);
-        Ok(of_party.saturating_add(of_matches).saturating_add(more))
+    /// Finds out which of these keys the peer also has: their numbers in order, each with the fields of these columns. The
+    /// peer calls [`send_keys_with`](Self::send_keys_with), or runs `foxtrot psi send
+    /// --share`.
+    ///
+    /// # Errors
+    /// [`Error::Columns`] if the peer does not share such columns, or sends fields that are no text; [`Error`].
+    pub fn receive_keys_with<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        keys: &Keys,
+        columns: &[String],
+        padding: Padding,
+    ) -> C::Outcome<impl Future<Output = Result<(Matches, Told), Error>>> {
+        C::outcome(async move {
+            let columns = Columns { names: columns.to_vec(), padding };
+            // Nothing is sent if they are too long together.
+            join::Terms::NONE.payload(columns.payload())?;
+            let terms = self.terms(Role::Receiver, Function::Join).of(keys);
+            let terms = PsiTerms { columns: Some(columns), ..terms };
+            let (found, told) = terms.result(peer, keys.copy_items()?).await?;
+            Ok((found.fields(padding)?, told))
+        })
     }
 }
 
-/// Hands on the progress of the protocol.
-pub(super) fn steps(tell: impl Fn(usize, usize) + Send) -> impl FnMut(Steps) + Send {
-    move |Steps { done, of }| tell(done, of)
+/// Counts and sums over an intersection, of which both sides learn the result and neither learns its items. Secure only if both
+/// sides follow the protocol. Both sides have the same options.
+///
+/// ```
+/// use foxtrot::{Peer, psi::{Count, Outcome}};
+///
+/// let (mut ours, mut theirs) = Peer::pair();
+/// let sender = std::thread::spawn(move || {
+///     let amounts = [("ann", 30), ("bob", 50), ("cid", 7)];
+///     Count::new().at_least(2).send_sum(&mut theirs, &amounts, 100)
+/// });
+/// let learnt = Count::new().at_least(2).receive_sum(&mut ours, &["cid", "eve", "ann"], 100)?;
+/// assert_eq!(learnt, Outcome::Released { count: 2, sum: Some(37) });
+/// assert_eq!(sender.join().expect("no panic")?, learnt);
+/// # Ok::<(), foxtrot::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Count {
+    options: Options,
+    at_least: u64,
+}
+
+impl Count {
+    /// Counts of any size, with peers of up to 2^20 items.
+    #[must_use]
+    pub const fn new() -> Self {
+        let options = Options::new().most_items(circuit::MAX_ITEMS);
+        Self { options, at_least: 0 }
+    }
+
+    /// Tells nothing if there are fewer common items: [`Outcome::Withheld`].
+    #[must_use]
+    pub const fn at_least(self, common: u64) -> Self {
+        Self { at_least: common, ..self }
+    }
+
+    /// The most and the fewest items that the peer may have.
+    #[must_use]
+    pub const fn items(self, least: usize, most: usize) -> Self {
+        Self { options: self.options.least_items(least).most_items(most), ..self }
+    }
+
+    /// Counts the items that both have; the peer calls [`receive`](Self::receive).
+    pub fn send<T: AsRef<[u8]>, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        items: &[T],
+    ) -> C::Outcome<impl Future<Output = Result<Outcome, Error>>> {
+        let keys = Keys::of(items);
+        C::outcome(self.of_items(peer, Role::Sender, keys, None, Secret::default()))
+    }
+
+    /// Counts the items that both have; the peer calls [`send`](Self::send).
+    pub fn receive<T: AsRef<[u8]>, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        items: &[T],
+    ) -> C::Outcome<impl Future<Output = Result<Outcome, Error>>> {
+        let keys = Keys::of(items);
+        C::outcome(self.of_items(peer, Role::Receiver, keys, None, Secret::default()))
+    }
+
+    /// Counts items, and adds up the numbers beside these, none of which is above `largest`. Of items that repeat, the
+    /// first one counts. The peer calls [`receive_sum`](Self::receive_sum).
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a larger number, and if the sum could be 2^64; [`Error`].
+    pub fn send_sum<T: AsRef<[u8]>, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        rows: &[(T, u64)],
+        largest: u64,
+    ) -> C::Outcome<impl Future<Output = Result<Outcome, Error>>> {
+        let items: Vec<_> = rows.iter().map(|(item, _)| item.as_ref()).collect();
+        let keys = match rows.iter().any(|(_, number)| *number > largest) {
+            true => Err(Usage::NumberTooLarge { largest }.into()),
+            false => Keys::of(&items),
+        };
+        let firsts = keys.as_ref().map(Keys::firsts).unwrap_or_default();
+        let numbers = Secret(firsts.into_iter().map(|row| rows[row].1).collect());
+        C::outcome(self.of_items(peer, Role::Sender, keys, Some(largest), numbers))
+    }
+
+    /// Counts items, and learns the sum of the peer's numbers: [`send_sum`](Self::send_sum).
+    pub fn receive_sum<T: AsRef<[u8]>, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        items: &[T],
+        largest: u64,
+    ) -> C::Outcome<impl Future<Output = Result<Outcome, Error>>> {
+        let keys = Keys::of(items);
+        C::outcome(self.of_items(peer, Role::Receiver, keys, Some(largest), Secret::default()))
+    }
+
+    /// [`send`](Self::send) for keys of rows.
+    pub fn send_keys<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        keys: &Keys,
+    ) -> C::Outcome<impl Future<Output = Result<(Outcome, Told), Error>>> {
+        C::outcome(self.of_keys(peer, Role::Sender, keys, None, (None, Secret::default())))
+    }
+
+    /// [`receive`](Self::receive) for keys of rows.
+    pub fn receive_keys<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        keys: &Keys,
+    ) -> C::Outcome<impl Future<Output = Result<(Outcome, Told), Error>>> {
+        C::outcome(self.of_keys(peer, Role::Receiver, keys, None, (None, Secret::default())))
+    }
+
+    /// [`send_sum`](Self::send_sum) for keys of rows: a number of each key, by the key's number, of a column with this
+    /// name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a larger number, and if the sum could be 2^64; [`Error`].
+    pub fn send_keys_sum<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        keys: &Keys,
+        (column, numbers): (Option<&str>, &[u64]),
+        largest: u64,
+    ) -> C::Outcome<impl Future<Output = Result<(Outcome, Told), Error>>> {
+        C::outcome(async move {
+            if numbers.len() != keys.len() {
+                return Err(Error::Config("there is not a number for each key"));
+            }
+            if numbers.iter().any(|number| *number > largest) {
+                return Err(Usage::NumberTooLarge { largest }.into());
+            }
+            let mut copied = room(numbers.len())?;
+            copied.0.extend_from_slice(numbers);
+            self.of_keys(peer, Role::Sender, keys, Some(largest), (column, copied)).await
+        })
+    }
+
+    /// [`receive_sum`](Self::receive_sum) for keys of rows.
+    pub fn receive_keys_sum<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        keys: &Keys,
+        largest: u64,
+    ) -> C::Outcome<impl Future<Output = Result<(Outcome, Told), Error>>> {
+        C::outcome(self.of_keys(
+            peer,
+            Role::Receiver,
+            keys,
+            Some(largest),
+            (None, Secret::default()),
+        ))
+    }
+
+    async fn of_items<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        role: Role,
+        keys: Result<Keys, Error>,
+        largest: Option<u64>,
+        numbers: Secret<u64>,
+    ) -> Result<Outcome, Error> {
+        Ok(self.of_keys(peer, role, &keys?, largest, (None, numbers)).await?.0)
+    }
+
+    async fn of_keys<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        role: Role,
+        keys: &Keys,
+        largest: Option<u64>,
+        (column, numbers): (Option<&str>, Secret<u64>),
+    ) -> Result<(Outcome, Told), Error> {
+        let function = if largest.is_some() { Function::Sum } else { Function::Count };
+        let terms = self.options.terms(role, function).of(keys);
+        let (min_count, value) = (self.at_least, column.map(str::to_owned));
+        let terms = PsiTerms { min_count, largest, value, ..terms };
+        let set = Beside { items: keys.copy_items()?, beside: numbers };
+        let (found, told) = terms.result(peer, set).await?;
+        Ok((found.outcome.ok_or(Error::Config("both sides learn the result"))?, told))
+    }
+}
+
+impl Default for Count {
+    fn default() -> Self {
+        Self::new()
+    }
 }

@@ -44,21 +44,25 @@
 //! # Ok::<(), foxtrot::Error>(())
 //! ```
 
-use std::{fmt, mem};
+use std::{fmt, future::Future, mem};
 
 use foxtrot_net::{
-    hello::Agreement,
-    jobs::{self, NOT_OF_A_DIVISION, SHARDS, decimal},
+    Connection,
+    hello::{Agreement, decimal, hexadecimal, of_hexadecimal},
 };
 pub use foxtrot_psi::shards::{Division, MOST};
 
-use foxtrot_ot::{Session, Sid, Usage, pair::Party};
+use foxtrot_ot::{Context, Session, Sid, Usage, pair::Party};
 use zeroize::Zeroizing;
 
-use super::{Digest, MAX_ITEMS, Options};
+use super::{
+    Digest, MAX_ITEMS, Options,
+    agreement::{KeyTerms, PsiTerms},
+    terms::{self, NOT_OF_A_DIVISION, SHARDS},
+};
 use crate::{
     Error, Peer,
-    job::{Role, room},
+    job::{Answer, Job, Role, Table, refused, room},
 };
 
 /// The agreement of both sides on all shards of an intersection. With TLS it is no secret; keep it from strangers, who could know by it what to
@@ -92,17 +96,25 @@ impl Options {
     ///
     /// # Errors
     /// [`Error`].
-    pub fn agree_on_shards(
-        &self,
-        peer: &mut Peer,
+    pub fn agree_on_shards<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         role: Role,
         keys: usize,
         terms: &str,
         shards: u32,
-    ) -> Result<Ticket, Error> {
-        let hello = self.hello(role, terms, keys)?.term(SHARDS, shards);
-        let (agreed, theirs) = self.negotiate_for(peer, hello, keys, |_| Ok(0))?;
-        Ticket::toss(peer.job(agreed), role, [keys, theirs], shards)
+    ) -> C::Outcome<impl Future<Output = Result<Ticket, Error>>> {
+        C::outcome(async move {
+            let key = KeyTerms { normalize: terms.to_owned(), columns: None, size: keys };
+            let terms = PsiTerms { keys: vec![key], ..PsiTerms::new(role, self) };
+            let agree = |details: &Table| {
+                let theirs = terms.peers_keys(details, 0).map_err(refused)?;
+                Ok((theirs, Answer::default()))
+            };
+            let hello = terms.hello()?.term(SHARDS, shards);
+            let (agreed, theirs) = peer.agree::<_, Error>(hello, agree, |_, _| Ok(())).await?;
+            toss(peer.job(agreed), role, [keys, theirs], shards).await
+        })
     }
 
     /// The options for a shard: both sides then have [`Ticket::load`] keys. Every attempt lets a cheating peer test as many keys
@@ -122,24 +134,13 @@ impl Ticket {
     ///
     /// # Errors
     /// Errors of [`Job`](crate::job::Job).
-    pub fn toss(
-        job: crate::job::Job<'_>,
+    pub fn toss<C: Connection>(
+        job: Job<'_, C>,
         role: Role,
-        [ours, theirs]: [usize; 2],
+        sizes: [usize; 2],
         shards: u32,
-    ) -> Result<Self, Error> {
-        let (mut cx, direction) = (job.context()?, job.direction());
-        let terms = job.agreement().terms_digest(&NOT_OF_A_DIVISION);
-        let (party, receivers, senders) = match role {
-            Role::Sender => (Party::Sender, theirs, ours),
-            Role::Receiver => (Party::Receiver, ours, theirs),
-        };
-        let division =
-            job.play(
-                |io| async move { Division::toss(&io, &mut cx, direction, party, shards).await },
-            )?;
-        job.finish()?;
-        Ok(Self { division, receivers, senders, terms })
+    ) -> C::Outcome<impl Future<Output = Result<Self, Error>>> {
+        C::outcome(toss(job, role, sizes, shards))
     }
 
     /// The division of items into shards.
@@ -167,11 +168,11 @@ impl Ticket {
     ///
     /// # Errors
     /// [`Error::Config`] if there is no such shard.
-    pub fn terms(&self, shard: Shard) -> Result<jobs::Shard, Error> {
+    pub fn terms(&self, shard: Shard) -> Result<terms::Shard, Error> {
         let (division, of, terms) = (self.id(), self.division.shards(), self.terms);
         match shard {
             Shard { number, attempt } if number < of => {
-                Ok(jobs::Shard { division, of, number, attempt, terms })
+                Ok(terms::Shard { division, of, number, attempt, terms })
             }
             _ => Err(Error::Config("there is no shard of that number")),
         }
@@ -188,11 +189,34 @@ impl Ticket {
     }
 }
 
+/// The future of [`Ticket::toss`].
+async fn toss<C: Connection>(
+    mut job: Job<'_, C>,
+    role: Role,
+    [ours, theirs]: [usize; 2],
+    shards: u32,
+) -> Result<Ticket, Error> {
+    let ((session, seed), direction) = (job.start()?, job.direction());
+    let terms = job.agreement().terms_digest(&NOT_OF_A_DIVISION);
+    let (party, receivers, senders) = match role {
+        Role::Sender => (Party::Sender, theirs, ours),
+        Role::Receiver => (Party::Receiver, ours, theirs),
+    };
+    let division = job
+        .run(|io| async move {
+            let mut cx = Context::new(&session, seed);
+            Division::toss(&io, &mut cx, direction, party, shards).await
+        })
+        .await?;
+    job.end().await?;
+    Ok(Ticket { division, receivers, senders, terms })
+}
+
 /// Fails unless the session of a shard has the terms, roles and keys of the agreement on all shards.
 ///
 /// # Errors
 /// [`Error::Ticket`].
-pub fn check(agreement: &Agreement, shard: Option<&jobs::Shard>) -> Result<(), Error> {
+pub fn check(agreement: &Agreement, shard: Option<&terms::Shard>) -> Result<(), Error> {
     let Some(shard) = shard else { return Ok(()) };
     match agreement.terms_digest(&NOT_OF_A_DIVISION) == shard.terms {
         true => Ok(()),
@@ -208,7 +232,7 @@ impl fmt::Display for Ticket {
         let (sid, coin, shards) = self.division.parts();
         let Self { receivers, senders, .. } = self;
         let [sid, coin, terms, id] =
-            [sid, coin, self.terms, self.id()].map(|bytes| jobs::hexadecimal(&bytes));
+            [sid, coin, self.terms, self.id()].map(|bytes| hexadecimal(&bytes));
         writeln!(f, "{HEAD}\nsession {sid}\ncoin {coin}\nshards {shards}")?;
         writeln!(f, "receiver {receivers}\nsender {senders}\nterms {terms}\ndivision {id}")
     }
@@ -237,7 +261,7 @@ impl std::str::FromStr for Ticket {
         if lines.next().is_some() {
             return Err(WRONG);
         }
-        let [sid, coin, terms, id] = [sid, coin, terms, id].map(jobs::of_hexadecimal);
+        let [sid, coin, terms, id] = [sid, coin, terms, id].map(of_hexadecimal);
         let shards = shards.and_then(|it| u32::try_from(it).ok()).ok_or(WRONG)?;
         let size = |it: Option<u64>| {
             it.and_then(|it| usize::try_from(it).ok()).filter(|it| *it <= MAX_ITEMS).ok_or(WRONG)

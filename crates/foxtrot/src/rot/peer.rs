@@ -1,11 +1,11 @@
 //! Random and correlated OTs with a [`Peer`].
 #![expect(clippy::missing_errors_doc, reason = "most calls may end with any error: see its type")]
 
-use core::convert::Infallible;
+use core::{convert::Infallible, future::Future};
 
-use foxtrot_net::jobs::{self, memory_of_transfers};
+use foxtrot_net::Connection;
 use foxtrot_ot::{
-    Bits, Direction,
+    Bits, Context, Direction,
     base::Block,
     erase::{Secret, Zero},
 };
@@ -15,18 +15,25 @@ use super::Options;
 use crate::{
     Error, Peer,
     job::{Job, Role, Sink, SinkError, keep, room},
+    transfers::{memory_of_transfers, transfers},
 };
 
 /// The correlation of correlated OTs, which only their sender knows. Erased on drop.
 pub type Delta = Zeroizing<Block>;
 
 /// Makes `n` random OTs as the sender: the two keys of each.
-pub fn send(peer: &mut Peer, n: usize) -> Result<Secret<[Block; 2]>, Error> {
+pub fn send<C: Connection>(
+    peer: &mut Peer<C>,
+    n: usize,
+) -> C::Outcome<impl Future<Output = Result<Secret<[Block; 2]>, Error>>> {
     Options::new().send(peer, n)
 }
 
 /// Makes `n` random OTs as the receiver: the choice bits, and the chosen key of each.
-pub fn receive(peer: &mut Peer, n: usize) -> Result<(Bits, Secret<Block>), Error> {
+pub fn receive<C: Connection>(
+    peer: &mut Peer<C>,
+    n: usize,
+) -> C::Outcome<impl Future<Output = Result<(Bits, Secret<Block>), Error>>> {
     Options::new().receive(peer, n)
 }
 
@@ -47,37 +54,57 @@ pub fn receive(peer: &mut Peer, n: usize) -> Result<(Bits, Secret<Block>), Error
 /// assert_eq!(received[1], rows[1]);
 /// # Ok::<(), foxtrot::Error>(())
 /// ```
-pub fn send_correlated(peer: &mut Peer, n: usize) -> Result<(Delta, Secret<Block>), Error> {
+pub fn send_correlated<C: Connection>(
+    peer: &mut Peer<C>,
+    n: usize,
+) -> C::Outcome<impl Future<Output = Result<(Delta, Secret<Block>), Error>>> {
     Options::new().send_correlated(peer, n)
 }
 
 /// Makes correlated OTs as the receiver, with these choice bits: the sender's row of each, plus Δ where the bit is 1. A sender
 /// that cheats may fix its own rows: see [the module](super#correlated-ots).
-pub fn receive_correlated(peer: &mut Peer, choices: &[bool]) -> Result<Secret<Block>, Error> {
+pub fn receive_correlated<C: Connection>(
+    peer: &mut Peer<C>,
+    choices: &[bool],
+) -> C::Outcome<impl Future<Output = Result<Secret<Block>, Error>>> {
     Options::new().receive_correlated(peer, choices)
 }
 
 impl Options {
     /// [`send`] with these options.
-    pub fn send(&self, peer: &mut Peer, n: usize) -> Result<Secret<[Block; 2]>, Error> {
-        let mut all = room(n)?;
-        self.send_keeping(peer, n, bytes_of(&all), |keys| {
-            all.0.extend_from_slice(keys);
-            Ok::<_, Infallible>(())
-        })?;
-        Ok(all)
+    pub fn send<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        n: usize,
+    ) -> C::Outcome<impl Future<Output = Result<Secret<[Block; 2]>, Error>>> {
+        C::outcome(async move {
+            let mut all = room(n)?;
+            self.send_keeping(peer, n, bytes_of(&all), |keys| {
+                all.0.extend_from_slice(keys);
+                Ok::<_, Infallible>(())
+            })
+            .await?;
+            Ok(all)
+        })
     }
 
     /// [`receive`] with these options.
-    pub fn receive(&self, peer: &mut Peer, n: usize) -> Result<(Bits, Secret<Block>), Error> {
-        let (mut choices, mut all) = (room::<u8>(n.div_ceil(8))?, room(n)?);
-        let kept = bytes_of(&choices) + bytes_of(&all);
-        self.receive_keeping(peer, n, kept, |some, keys| {
-            choices.0.extend_from_slice(some.as_bytes());
-            all.0.extend_from_slice(keys);
-            Ok::<_, Infallible>(())
-        })?;
-        Ok((Bits::from_bytes(&choices, n), all))
+    pub fn receive<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        n: usize,
+    ) -> C::Outcome<impl Future<Output = Result<(Bits, Secret<Block>), Error>>> {
+        C::outcome(async move {
+            let (mut choices, mut all) = (room::<u8>(n.div_ceil(8))?, room(n)?);
+            let kept = bytes_of(&choices) + bytes_of(&all);
+            self.receive_keeping(peer, n, kept, |some, keys| {
+                choices.0.extend_from_slice(some.as_bytes());
+                all.0.extend_from_slice(keys);
+                Ok::<_, Infallible>(())
+            })
+            .await?;
+            Ok((Bits::from_bytes(&choices, n), all))
+        })
     }
 
     /// [`send`] with a `sink` that takes the keys batch after batch, in order: for more OTs than fit into memory. An error of
@@ -95,96 +122,107 @@ impl Options {
     /// assert_eq!(receiver.join().expect("no panic")?.1.len(), 100_000);
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
-    pub fn send_into<E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    pub fn send_into<E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         n: usize,
         sink: impl FnMut(&[[Block; 2]]) -> Result<(), E> + Send,
-    ) -> Result<(), Error> {
-        self.send_keeping(peer, n, 0, sink)
+    ) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
+        C::outcome(self.send_keeping(peer, n, 0, sink))
     }
 
     /// [`send_into`](Self::send_into) a sink that keeps so many bytes.
-    fn send_keeping<E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    async fn send_keeping<E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         n: usize,
         kept: u64,
         mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
-        let job = self.begin(peer, "rot", Role::Sender, n, kept)?;
-        let (mut cx, direction, mut counted) =
-            (job.context()?, job.direction(), job.counter(n, "transfers"));
+        let mut job = self.begin(peer, "rot", Role::Sender, n, kept).await?;
+        let ((session, seed), direction, mut counted) =
+            (job.start()?, job.direction(), job.local().counter(n, "transfers"));
         let refused = &Sink::new();
-        job.play_into(refused, |io| async move {
+        job.run_into(refused, |io| async move {
+            let mut cx = Context::new(&session, seed);
             let sink = |keys: &[[Block; 2]]| {
                 counted(keys.len());
                 keep(refused, sink(keys))
             };
             self.send_over(&io, &mut cx, direction, n, sink).await
-        })?;
-        job.finish_in_place(|| Ok(()))
+        })
+        .await?;
+        job.end_in_place(|| Ok(())).await
     }
 
     /// [`receive`] with a `sink` that takes choice bits and keys batch after batch; every batch but the last has a whole
     /// number of bytes of choice bits.
-    pub fn receive_into<E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    pub fn receive_into<E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         n: usize,
         sink: impl FnMut(&Bits, &[Block]) -> Result<(), E> + Send,
-    ) -> Result<(), Error> {
-        self.receive_keeping(peer, n, 0, sink)
+    ) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
+        C::outcome(self.receive_keeping(peer, n, 0, sink))
     }
 
     /// [`receive_into`](Self::receive_into) a sink that keeps so many bytes.
-    fn receive_keeping<E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    async fn receive_keeping<E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         n: usize,
         kept: u64,
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
-        let job = self.begin(peer, "rot", Role::Receiver, n, kept)?;
-        let (mut cx, direction, mut counted) =
-            (job.context()?, job.direction(), job.counter(n, "transfers"));
+        let mut job = self.begin(peer, "rot", Role::Receiver, n, kept).await?;
+        let ((session, seed), direction, mut counted) =
+            (job.start()?, job.direction(), job.local().counter(n, "transfers"));
         let refused = &Sink::new();
-        job.play_into(refused, |io| async move {
+        job.run_into(refused, |io| async move {
+            let mut cx = Context::new(&session, seed);
             let sink = |choices: &Bits, keys: &[Block]| {
                 counted(keys.len());
                 keep(refused, sink(choices, keys))
             };
             self.receive_over(&io, &mut cx, direction, n, sink).await
-        })?;
-        job.finish_in_place(|| Ok(()))
+        })
+        .await?;
+        job.end_in_place(|| Ok(())).await
     }
 
     /// [`send_correlated`] with these options.
-    pub fn send_correlated(
-        &self,
-        peer: &mut Peer,
+    pub fn send_correlated<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         n: usize,
-    ) -> Result<(Delta, Secret<Block>), Error> {
-        let mut all = room(n)?;
-        let delta = self.send_correlated_keeping(peer, n, bytes_of(&all), |rows| {
-            all.0.extend_from_slice(rows);
-            Ok::<_, Infallible>(())
-        })?;
-        Ok((delta, all))
+    ) -> C::Outcome<impl Future<Output = Result<(Delta, Secret<Block>), Error>>> {
+        C::outcome(async move {
+            let mut all = room(n)?;
+            let delta = self
+                .send_correlated_keeping(peer, n, bytes_of(&all), |rows| {
+                    all.0.extend_from_slice(rows);
+                    Ok::<_, Infallible>(())
+                })
+                .await?;
+            Ok((delta, all))
+        })
     }
 
     /// [`receive_correlated`] with these options.
-    pub fn receive_correlated(
-        &self,
-        peer: &mut Peer,
+    pub fn receive_correlated<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         choices: &[bool],
-    ) -> Result<Secret<Block>, Error> {
-        let mut all = room(choices.len())?;
-        self.receive_correlated_keeping(peer, choices, bytes_of(&all), |rows| {
-            all.0.extend_from_slice(rows);
-            Ok::<_, Infallible>(())
-        })?;
-        Ok(all)
+    ) -> C::Outcome<impl Future<Output = Result<Secret<Block>, Error>>> {
+        C::outcome(async move {
+            let mut all = room(choices.len())?;
+            self.receive_correlated_keeping(peer, choices, bytes_of(&all), |rows| {
+                all.0.extend_from_slice(rows);
+                Ok::<_, Infallible>(())
+            })
+            .await?;
+            Ok(all)
+        })
     }
 
     /// [`send_correlated`] with a `sink` that takes the rows batch after batch, in order. Δ comes when the session has ended.
@@ -209,85 +247,89 @@ impl Options {
     /// # assert_ne!(*delta, [0; 16]);
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
-    pub fn send_correlated_into<E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    pub fn send_correlated_into<E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         n: usize,
         sink: impl FnMut(&[Block]) -> Result<(), E> + Send,
-    ) -> Result<Delta, Error> {
-        self.send_correlated_keeping(peer, n, 0, sink)
+    ) -> C::Outcome<impl Future<Output = Result<Delta, Error>>> {
+        C::outcome(self.send_correlated_keeping(peer, n, 0, sink))
     }
 
-    fn send_correlated_keeping<E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    async fn send_correlated_keeping<E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         n: usize,
         kept: u64,
         mut sink: impl FnMut(&[Block]) -> Result<(), E> + Send,
     ) -> Result<Delta, Error> {
         self.plan(n, Direction::default())?;
-        let job = self.begin(peer, "cot", Role::Sender, n, kept)?;
-        let (mut cx, direction, mut counted) =
-            (job.context()?, job.direction(), job.counter(n, "transfers"));
+        let mut job = self.begin(peer, "cot", Role::Sender, n, kept).await?;
+        let ((session, seed), direction, mut counted) =
+            (job.start()?, job.direction(), job.local().counter(n, "transfers"));
         let (mut delta, refused) = (Delta::default(), &Sink::new());
         let correlation = |it: &Block| delta.copy_from_slice(it);
-        job.play_into(refused, |io| async move {
+        job.run_into(refused, |io| async move {
+            let mut cx = Context::new(&session, seed);
             let sink = |rows: &[Block]| {
                 counted(rows.len());
                 keep(refused, sink(rows))
             };
             self.send_correlated_over(&io, &mut cx, direction, n, correlation, sink).await
-        })?;
-        job.finish()?;
+        })
+        .await?;
+        job.end().await?;
         Ok(delta)
     }
 
     /// [`receive_correlated`] with a `sink` that takes the rows batch after batch, in order.
-    pub fn receive_correlated_into<E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    pub fn receive_correlated_into<E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         choices: &[bool],
         sink: impl FnMut(&[Block]) -> Result<(), E> + Send,
-    ) -> Result<(), Error> {
-        self.receive_correlated_keeping(peer, choices, 0, sink)
+    ) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
+        C::outcome(self.receive_correlated_keeping(peer, choices, 0, sink))
     }
 
-    fn receive_correlated_keeping<E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    async fn receive_correlated_keeping<E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         choices: &[bool],
         kept: u64,
         mut sink: impl FnMut(&[Block]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
         let n = choices.len();
         self.plan(n, Direction::default())?;
-        let job = self.begin(peer, "cot", Role::Receiver, n, kept)?;
+        let mut job = self.begin(peer, "cot", Role::Receiver, n, kept).await?;
         let choices = Bits::from_bools(choices.iter().copied());
-        let (mut cx, direction, mut counted) =
-            (job.context()?, job.direction(), job.counter(n, "transfers"));
+        let ((session, seed), direction, mut counted) =
+            (job.start()?, job.direction(), job.local().counter(n, "transfers"));
         let refused = &Sink::new();
-        job.play_into(refused, |io| async move {
+        job.run_into(refused, |io| async move {
+            let mut cx = Context::new(&session, seed);
             let sink = |rows: &[Block]| {
                 counted(rows.len());
                 keep(refused, sink(rows))
             };
             self.receive_correlated_over(&io, &mut cx, direction, choices, sink).await
-        })?;
-        job.finish()
+        })
+        .await?;
+        job.end().await
     }
 
     /// Begins a job of which the caller keeps so many bytes.
-    fn begin<'p>(
-        &self,
-        peer: &'p mut Peer,
+    async fn begin<'p, C: Connection>(
+        self,
+        peer: &'p mut Peer<C>,
         job: &str,
         role: Role,
         n: usize,
         kept: u64,
-    ) -> Result<Job<'p>, Error> {
+    ) -> Result<Job<'p, C>, Error> {
         let method = self.method(n)?;
-        let memory = memory_of_transfers(&method, n, peer.threads()).saturating_add(kept);
-        peer.begin(jobs::transfers(job, role, &method, n), memory)
+        let memory = memory_of_transfers(&method, n, peer.local.threads()).saturating_add(kept);
+        peer.begin(transfers(job, role, &method, n), memory).await
     }
 }
 

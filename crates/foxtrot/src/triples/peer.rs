@@ -1,35 +1,51 @@
 //! Multiplication triples with a [`Peer`].
 #![expect(clippy::missing_errors_doc, reason = "most calls may end with any error: see its type")]
 
-use foxtrot_net::jobs::{self, memory_of_triples};
+use core::future::Future;
 
-use super::{OF_A_WORD, Options, Shares, Triples, Word};
+use foxtrot_net::Connection;
+use foxtrot_ot::Context;
+
+use super::{
+    OF_A_WORD, Options, Shares, Triples, Word,
+    terms::{self, memory_of_triples},
+};
 use crate::{
     Error, Peer, Side,
     job::{Role, Sink, SinkError, keep, room},
 };
 
 /// Makes `n` triples of words of type `T`: this side's shares. Both sides make the same call.
-pub fn generate<T: Word>(peer: &mut Peer, n: usize) -> Result<Triples<T>, Error> {
+pub fn generate<T: Word, C: Connection>(
+    peer: &mut Peer<C>,
+    n: usize,
+) -> C::Outcome<impl Future<Output = Result<Triples<T>, Error>>> {
     Options::new().generate(peer, n)
 }
 
 impl Options {
     /// [`generate`] with these options.
-    pub fn generate<T: Word>(&self, peer: &mut Peer, n: usize) -> Result<Triples<T>, Error> {
-        let mut parts = [room(n)?, room(n)?, room(n)?];
-        let all = &mut parts;
-        let kept = (3 * size_of::<T>() as u64).saturating_mul(n as u64);
-        self.generate_keeping(peer, T::BITS, n, kept, |shares| {
-            for i in 0..shares.len().min(n - all[0].len()) {
-                let triple = shares.triple(i);
-                for (part, value) in all.iter_mut().zip(triple) {
-                    part.0.push(T::of(value));
+    pub fn generate<T: Word, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        n: usize,
+    ) -> C::Outcome<impl Future<Output = Result<Triples<T>, Error>>> {
+        C::outcome(async move {
+            let mut parts = [room(n)?, room(n)?, room(n)?];
+            let all = &mut parts;
+            let kept = (3 * size_of::<T>() as u64).saturating_mul(n as u64);
+            self.generate_keeping(peer, T::BITS, n, kept, |shares| {
+                for i in 0..shares.len().min(n - all[0].len()) {
+                    let triple = shares.triple(i);
+                    for (part, value) in all.iter_mut().zip(triple) {
+                        part.0.push(T::of(value));
+                    }
                 }
-            }
-            Ok::<_, core::convert::Infallible>(())
-        })?;
-        Ok(Triples { parts })
+                Ok::<_, core::convert::Infallible>(())
+            })
+            .await?;
+            Ok(Triples { parts })
+        })
     }
 
     /// [`generate`] with a `sink` that takes the shares batch after batch, for more triples than fit into memory. The last batch
@@ -52,20 +68,20 @@ impl Options {
     /// assert_ne!(party(ours)?, other.join().expect("no panic")?);
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
-    pub fn generate_into<E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    pub fn generate_into<E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         bits: u32,
         n: usize,
         sink: impl FnMut(&Shares) -> Result<(), E> + Send,
-    ) -> Result<(), Error> {
-        self.generate_keeping(peer, bits, n, 0, sink)
+    ) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
+        C::outcome(self.generate_keeping(peer, bits, n, 0, sink))
     }
 
     /// [`generate_into`](Self::generate_into) a sink that keeps so many bytes.
-    fn generate_keeping<E: SinkError>(
-        &self,
-        peer: &mut Peer,
+    async fn generate_keeping<E: SinkError, C: Connection>(
+        self,
+        peer: &mut Peer<C>,
         bits: u32,
         n: usize,
         kept: u64,
@@ -75,13 +91,14 @@ impl Options {
         let we_are_initiator = peer.side() == Side::Initiator;
         // The roles only tell the two parties apart.
         let role = if we_are_initiator { Role::Sender } else { Role::Receiver };
-        let hello = jobs::triples(role, kind, n as u64, "new", 0);
-        let memory = memory_of_triples(kind, n as u64, peer.threads()).saturating_add(kept);
-        let job = peer.begin(hello, memory)?;
-        let (mut cx, mut counted, refused) =
-            (job.context()?, job.counter(n, "triples"), &Sink::new());
+        let hello = terms::triples(role, kind, n as u64, "new", 0);
+        let memory = memory_of_triples(kind, n as u64, peer.local.threads()).saturating_add(kept);
+        let mut job = peer.begin(hello, memory).await?;
+        let ((session, seed), mut counted, refused) =
+            (job.start()?, job.local().counter(n, "triples"), &Sink::new());
         let (mut left, per_share) = (n, if bits == 1 { OF_A_WORD } else { 1 });
-        job.play_into(refused, |io| async move {
+        job.run_into(refused, |io| async move {
+            let mut cx = Context::new(&session, seed);
             let sink = |shares: &Shares| {
                 let used = left.min(shares.len() * per_share);
                 left -= used;
@@ -89,7 +106,8 @@ impl Options {
                 keep(refused, sink(shares))
             };
             self.generate_over(&io, &mut cx, we_are_initiator, bits, n, sink).await
-        })?;
-        job.finish()
+        })
+        .await?;
+        job.end().await
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{MOST_PEERS, Used};
-use crate::{day::Day, jobs::decimal, percent};
+use crate::{day::Day, hello::decimal, percent};
 
 /// The first line of the file.
 pub(super) const TITLE: &str = "foxtrot daily limits 2";

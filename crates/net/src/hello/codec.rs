@@ -133,3 +133,66 @@ impl Rest<'_> {
         Some(*head)
     }
 }
+
+/// A decimal number without sign or leading zeros.
+#[must_use]
+pub fn decimal(text: &[u8]) -> Option<u64> {
+    match text {
+        [b'0'] => Some(0),
+        [b'1'..=b'9', rest @ ..] if rest.iter().all(u8::is_ascii_digit) => {
+            str::from_utf8(text).ok()?.parse().ok()
+        }
+        _ => None,
+    }
+}
+
+/// A number that the peer tells by this name, at most a given one. `what` it is, the error says.
+///
+/// # Errors
+/// [`HelloError::Offer`].
+pub fn number<T: TryFrom<u64> + PartialOrd>(
+    table: &Table,
+    key: &str,
+    what: &'static str,
+    most: T,
+) -> Result<T, HelloError> {
+    let value = table.get(key);
+    let number = value.and_then(|it| decimal(it.as_bytes())).and_then(|it| T::try_from(it).ok());
+    let number = number.filter(|it| *it <= most);
+    number.ok_or_else(|| HelloError::Offer { key: what, value: value.cloned() })
+}
+
+/// Bytes in hexadecimal digits.
+#[must_use]
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// 32 bytes of 64 lower-case hexadecimal digits.
+#[must_use]
+pub fn of_hexadecimal(text: &str) -> Option<[u8; 32]> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let digits: Option<Vec<_>> = text.bytes().map(digit).collect();
+    let digits: [u8; 64] = digits?.try_into().ok()?;
+    let mut pairs = digits.as_chunks().0.iter().map(|[high, low]| high << 4 | low);
+    Some([(); 32].map(|()| pairs.next().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal_without_ornaments() {
+        for (text, number) in [("0", 0), ("1", 1), ("10", 10), ("65535", 65535)] {
+            assert_eq!(decimal(text.as_bytes()), Some(number));
+        }
+        for wrong in ["", "00", "01", "-1", "+1", " 1", "1 ", "x", "1x", "99999999999999999999"] {
+            assert_eq!(decimal(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+}

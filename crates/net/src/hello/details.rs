@@ -4,7 +4,7 @@
 use foxtrot_ot::{Session, Sid, oracle::Oracle};
 
 use super::{Hello, LEAST_KEYS, MAX_BYTES, MOST_KEYS, MOST_PUZZLE_BITS, PUZZLE, Table, codec};
-use crate::{HelloError, jobs};
+use crate::HelloError;
 
 /// Our details: it takes about 2^puzzle hashes.
 pub(super) fn make(
@@ -97,7 +97,7 @@ fn offered(offers: &Table, key: &'static str) -> HelloError {
 }
 
 fn decimal(table: &Table, key: &str) -> Option<u64> {
-    jobs::decimal(table.get(key)?.as_bytes())
+    codec::decimal(table.get(key)?.as_bytes())
 }
 
 fn confirmation(greeting: &Session, by_initiator: bool) -> [u8; 32] {

@@ -5,13 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use foxtrot_ot::{Session, Sid};
 
 use super::{
-    Agreement, Heard, Hello, JOB, Role, Rule, SIDE, Table, codec, details, fresh_nonce, side,
+    Agreement, Heard, Hello, JOB, POLICY, POLICY_RULE, POLICY_RULES, Role, Rule, SIDE, Table,
+    codec, details, fresh_nonce, side,
 };
-use crate::{
-    HelloError,
-    error::Difference,
-    jobs::{POLICY, POLICY_RULE, POLICY_RULES},
-};
+use crate::{HelloError, error::Difference};
 
 /// A hello that was sent, or is about to be.
 #[derive(Debug)]

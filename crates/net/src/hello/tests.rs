@@ -2,7 +2,7 @@ use core::time::Duration;
 use std::thread;
 
 use super::*;
-use crate::{ChannelError, FrameError, Reason, memory};
+use crate::{ChannelError, FrameError, Lane, Reason, memory};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -17,6 +17,18 @@ fn sender() -> Hello {
 
 fn receiver() -> Hello {
     Hello::new(Role::Receiver).term("count", 10).term("job", "ot").with_nonce([2; 32])
+}
+
+/// [`exchange_by`] over a channel.
+fn exchange_with<T, E>(
+    channel: &Channel,
+    initiator: bool,
+    hello: &Hello,
+    agree: impl FnOnce(&Table, &Table) -> Result<(T, Option<Hello>), E>,
+    record: impl FnOnce(Option<(&Agreement, &T)>) -> Result<(), E>,
+) -> Result<Result<(Agreement, T), E>, Error> {
+    let mut channel = channel;
+    <&Channel as Connection>::outcome(exchange_by(&mut channel, initiator, hello, agree, record))
 }
 
 /// Lets two sides greet, the first being the initiator.
@@ -543,7 +555,7 @@ fn a_responder_answers_by_details_that_follow_from_the_initiators() {
                 assert_eq!(answer(details).check_offers(offers).is_ok(), fits);
                 Ok::<_, Infallible>(((), Some(answer(details))))
             };
-            let second = exchange_by(&b, false, &hello, agree);
+            let second = exchange_with(&b, false, &hello, agree, |_| Ok(()));
             let second = second.map(|agreed| agreed.unwrap().0);
             drop(b);
             [first.join().unwrap(), second]
@@ -571,10 +583,11 @@ fn a_side_that_cannot_write_a_session_down_tells_no_detail() {
             let mut has_details = false;
             let peer = scope.spawn(move || {
                 let hello = receiver().keys(5, 9);
-                let agreed = exchange_by(&theirs, !initiator, &hello, |_, _| {
+                let agree = |_: &Table, _: &Table| {
                     has_details = true;
                     Ok::<_, Infallible>(((), None))
-                });
+                };
+                let agreed = exchange_with(&theirs, !initiator, &hello, agree, |_| Ok(()));
                 assert!(!has_details);
                 agreed.map(drop)
             });
@@ -585,7 +598,7 @@ fn a_side_that_cannot_write_a_session_down_tells_no_detail() {
             };
             let agree = |_: &Table, _: &Table| Ok((7, None));
             let hello = sender().keys(5, 9);
-            let refused = exchange_recorded(&ours, initiator, &hello, agree, record);
+            let refused = exchange_with(&ours, initiator, &hello, agree, record);
             assert_eq!(refused.unwrap().unwrap_err(), HelloError::Refused(Reason::Other).into());
             drop(ours);
             (peer.join().unwrap(), written)
@@ -608,7 +621,7 @@ fn the_session_that_a_responder_writes_down_is_the_one_that_begins() {
             written = met.map(|(agreed, ())| agreed.clone());
             Ok(())
         };
-        let agreed = exchange_recorded(&b, false, &sender().keys(5, 9), agree, record);
+        let agreed = exchange_with(&b, false, &sender().keys(5, 9), agree, record);
         let (agreed, ()) = agreed.unwrap().unwrap();
         assert_eq!(written.as_ref(), Some(&agreed));
         assert_eq!(peer.join().unwrap().sid, agreed.sid);
@@ -634,10 +647,11 @@ fn a_server_can_refuse_before_and_behind_the_peers_details() {
                     refuse()
                 }
                 true => {
-                    let agreed = exchange_by(&b, false, &hello, |details, _| {
+                    let agree = |details: &Table, _: &Table| {
                         assert_eq!(details, &Table::new());
                         Err::<((), _), _>(refuse())
-                    });
+                    };
+                    let agreed = exchange_with(&b, false, &hello, agree, |_| Ok(()));
                     agreed.unwrap().unwrap_err()
                 }
             };

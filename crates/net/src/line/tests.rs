@@ -176,5 +176,5 @@ fn a_line_shows_no_text_and_ends_with_an_empty_record() {
     let (second, last) = rest.split_at_mut(44 + OVERHEAD);
     assert_eq!(there.opener.open(first).unwrap(), [0x5a; 256]);
     assert_eq!(there.opener.open(second).unwrap(), [0x5a; 44]);
-    assert_eq!(there.opener.open(last).unwrap(), []);
+    assert!(there.opener.open(last).unwrap().is_empty());
 }

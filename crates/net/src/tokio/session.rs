@@ -1,51 +1,25 @@
-//! The hello and the end of a session over [`Lanes`], as [`hello::exchange`](crate::hello::exchange) and
-//! [`Channel::finish`](crate::Channel::finish) are over a channel.
+//! [`Lanes`] as a [`Connection`].
 
 use core::{
-    future::poll_fn,
+    future::{Future, poll_fn},
+    mem,
     task::{Context as Waking, Waker},
 };
 
+use foxtrot_ot::{Sid, Usage, engine::Engine};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Lanes;
 use crate::{
-    ChannelError, Error, HelloError, Lane, Reason,
+    ChannelError, Connection, Counters, Error, HelloError, Lane, Reason,
     channel::{
         Step, Tally, Transcript,
         inbox::{Phase, Want},
     },
-    hello::{
-        Agreement, Heard, Hello, MAX_BYTES, MOST_KEYS, ONLY_LOOKS, Table,
-        meeting::{Compared, Opening},
-        not_a_hello,
-    },
+    hello::{Heard, Hello, MAX_BYTES, MOST_KEYS, ONLY_LOOKS, meeting::Opening},
 };
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
-    /// Agrees with the peer on a session. `agree` sees the peer's details, and says what follows from them or why they
-    /// do not suit; a responder tells its own only behind that.
-    ///
-    /// # Errors
-    /// [`Error::Hello`] if the two sides do not agree, on both of them; [`Error::Frame`], [`Error::Channel`].
-    pub async fn greet<T>(
-        &mut self,
-        initiator: bool,
-        hello: &Hello,
-        agree: impl FnOnce(&Table) -> Result<T, HelloError>,
-    ) -> Result<(Agreement, T), Error> {
-        if self.tallies.take().is_some() {
-            self.inbox.begin_again();
-        }
-        let opening = Opening::new(initiator, hello)?;
-        self.push(Lane::HELLO, &opening.message)?;
-        let theirs = self.receive(Want::AtMost(MAX_BYTES)).await.map_err(not_a_hello)?;
-        let compared = opening.hear(&theirs)?;
-        self.inbox.phase = Phase::Details;
-        let agreed = self.confirm(compared, hello, agree).await;
-        agreed.map_err(|e| self.give_up(e))
-    }
-
     /// Reads the peer's first message, for a program that shows a person what the peer wants. With a binding this side, the
     /// initiator, also finds out whether the peer has the same one; the peer begins no session. The stream is of no further
     /// use.
@@ -64,74 +38,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         self.push(Lane::HELLO, &opening.message)?;
         let compared = opening.hear(&theirs)?;
         self.inbox.phase = Phase::Details;
-        let confirmed = self.confirm(compared, &hello, |_| Ok(())).await;
-        confirmed.map_err(|e| self.give_up(e))?;
+        self.push(Lane::HELLO, &compared.tell(&hello)?)?;
+        let confirmed = match self.receive(Want::AtMost(MAX_BYTES)).await {
+            Ok(theirs) => compared.hear(&hello, &theirs).map_err(Error::from),
+            Err(e) => Err(e),
+        };
+        confirmed.map_err(|e| self.tell_why(e))?;
         Ok(heard)
-    }
-
-    async fn confirm<T>(
-        &mut self,
-        compared: Compared,
-        hello: &Hello,
-        agree: impl FnOnce(&Table) -> Result<T, HelloError>,
-    ) -> Result<(Agreement, T), Error> {
-        let first = if compared.initiator { Some(self.tell(&compared, hello)?) } else { None };
-        let theirs = self.receive(Want::AtMost(MAX_BYTES)).await?;
-        let details = compared.hear(hello, &theirs)?;
-        let said = agree(&details)?;
-        let ours = match first {
-            Some(ours) => ours,
-            None => self.tell(&compared, hello)?,
-        };
-        let agreement = compared.agree(hello.role(), [&ours, &theirs], details);
-        self.tallies = Some(Tally::of_both(agreement.sid, agreement.we_are_initiator));
-        self.inbox.phase = Phase::Session;
-        Ok((agreement, said))
-    }
-
-    fn tell(&mut self, compared: &Compared, hello: &Hello) -> Result<Vec<u8>, Error> {
-        let ours = compared.tell(hello)?;
-        self.push(Lane::HELLO, &ours)?;
-        Ok(ours)
-    }
-
-    /// Tells the peer that this side has all that it expects, and waits until the peer says so: each side then has
-    /// received what the other sent, to the last byte. Another [`greet`](Self::greet) may follow.
-    ///
-    /// # Errors
-    /// [`FrameError::Transcript`](crate::FrameError::Transcript) if the sides have not received what the other sent; [`Error::Frame`], [`Error::Channel`].
-    pub async fn finish(&mut self) -> Result<Transcript, Error> {
-        let ended = self.compare_transcripts().await;
-        ended.map_err(|e| self.give_up(e))
-    }
-
-    /// [`finish`](Self::finish), and tells the peer that this side's results are where they stay; the receiver's come first.
-    /// For jobs whose sender keeps results only if the receiver does.
-    ///
-    /// # Errors
-    /// As [`finish`](Self::finish).
-    pub async fn finish_in_place(&mut self, is_sender: bool) -> Result<Transcript, Error> {
-        let transcript = self.finish().await?;
-        let steps = async {
-            if is_sender {
-                self.await_step(Step::InPlace, transcript).await?;
-            }
-            self.push(Lane::HELLO, &Step::InPlace.frame(transcript))?;
-            self.flush_all().await?;
-            if !is_sender {
-                self.await_step(Step::InPlace, transcript).await?;
-            }
-            Ok(transcript)
-        };
-        let ended: Result<_, Error> = steps.await;
-        ended.map_err(|e| self.give_up(e))
     }
 
     /// Tells the peer why this side ends the session, as far as it may know and the stream takes it now. Returns the
     /// error.
-    pub fn give_up(&mut self, error: impl Into<Error>) -> Error {
-        let error = error.into();
-        if let Some(reason) = Reason::of(&error)
+    pub(super) fn tell_why(&mut self, error: Error) -> Error {
+        let greets = matches!(self.inbox.phase, Phase::Hello | Phase::Renewed);
+        if !greets
+            && !mem::replace(&mut self.is_over, true)
+            && let Some(reason) = Reason::of(&error)
             && self.push(Lane::HELLO, &[reason as u8]).is_ok()
         {
             let waking = &mut Waking::from_waker(Waker::noop());
@@ -148,6 +70,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         let transcript = told.transcript(heard);
         self.push(Lane::HELLO, &Step::Received.frame(transcript))?;
         self.await_step(Step::Received, transcript).await?;
+        self.ended = Some(transcript);
         Ok(transcript)
     }
 
@@ -167,5 +90,79 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         let wanted = [(Lane::HELLO, want)];
         let (_, frame) = poll_fn(|waking| self.poll_message(waking, &wanted)).await?;
         Ok(frame)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
+    type Outcome<F: Future> = F;
+
+    fn outcome<F: Future>(job: F) -> F {
+        job
+    }
+
+    fn say(&mut self, message: Vec<u8>) -> Result<(), Error> {
+        self.push(Lane::HELLO, &message)
+    }
+
+    async fn hear(&mut self, most: usize) -> Result<Vec<u8>, Error> {
+        self.receive(Want::AtMost(most)).await.map_err(|e| self.tell_why(e))
+    }
+
+    fn begin_again(&mut self) {
+        if self.tallies.take().is_some() {
+            self.inbox.begin_again();
+        }
+    }
+
+    fn greeted(&mut self) {
+        self.inbox.phase = Phase::Details;
+    }
+
+    fn agreed(&mut self, sid: Sid, initiator: bool) {
+        self.tallies = Some(Tally::of_both(sid, initiator));
+        self.inbox.phase = Phase::Session;
+    }
+
+    async fn run<Out, E>(&mut self, engine: Engine<'_, Out, E>) -> Result<Out, Error>
+    where
+        E: From<Usage>,
+        foxtrot_ot::Error: From<E>,
+    {
+        Self::run(self, engine).await
+    }
+
+    async fn finish(&mut self) -> Result<Transcript, Error> {
+        let ended = self.compare_transcripts().await;
+        ended.map_err(|e| self.tell_why(e))
+    }
+
+    async fn tell_in_place(&mut self) -> Result<(), Error> {
+        let transcript = self.transcript().unwrap_or_default();
+        self.push(Lane::HELLO, &Step::InPlace.frame(transcript))?;
+        self.flush_all().await
+    }
+
+    async fn await_in_place(&mut self) -> Result<(), Error> {
+        let transcript = self.transcript().unwrap_or_default();
+        let ended = self.await_step(Step::InPlace, transcript).await;
+        ended.map_err(|e| self.tell_why(e))
+    }
+
+    fn give_up(&mut self, error: impl Into<Error>) -> Error {
+        self.tell_why(error.into())
+    }
+
+    async fn refuse(&mut self, why: Reason) {
+        self.tell_why(HelloError::Refused(why).into());
+        // The peer may have gone.
+        let _ = self.flush_all().await;
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+
+    fn transcript(&self) -> Option<Transcript> {
+        self.ended
     }
 }

@@ -364,7 +364,7 @@ fn in_common(
     })?;
     channel.finish()?;
     channel.close()?;
-    let indices = received.intersect()?;
+    let indices = received.intersect().map_err(foxtrot_ot::Error::from)?;
     output.extend(indices.iter().flat_map(|&k| u16::try_from(k).unwrap().to_le_bytes()));
     Ok(())
 }

@@ -258,7 +258,8 @@ impl Receiver {
 
 impl Parameters {
     /// Steps of a join on these terms: slots, tags and payloads.
-    fn steps_of_join(&self, terms: Terms) -> usize {
+    #[must_use]
+    pub fn steps_of_join(&self, terms: Terms) -> usize {
         self.steps() + terms.payloads(self.tags())
     }
 

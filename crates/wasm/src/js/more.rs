@@ -1,16 +1,22 @@
 //! All jobs but those of the page's usual run, in a module of WebAssembly that fewer load.
 
-use foxtrot_net::hello::Role;
-use foxtrot_ot::base::Block;
-use foxtrot_psi::circuit::Outcome;
+use foxtrot::{
+    Block,
+    job::Role,
+    ot,
+    psi::{
+        Function::{Both, Count, Intersection, Join, Sum},
+        Outcome,
+        agreement::PsiTerms,
+        run::{Beside, Payloads},
+    },
+    rot,
+};
 use js_sys::{Array, Function, Object, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use super::{JsOptions, Session, about, found_rows, number, read_options, set, thrown, told};
-use crate::{
-    js::Keys,
-    peer::{self, Counting},
-};
+use super::{JsOptions, Session, about, found_rows, number, read_options, set, thrown};
+use crate::{js::Keys, peer};
 
 #[wasm_bindgen]
 impl Session {
@@ -22,9 +28,9 @@ impl Session {
         options: JsOptions,
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
-        let done = peer.psi_send(&options, &keys.0, &mut told).await;
-        Ok(about(&self.done(peer, done)?).into())
+        let terms = read_options(&options)?.terms(Role::Sender, Intersection, &keys.0);
+        let (_, told) = self.compare(terms, keys.0.copy(), tell).await?;
+        Ok(about(&told).into())
     }
 
     /// Finds out which of these keys the peer also has, with its payload of `len` bytes for each.
@@ -36,11 +42,11 @@ impl Session {
         options: JsOptions,
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
-        let done = peer.join_receive(&options, &keys.0, len, &mut told).await;
-        let (found, told) = self.done(peer, done)?;
+        let terms = read_options(&options)?.terms(Role::Receiver, Join, &keys.0);
+        let terms = PsiTerms { payload: Some(len), ..terms };
+        let (found, told) = self.compare(terms, keys.0.copy(), tell).await?;
         let (object, matches) = (about(&told), Array::new());
-        for (number, payload) in found {
+        for (number, payload) in found.payloads {
             for row in keys.0.rows_of(&[number]) {
                 let one = Object::new();
                 set(&one, "row", row);
@@ -62,9 +68,11 @@ impl Session {
         options: JsOptions,
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
-        let done = peer.join_send(&options, &keys.0, &payloads, len, &mut told).await;
-        Ok(about(&self.done(peer, done)?).into())
+        let terms = read_options(&options)?.terms(Role::Sender, Join, &keys.0);
+        let terms = PsiTerms { payload: Some(len), ..terms };
+        let payloads = keys.0.firsts(&payloads, len).map_err(|e| self.error(&e.into()))?;
+        let set = Beside { items: keys.0.copy(), beside: Payloads(payloads, len) };
+        Ok(about(&self.compare(terms, set, tell).await?.1).into())
     }
 
     /// Lets the peer find out which of its keys are among these, and finds out which they are.
@@ -75,10 +83,9 @@ impl Session {
         options: JsOptions,
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let (mut peer, options) = (self.begin(tell)?, read_options(&options)?);
-        let done = peer.send_both(&options, &keys.0, &mut told).await;
-        let (common, told) = self.done(peer, done)?;
-        Ok(found_rows(&keys.0, &common, &told).into())
+        let terms = read_options(&options)?.terms(Role::Sender, Both, &keys.0);
+        let (found, told) = self.compare(terms, keys.0.copy(), tell).await?;
+        Ok(found_rows(&keys.0, &found.first(), &told).into())
     }
 
     /// Counts common keys as the receiver or the sender of the protocol; both learn the same.
@@ -89,16 +96,17 @@ impl Session {
         sends: bool,
         options: JsOptions,
     ) -> Result<JsValue, JsValue> {
-        let counting = Counting {
-            at_least: number(&options, "minCount").unwrap_or(0.0) as u64,
-            largest: number(&options, "largest").map(|it| it as u64),
-        };
-        let role = if sends { Role::Sender } else { Role::Receiver };
-        let (mut peer, options) = (self.begin(None)?, read_options(&options)?);
-        let done = peer.count(&options, role, &keys.0, counting).await;
-        let (outcome, told) = self.done(peer, done)?;
+        let min_count = number(&options, "minCount").unwrap_or(0.0) as u64;
+        let largest = number(&options, "largest").map(|it| it as u64);
+        let (role, function) = (
+            if sends { Role::Sender } else { Role::Receiver },
+            if largest.is_some() { Sum } else { Count },
+        );
+        let terms = read_options(&options)?.terms(role, function, &keys.0);
+        let terms = PsiTerms { min_count, largest, ..terms };
+        let (found, told) = self.compare(terms, keys.0.copy(), None).await?;
         let object = about(&told);
-        if let Outcome::Released { count, sum } = outcome {
+        if let Some(Outcome::Released { count, sum }) = found.outcome {
             set(&object, "count", count as f64);
             // A sum may be larger than the numbers of JavaScript.
             set(&object, "sum", sum.map(|it| it.to_string()));
@@ -110,7 +118,7 @@ impl Session {
     #[wasm_bindgen(js_name = rotSend)]
     pub async fn rot_send(&self, n: usize) -> Result<Uint8Array, JsValue> {
         let mut peer = self.begin(None)?;
-        let done = peer.rot_send(n).await;
+        let done = rot::send(&mut peer, n).await;
         let pairs = self.done(peer, done)?;
         Ok(Uint8Array::from(pairs.as_flattened().as_flattened()))
     }
@@ -119,10 +127,10 @@ impl Session {
     #[wasm_bindgen(js_name = rotReceive, unchecked_return_type = "RandomOts")]
     pub async fn rot_receive(&self, n: usize) -> Result<JsValue, JsValue> {
         let mut peer = self.begin(None)?;
-        let done = peer.rot_receive(n).await;
+        let done = rot::receive(&mut peer, n).await;
         let (choices, keys) = self.done(peer, done)?;
         let object = Object::new();
-        set(&object, "choices", Uint8Array::from(&choices[..]));
+        set(&object, "choices", Uint8Array::from(choices.as_bytes()));
         let keys: &[Block] = &keys;
         set(&object, "keys", Uint8Array::from(keys.as_flattened()));
         Ok(object.into())
@@ -140,7 +148,7 @@ impl Session {
         };
         let messages = pairs.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
         let mut peer = self.begin(None)?;
-        let done = peer.ot_send(&messages).await;
+        let done = ot::send(&mut peer, &messages).await;
         self.done(peer, done)
     }
 
@@ -152,15 +160,10 @@ impl Session {
     ) -> Result<Array, JsValue> {
         let choices: Vec<_> = choices.iter().map(|it| it.is_truthy()).collect();
         let mut peer = self.begin(None)?;
-        let done = peer.ot_receive(&choices).await;
+        let done = ot::receive(&mut peer, &choices).await;
         let messages = self.done(peer, done)?;
-        let message = |it: &Option<_>| match it {
-            Some(message) => {
-                let message: &foxtrot_ot::convert::Message = message;
-                JsValue::from(Uint8Array::from(message.as_slice()))
-            }
-            None => JsValue::NULL,
-        };
+        let message =
+            |it: Option<&[u8]>| it.map_or(JsValue::NULL, |it| Uint8Array::from(it).into());
         Ok(messages.iter().map(message).collect())
     }
 }

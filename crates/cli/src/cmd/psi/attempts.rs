@@ -7,8 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foxtrot::job::Role;
-use foxtrot_net::jobs::{Shard, hexadecimal};
+use foxtrot::{job::Role, psi::terms::Shard};
+use foxtrot_net::hello::hexadecimal;
 
 use crate::{failure::Failure, files::make_folder};
 

@@ -1,40 +1,40 @@
 //! `foxtrot psi count` and `psi sum`: how many keys both sides have, and the sum of the sender's numbers beside them.
 
-mod serve;
-
 use std::{path::Path, slice, sync::Arc};
 
 use foxtrot::{
-    job::Table,
-    policy::Policy,
-    psi::{Function, fields::Duplicates},
-};
-use foxtrot_net::{hello::Role, jobs};
-use foxtrot_psi::{
-    circuit::{
-        MAX_ITEMS, Outcome, PROTOCOL, Parameters, Terms as Wanted,
-        protocol::{Plan, receive, send},
+    job::Role,
+    psi::{
+        Function, Outcome,
+        agreement::PsiTerms,
+        fields::{Duplicates, decimal},
+        run::Found,
     },
-    method::Assumption,
 };
-use serde_json::{Map, Value, json};
+use foxtrot_psi::circuit::MAX_ITEMS;
+use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::{
-    OF_B, OUR_NORMALIZE, agreement::Terms, limits, party::show, read, same_terms, shelf::Stock,
+    OF_B, OUR_NORMALIZE,
+    agreement::{Agreed, Terms},
+    limits,
+    party::{self, Lent},
+    read, same_terms,
+    serve::{Served, Server},
+    shelf::{Shelf, Stock},
 };
 use crate::{
     args::{Column, Common, Counting, Counts, SetOptions, Summing, Trying},
     confirm::confirm,
     failure::Failure,
-    link::{Cost, Link},
     local::both,
     method,
     output::{Output, print},
     policy::{self, Under},
     reach::Way,
-    record::{Entry, Recorder},
-    report::{Report, counted, object},
+    record::Recorder,
+    report::{counted, object},
     table::Set,
     workers::Workers,
 };
@@ -66,29 +66,64 @@ pub(super) fn run(options: &Counting, summing: Option<&Summing>) -> Result<(), F
         options: set_options.read_again(options.standing.reload),
         value: summing.and_then(|it| it.value.clone()),
         duplicates: summing.map_or(Duplicates::Refuse, |it| it.duplicates),
-        terms: Terms { function, min_count, largest, ..terms },
+        terms: terms.with(|psi| PsiTerms { function, min_count, largest, ..psi }),
         output: Output::new(common),
     };
-    let normalize = set_options.normalisers_in_full();
-    let way = limits::keep(way, &agreeing.per_day, &reader.terms, reader.output)?;
+    let (output, normalize) = (reader.output, set_options.normalisers_in_full());
+    let way = limits::keep(way, &agreeing.per_day, &reader.terms, output)?;
     if options.serve {
-        return serve::answer_all(options, reader, way, normalize);
+        return answer_all(options, reader, way, normalize);
     }
-    let stock = Arc::new(reader.read(set)?);
+    let stock = reader.read(set)?;
     let recorder = Recorder::of_one(transport, agreeing.audit.as_deref());
     recorder.keep("psi", role, |entry| {
         entry.set(OUR_NORMALIZE, normalize);
-        let (output, workers) = (reader.output, Workers::new(common.threads)?);
-        let (terms, hello) = (stock.terms.clone(), stock.terms.hello());
-        let counted = move |details: &Table| Some(terms.peers_keys(details, 0).ok()? as u64);
-        let link = stock.terms.meet(way.counting(Arc::new(counted)), hello, common, entry)?;
-        let agreed = Agreed::with(stock, &link.agreed.peer_details);
-        let agreed = agreed.map_err(|e| link.refuse(e))?;
+        let (terms, workers) = (stock.terms.clone(), Workers::new(common.threads)?);
+        let mut link = terms.meet(way.counting(terms.counted()), terms.hello()?, common, entry)?;
+        let agreed = Agreed::on(&terms, &mut link)?;
         entry.agreed(agreed.json());
-        agreed.words().iter().for_each(|line| output.note(line));
+        agreed.tell(output, Some(role), &workers, false);
         confirm(agreeing.yes, output, common.timeout).map_err(|e| link.abandon(e))?;
-        let ran = agreed.run(link, entry, &workers, output)?;
-        agreed.deliver(ran, output, "")
+        let (found, cost) = party::run(&agreed, link, Lent(Arc::new(stock)), &workers, output)?;
+        let report = agreed.report(workers.threads(), cost.of(role));
+        entry.ran(&report, &cost);
+        if let Some(Outcome::Released { count, .. }) = found.outcome {
+            entry.set("results", count);
+        }
+        deliver(&Served { agreed, found, report }, output, "")
+    })
+}
+
+/// One set for all peers that come.
+fn answer_all(
+    options: &Counting,
+    reader: Reader,
+    way: Way<'_>,
+    normalize: Vec<String>,
+) -> Result<(), Failure> {
+    let Counting { set, standing, sessions, agreeing, transport, common, .. } = options;
+    let output = reader.output;
+    let stock = move |path: &_| {
+        let stock = reader.read(path)?;
+        stock.terms.hello()?;
+        Ok(stock)
+    };
+    let shelf = Shelf::open(vec![(None, set.clone())], standing.reload, stock)?;
+    let recorder = Recorder::of_many(transport, agreeing.audit.as_deref());
+    let workers = Workers::new(common.threads)?;
+    let server = Server { shelf, workers, output, recorder, normalize };
+    let first = server.first()?;
+    let (per_day, policy) = (&agreeing.per_day, &first.terms.policy);
+    let is_limited = per_day.max_runs_per_day.is_some() || per_day.max_keys_per_day.is_some();
+    if !is_limited && policy.as_ref().is_none_or(|it| it.most_per_day().is_none()) {
+        output.note(
+            "warning: no limit per day: a peer that asks again with one key more learns from the difference whether that key \
+             is here; --max-runs-per-day N --limits FILE bounds how often it asks",
+        );
+    }
+    server.answer_all(way, sessions, common, |number, peer, served| {
+        let theirs = served.agreed.psi.peers_keys();
+        deliver(&served, output, &format!("session {number} with {peer}, {theirs} keys: "))
     })
 }
 
@@ -107,7 +142,7 @@ pub(super) fn local(
     let (method, min_count) = (method::circuit(common)?, trying.min_count);
     let read = |role, path, options, value| {
         let terms = Terms::new(role, method, [MAX_ITEMS, 0], None);
-        let terms = Terms { function, min_count, largest, ..terms };
+        let terms = terms.with(|psi| PsiTerms { function, min_count, largest, ..psi });
         let duplicates = trying.padding.duplicates;
         Reader { options, value, duplicates, terms, output }.read(path)
     };
@@ -117,21 +152,23 @@ pub(super) fn local(
     same_terms([a, b], [&ours.terms, &theirs.terms])?;
     let workers = Workers::new(common.threads)?;
     let senders = workers.for_another();
-    let hellos = [theirs.terms.hello(), ours.terms.hello()];
-    let [n, m] = [&ours, &theirs].map(|stock| stock.items[0].len());
-    let receiver = Agreed::new(Arc::new(ours), m)?;
-    let sender = Agreed::new(Arc::new(theirs), n)?;
-    let ((_, sending), (outcome, receiving)) = both(
+    let (sending, (agreed, found, receiving)) = both(
         common.timeout,
-        hellos,
-        |link| sender.play(link, &senders, Output::in_background()),
-        |link| {
-            receiver.words().iter().for_each(|line| output.note(line));
-            receiver.play(link, &workers, output)
+        [theirs.terms.hello()?, ours.terms.hello()?],
+        |mut link| {
+            let agreed = Agreed::on(&theirs.terms, &mut link)?;
+            let set = Lent(Arc::new(theirs));
+            Ok(party::run(&agreed, link, set, &senders, Output::in_background())?.1)
+        },
+        |mut link| {
+            let agreed = Agreed::on(&ours.terms, &mut link)?;
+            agreed.tell(output, Some(Role::Receiver), &workers, false);
+            let (found, cost) = party::run(&agreed, link, Lent(Arc::new(ours)), &workers, output)?;
+            Ok((agreed, found, cost))
         },
     )?;
-    let report = receiver.report(workers.threads(), [Some(&sending), Some(&receiving)]);
-    receiver.deliver((outcome, report), output, "")
+    let report = agreed.report(workers.threads(), [Some(&sending), Some(&receiving)]);
+    deliver(&Served { agreed, found, report }, output, "")
 }
 
 /// The number of each item from a column, and the name of the column.
@@ -146,7 +183,7 @@ fn numbers(
     let mut seen = vec![false; set.items.len()];
     let names = set.fields(slice::from_ref(column), |row, fields| {
         let Some(item) = of_row[row] else { return Ok(()) };
-        let number = jobs::decimal(fields[0].trim().as_bytes()).filter(|it| *it <= largest);
+        let number = decimal(fields[0].trim().as_bytes()).filter(|it| *it <= largest);
         let number = number.ok_or_else(|| {
             Failure::usage(format!(
                 "the field of --value in row {} is no whole number from 0 to {largest}",
@@ -169,172 +206,52 @@ fn numbers(
 impl Reader {
     fn read(&self, path: &Path) -> Result<Stock, Failure> {
         let set = read(path, &self.options, self.output)?;
-        let (keys, function) = (set.items.len(), self.terms.function);
+        let (keys, function) = (set.items.len(), self.terms.psi.function);
         if keys > MAX_ITEMS {
             return Err(Failure::usage(format!(
                 "there are {keys} keys; {function} takes {MAX_ITEMS}"
             )));
         }
-        let (numbers, value) = match (&self.value, self.terms.largest) {
+        let (numbers, value) = match (&self.value, self.terms.psi.largest) {
             (Some(value), Some(largest)) => numbers(&set, value, largest, self.duplicates)?,
             _ => Default::default(),
         };
-        let terms = Terms { value, ..self.terms.of(slice::from_ref(&set)) };
-        Ok(Stock { items: vec![set.items], fields: None, numbers, terms })
+        let terms = self.terms.of(slice::from_ref(&set));
+        let terms = terms.with(|psi| PsiTerms { value, ..psi });
+        Ok(Stock { numbers, ..Stock::of(vec![set], None, terms) })
     }
 }
 
-struct Agreed {
-    stock: Arc<Stock>,
-    parameters: Parameters,
-}
-
-impl Agreed {
-    fn with(stock: Arc<Stock>, details: &Table) -> Result<Self, Failure> {
-        let theirs = stock.terms.peers_keys(details, 0)?;
-        Self::new(stock, theirs)
-    }
-
-    fn new(stock: Arc<Stock>, theirs: usize) -> Result<Self, Failure> {
-        let Terms { largest, min_count: at_least, .. } = stock.terms;
-        let [receivers, senders] = stock.terms.by_role(stock.items[0].len(), theirs);
-        let parameters =
-            Parameters::new(Wanted { largest, at_least, both: true }, receivers, senders)?;
-        Ok(Self { stock, parameters })
-    }
-
-    /// Runs the protocol to its end, and enters that into the record.
-    fn run(
-        &self,
-        link: Link,
-        entry: &mut Entry,
-        workers: &Workers,
-        output: Output,
-    ) -> Result<(Outcome, Report), Failure> {
-        let (outcome, cost) = self.play(link, workers, output)?;
-        let report = self.report(workers.threads(), cost.of(self.stock.terms.role));
-        entry.ran(&report, &cost);
-        if let Outcome::Released { count, .. } = outcome {
-            entry.set("results", count);
+/// Prints the count, and the sum behind it; `withheld` if there are too few. What it says begins with the session, if there are
+/// several.
+fn deliver(served: &Served, output: Output, session: &str) -> Result<(), Failure> {
+    let Served { agreed, found: Found { outcome, .. }, report } = served;
+    let outcome = outcome.ok_or_else(|| Failure::run("there is no result"))?;
+    let (text, count, sum) = match outcome {
+        Outcome::Withheld => ("withheld".to_owned(), None, None),
+        Outcome::Released { count, sum: None } => (count.to_string(), Some(count), None),
+        Outcome::Released { count, sum: Some(sum) } => {
+            (format!("{count} {sum}"), Some(count), Some(sum))
         }
-        Ok((outcome, report))
+    };
+    if output.json {
+        let withheld = outcome == Outcome::Withheld;
+        let mut more = agreed.json();
+        more.extend(object(json!({ "withheld": withheld, "count": count, "sum": sum })));
+        report.print(output, more)?;
+    } else {
+        print(text)?;
     }
-
-    fn play(
-        &self,
-        link: Link,
-        workers: &Workers,
-        output: Output,
-    ) -> Result<(Outcome, Cost), Failure> {
-        let (stock, parameters) = (&self.stock, self.parameters);
-        let (outcome, cost) = link.run(workers, |job| {
-            let (mut cx, direction) = (job.context()?, job.direction());
-            let plan = Plan { parameters, base: stock.terms.method.base, direction, counter: 0 };
-            let bar = &output.progress_in_percent(parameters.steps());
-            let mut progress = |progress| show(bar, progress);
-            let (items, numbers) = (stock.items[0].to_vec(), &stock.numbers);
-            let outcome = job.play(|io| async move {
-                match stock.terms.role {
-                    Role::Sender => send(&io, &mut cx, plan, items, numbers, &mut progress).await,
-                    Role::Receiver => {
-                        receive(&io, &mut cx, plan, items, &mut progress).await.map(Some)
-                    }
-                }
-            })?;
-            bar.finish_and_clear();
-            job.finish()?;
-            Ok(outcome)
-        })?;
-        Ok((outcome.ok_or_else(|| Failure::run("there is no result"))?, cost))
-    }
-
-    fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
-        let (terms, n) = (&self.stock.terms, self.parameters.receiver_items());
-        terms.report(terms.function.name(), &PROTOCOL, (n, threads), costs)
-    }
-
-    /// The numbers of our keys and of the peer's.
-    fn sizes(&self) -> [usize; 2] {
-        let it = &self.parameters;
-        self.stock.terms.by_role(it.receiver_items(), it.sender_items())
-    }
-
-    fn words(&self) -> Vec<String> {
-        let terms = &self.stock.terms;
-        let [ours, theirs] = self.sizes();
-        let normalised = terms.normalised().join(";");
-        let sum = match (terms.function, terms.role) {
-            (Function::Sum, Role::Sender) => ", and the sum of this side's numbers of these keys",
-            (Function::Sum, Role::Receiver) => ", and the sum of the peer's numbers of these keys",
-            _ => "",
-        };
-        let least = match terms.min_count {
-            0 => String::new(),
-            least => format!("; nothing if there are fewer than {least}"),
-        };
-        let mut lines = vec![
-            format!(
-                "agreed: semi-honest security, assumption lpn, keys normalised by {normalised}; {} here, {theirs} at the peer",
-                counted(ours, "key")
-            ),
-            format!(
-                "privacy: both sides learn how many keys are common{sum}{least}; neither learns which; each also learns the other's \
-                 number of keys; this holds only if both sides follow the protocol (semi-honest)"
-            ),
-        ];
-        lines.extend(terms.policy.iter().map(|it| format!("policy of both sides: {}", it.words())));
-        lines
-    }
-
-    fn json(&self) -> Map<String, Value> {
-        let terms = &self.stock.terms;
-        object(json!({
-            "function": terms.function.name(),
-            "policy": terms.policy.as_deref().map(Policy::id),
-            "assumption": Assumption::Lpn.name(),
-            "adversary": "semi-honest",
-            "normalize": terms.normalised().join(";"),
-            "keys_receiver": self.parameters.receiver_items(),
-            "keys_sender": self.parameters.sender_items(),
-            "min_count": terms.min_count,
-            "largest": terms.largest,
-        }))
-    }
-
-    /// Prints the count, and the sum behind it; `withheld` if there are too few. What it says begins with the session, if there are
-    /// several.
-    fn deliver(
-        &self,
-        (outcome, report): (Outcome, Report),
-        output: Output,
-        session: &str,
-    ) -> Result<(), Failure> {
-        let (text, count, sum) = match outcome {
-            Outcome::Withheld => ("withheld".to_owned(), None, None),
-            Outcome::Released { count, sum: None } => (count.to_string(), Some(count), None),
-            Outcome::Released { count, sum: Some(sum) } => {
-                (format!("{count} {sum}"), Some(count), Some(sum))
-            }
-        };
-        if output.json {
-            let withheld = outcome == Outcome::Withheld;
-            let mut more = self.json();
-            more.extend(object(json!({ "withheld": withheld, "count": count, "sum": sum })));
-            report.print(output, more)?;
-        } else {
-            print(text)?;
+    let figures = report.figures();
+    output.note(&match count {
+        Some(count) => {
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            format!("{session}found {} ({figures})", counted(count, "key in common"))
         }
-        let figures = report.figures();
-        output.note(&match count {
-            Some(count) => {
-                let count = usize::try_from(count).unwrap_or(usize::MAX);
-                format!("{session}found {} ({figures})", counted(count, "key in common"))
-            }
-            None => {
-                let least = self.stock.terms.min_count;
-                format!("{session}fewer than {least} keys in common ({figures})")
-            }
-        });
-        Ok(())
-    }
+        None => {
+            let least = agreed.psi.terms.min_count;
+            format!("{session}fewer than {least} keys in common ({figures})")
+        }
+    });
+    Ok(())
 }

@@ -23,7 +23,7 @@ pub(super) fn keep<'a>(
     output: Output,
 ) -> Result<Way<'a>, Failure> {
     let Some(path) = &per_day.limits else {
-        return match of_policy(terms) && terms.peer_learns() {
+        return match of_policy(terms) && terms.psi.peer_learns() {
             true => {
                 Err(Failure::usage("the policy has limits per day, and no file keeps their counts")
                     .hint("pass --limits FILE"))
@@ -31,7 +31,7 @@ pub(super) fn keep<'a>(
             false => Ok(way),
         };
     };
-    if !terms.peer_learns() {
+    if !terms.psi.peer_learns() {
         let why = "--limits counts what peers learn of this side, and a receiver without --both tells them nothing";
         return Err(Failure::usage(why).hint("leave out --limits"));
     }
@@ -51,7 +51,7 @@ pub(super) fn keep<'a>(
 
 /// Fails if there are limits: machines that share a run would each count their part, and each attempt.
 pub(super) fn check_shards(per_day: &PerDay, terms: &Terms) -> Result<(), Failure> {
-    let has_limits = per_day.limits.is_some() || of_policy(terms) && terms.peer_learns();
+    let has_limits = per_day.limits.is_some() || of_policy(terms) && terms.psi.peer_learns();
     match has_limits {
         true => Err(Failure::usage(
             "limits per day cannot count a run with --shards: its sessions are on many machines",

@@ -5,10 +5,11 @@ use std::{
     io::{self, IsTerminal},
 };
 
+use foxtrot::psi::run::Found;
 use foxtrot_net::escaped;
 use serde_json::json;
 
-use super::{agreement::Agreed, cells::Form, party::Found};
+use super::{agreement::Agreed, cells::Form};
 use crate::{
     args::{RowsOut, file},
     failure::Failure,
@@ -49,13 +50,20 @@ fn matches(sets: &[Set], found: &[Vec<usize>]) -> Vec<Option<usize>> {
 /// `found` has the common items of each.
 pub(super) fn deliver(
     mut sets: Vec<Set>,
-    found: &Found,
+    found: Found,
     (agreed, report): (&Agreed, &Report),
     out: &RowsOut,
     output: Output,
 ) -> Result<(), Failure> {
-    let Found { items: found, fields: theirs } = found;
-    let by = matches(&sets, found);
+    let mut theirs = Vec::new();
+    let (found, payloads) = (found.items.clone(), found);
+    if let Some(columns) = &agreed.psi.terms.columns {
+        theirs = vec![Vec::new(); sets[0].items.len()];
+        for (item, fields) in payloads.fields(columns.padding)? {
+            theirs[item] = fields;
+        }
+    }
+    let by = matches(&sets, &found);
     let rows_found = by.iter().flatten().count();
     let wanted: Vec<_> = by.iter().map(|by| by.is_some() ^ out.invert).collect();
     let names: Vec<_> = (0..sets.len()).map(|number| agreed.key_name(number)).collect();
@@ -71,14 +79,14 @@ pub(super) fn deliver(
             None => vec![names[by[row]].as_str().into()],
         }
     };
-    let more = match &agreed.terms.columns {
+    let more = match &agreed.psi.terms.columns {
         Some(columns) => {
             let names = columns.names.iter().map(|name| form.of(name).into_owned());
             More { names: names.collect(), fields: &fields }
         }
         None => More { names: vec![MATCHED_BY.into()], fields: &fields },
     };
-    let has_more = sets.len() > 1 || agreed.terms.columns.is_some();
+    let has_more = sets.len() > 1 || agreed.psi.terms.columns.is_some();
     let more = (has_more && !out.invert).then_some(&more);
     let set = &mut sets[0];
     let rows = set.rows_at(&wanted);
@@ -109,7 +117,7 @@ pub(super) fn deliver(
     let rows = if out.invert { rows + " without a match" } else { rows };
     output.note(&format!("found {words}, {rows}{wrote} ({})", report.figures()));
     output.detail(&format!("flows of the run: {}", report.rounds));
-    let sizes = [agreed.receivers_keys(), agreed.senders_keys()];
+    let sizes = agreed.psi.sizes();
     if keys == 0 && !sizes.contains(&0) {
         let columns = agreed.columns_in_words();
         output.note(&format!(

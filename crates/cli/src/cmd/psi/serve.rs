@@ -1,15 +1,21 @@
-//! `psi send --serve`: sets for all peers that come.
+//! `--serve`: sets for all peers that come.
 
 use std::{path::PathBuf, sync::Arc};
 
-use foxtrot::job::{Answer, Role, Table};
+use foxtrot::{
+    job::{Answer, Table},
+    psi::{
+        Outcome,
+        run::Found,
+        terms::{COLUMNS, SET},
+    },
+};
 use foxtrot_net::hello::{KEYS, numbered};
-use zeroize::Zeroizing;
 
 use super::{
     OUR_NORMALIZE,
     agreement::Agreed,
-    party::Party,
+    party::{Lent, run},
     shelf::{Shelf, Stock},
 };
 use crate::{
@@ -20,7 +26,6 @@ use crate::{
     reach::Way,
     record::{Entry, Recorder},
     report::Report,
-    table::Item,
     workers::Workers,
 };
 
@@ -32,17 +37,11 @@ pub(super) struct Server {
     pub(super) normalize: Vec<String>,
 }
 
-impl Stock {
-    fn copy(&self) -> Result<Vec<Zeroizing<Vec<Item>>>, Failure> {
-        let copy = |items: &Zeroizing<Vec<Item>>| {
-            let mut copy = Zeroizing::new(Vec::new());
-            copy.try_reserve_exact(items.len())
-                .map_err(|_| Failure::run("not enough memory for a copy of the set"))?;
-            copy.extend_from_slice(items);
-            Ok(copy)
-        };
-        self.items.iter().map(copy).collect()
-    }
+/// A session that has ended well.
+pub(super) struct Served {
+    pub(super) agreed: Agreed,
+    pub(super) found: Found,
+    pub(super) report: Report,
 }
 
 impl Server {
@@ -56,79 +55,68 @@ impl Server {
         Ok(first)
     }
 
-    /// Says what was agreed with a peer; what follows the first line is for those who want to know more.
-    pub(super) fn tell(&self, peer: &str, lines: &[String]) {
-        let mut lines = lines.iter().map(|line| format!("with {peer}: {line}"));
-        lines.next().into_iter().for_each(|line| self.output.note(&line));
-        lines.for_each(|line| self.output.detail(&line));
-    }
-
+    /// Answers all peers; `done` is told of each session with its number.
     pub(super) fn answer_all(
         self,
         way: Way<'_>,
         most: &MostSessions,
         common: &Common,
+        done: impl Fn(usize, &str, Served) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let output = self.output;
         let first = self.first()?;
         let least = |stock: Arc<Stock>| {
-            let keys = stock.terms.least.max(1);
-            let detail = |number| (numbered(KEYS, number), keys.to_string());
-            let details: Table = (0..stock.items.len()).map(detail).collect();
-            Agreed::with(&stock.terms, &details).map_or(0, |agreed| agreed.memory_of_sender())
+            let terms = &stock.terms.psi;
+            let keys = terms.options.least().max(1).to_string();
+            let keys = (0..terms.keys.len()).map(|number| (numbered(KEYS, number), keys.clone()));
+            let set = terms.set.iter().map(|name| (SET.to_owned(), name.clone()));
+            let columns = terms.columns.iter().map(|it| (COLUMNS.to_owned(), it.names.join("\n")));
+            let details: Table = keys.chain(set).chain(columns).collect();
+            terms.agree(&details).map_or(0, |agreed| agreed.memory())
         };
         let least_memory = self.shelf.all().map(least).min().unwrap_or(0);
         let shelf = Arc::clone(&self.shelf);
         let agree = move |details: &Table| {
             let stock = shelf.asked(details)?;
             let agreed = Agreed::with(&stock.terms, details)?;
-            let answer = Answer {
-                memory: agreed.memory_of_sender(),
-                keys: Some(agreed.counted_keys()),
-                hello: Some(stock.terms.hello()),
-            };
+            let answer = Answer { hello: Some(stock.terms.hello()?), ..agreed.psi.answer() };
             Ok(((agreed, stock), answer))
         };
         let (recorder, normalize) = (self.recorder.clone(), self.normalize.clone());
         let begin = move |(agreed, _): &(Agreed, _)| {
-            let mut entry = recorder.begin("psi", "sender")?;
+            let mut entry = recorder.begin("psi", agreed.psi.terms.role)?;
             entry.set(OUR_NORMALIZE, normalize.clone());
             entry.agreed(agreed.json());
             Ok(entry)
         };
         output::stamp();
-        let host = way.host(common, first.terms.hello().without_keys(), &self.recorder)?;
+        let host = way.host(common, first.terms.hello()?.without_keys(), &self.recorder)?;
         let answer = move |link: Link, (agreed, stock): (_, Arc<_>), entry: &mut _| {
-            self.answer(link, agreed, &stock, entry)
+            self.answer(link, agreed, stock, entry)
         };
-        host.all_peers(most, least_memory, agree, begin, answer, |number, peer, done| {
-            let (agreed, report) = done;
-            let (keys, figures) = (agreed.receivers_keys(), report.figures());
-            output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));
-            report.print(output, agreed.json())
-        })
+        host.all_peers(most, least_memory, agree, begin, answer, done)
     }
 
     fn answer(
         &self,
         link: Link,
         agreed: Agreed,
-        stock: &Stock,
+        stock: Arc<Stock>,
         entry: &mut Entry,
-    ) -> Result<(Agreed, Report), Failure> {
-        let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
-        let output = Output::in_background();
-        let party = Party { agreed: &agreed, workers: &workers, output };
-        let items = || {
-            let mut lines = agreed.words(Some(Role::Sender), workers.threads());
-            lines.push(agreed.details());
-            self.tell(&peer, &lines);
-            stock.copy()
-        };
-        let (_, cost) = party.send(link, items, stock.fields.as_ref())?;
-        let report = agreed.report(workers.threads(), cost.of(Role::Sender));
+    ) -> Result<Served, Failure> {
+        let (workers, role) = (self.workers.for_another(), agreed.psi.terms.role);
+        let peer = link.peer.to_string();
+        let mut lines = agreed.words(Some(role), workers.threads());
+        lines.push(agreed.details());
+        let mut lines = lines.iter().map(|line| format!("with {peer}: {line}"));
+        lines.next().into_iter().for_each(|line| self.output.note(&line));
+        lines.for_each(|line| self.output.detail(&line));
+        let (found, cost) = run(&agreed, link, Lent(stock), &workers, Output::in_background())?;
+        let report = agreed.report(workers.threads(), cost.of(role));
         entry.ran(&report, &cost);
-        Ok((agreed, report))
+        if let Some(Outcome::Released { count, .. }) = found.outcome {
+            entry.set("results", count);
+        }
+        Ok(Served { agreed, found, report })
     }
 }
 

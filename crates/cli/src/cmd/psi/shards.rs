@@ -4,11 +4,16 @@ use std::{path::Path, thread, time::Duration};
 
 use foxtrot::{
     job::Role,
-    psi::shards::{Shard, Ticket, fill_up_to},
+    psi::{
+        Options,
+        agreement::PsiTerms,
+        shards::{Shard, Ticket, fill_up_to},
+        terms::{self, SHARDS},
+    },
 };
 use foxtrot_net::{
     gateway::{Event, Gateway, Limits},
-    jobs::{self, SHARDS},
+    hello::hexadecimal,
     small,
 };
 use serde_json::json;
@@ -72,15 +77,15 @@ impl Worker {
     }
 
     pub(super) fn terms(&self, terms: Terms) -> Result<Terms, Failure> {
-        let theirs = self.ticket.load(self.role.other());
-        let shard = Some(self.ticket.terms(self.shard)?);
-        Ok(Terms { shard, most: theirs, least: theirs, ..terms })
+        let shard = |options: Options| options.shard(&self.ticket, self.role, self.shard);
+        let options = shard(terms.psi.options)?;
+        Ok(terms.with(|psi| PsiTerms { options, ..psi }))
     }
 
     /// The part of the route's name that tells the shard from others.
     pub(super) fn route(&self) -> Result<String, Failure> {
-        let jobs::Shard { division, number, attempt, .. } = self.ticket.terms(self.shard)?;
-        Ok(format!(":{number}:{attempt}:{}", jobs::hexadecimal(&division[..16])))
+        let terms::Shard { division, number, attempt, .. } = self.ticket.terms(self.shard)?;
+        Ok(format!(":{number}:{attempt}:{}", hexadecimal(&division[..16])))
     }
 }
 
@@ -92,11 +97,10 @@ pub(super) fn agree(
     (common, entry): (&Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(1)?);
-    let link = terms.meet(way, terms.hello().term(SHARDS, shards), common, entry)?;
-    let agreed = Agreed::on(terms, &link)?;
+    let mut link = terms.meet(way, terms.hello()?.term(SHARDS, shards), common, entry)?;
+    let agreed = Agreed::on(terms, &mut link)?;
     entry.agreed(agreed.json());
-    let (role, ours) = (terms.role, terms.keys[0].size);
-    let theirs = terms.peers_keys(&link.agreed.peer_details, 0)?;
+    let (role, ours, theirs) = (terms.psi.role, terms.psi.keys[0].size, agreed.psi.peers_keys());
     let (ticket, _) =
         link.run(&workers, |job| Ok(Ticket::toss(job, role, [ours, theirs], shards)?))?;
     write_secret(Existing::Replaced, path, ticket.to_string().as_bytes())?;

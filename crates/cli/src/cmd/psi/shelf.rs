@@ -1,19 +1,27 @@
 //! The sets of a server: one or several by name, which may be read again while it serves.
 
 use std::{
-    fs,
+    fs, mem,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::Duration,
 };
 
-use foxtrot::psi::fields::Fields;
-use foxtrot_net::{Reason, hello::Table, jobs::SET};
+use foxtrot::{
+    job::Table,
+    psi::{agreement::PsiTerms, fields::Fields, terms::SET},
+};
+use foxtrot_net::Reason;
 use zeroize::Zeroizing;
 
-use super::agreement::Terms;
-use crate::{failure::Failure, files::Stamp, output::say, table::Item};
+use super::{agreement::Terms, party};
+use crate::{
+    failure::Failure,
+    files::Stamp,
+    output::say,
+    table::{Item, Set},
+};
 
 /// Time between two looks whether a file has changed.
 const LOOK: Duration = Duration::from_secs(1);
@@ -61,7 +69,7 @@ impl Shelf {
                 return Err(Failure::usage(format!("two sets have the name {name}")));
             }
             let stamp = stamp(&path);
-            let stock = Arc::new(read(&path)?);
+            let stock = Arc::new(read(&path)?.named(name.clone()));
             if let Some(first) = books.first()
                 && first.stock().terms.normalised() != stock.terms.normalised()
             {
@@ -124,6 +132,27 @@ impl Shelf {
     }
 }
 
+impl Stock {
+    /// The items of a file, which was read once for each key, with these fields.
+    pub(super) fn of(sets: Vec<Set>, fields: Option<Fields>, terms: Terms) -> Self {
+        let items = sets.into_iter().map(|set| set.items).collect();
+        Self { items, fields, numbers: Zeroizing::default(), terms }
+    }
+
+    /// Copies of the items of a file, whose rows are still needed.
+    pub(super) fn copied(sets: &[Set], terms: Terms) -> Result<Self, Failure> {
+        let copy = |set: &Set| Ok(Zeroizing::new(mem::take(&mut party::copy(&set.items)?.0)));
+        let items = sets.iter().map(copy).collect::<Result<_, foxtrot::Error>>()?;
+        Ok(Self { items, fields: None, numbers: Zeroizing::default(), terms })
+    }
+
+    /// Gives the set the name by which peers ask for it.
+    fn named(self, set: Option<String>) -> Self {
+        let terms = self.terms.with(|psi| PsiTerms { set, ..psi });
+        Self { terms, ..self }
+    }
+}
+
 impl Book {
     fn is(&self, name: Option<&str>) -> bool {
         self.name.as_deref() == name
@@ -142,8 +171,8 @@ impl Book {
         let path = self.path.display();
         match read(&self.path) {
             Ok(new) if new.terms.normalised() == self.stock().terms.normalised() => {
-                say(&format!("reloaded {path}: {} keys", new.terms.keys[0].size));
-                *self.lock() = Arc::new(new);
+                say(&format!("reloaded {path}: {} keys", new.terms.psi.keys[0].size));
+                *self.lock() = Arc::new(new.named(self.name.clone()));
             }
             Ok(_) => say(&format!(
                 "cannot reload {path}: its keys have other columns; the old set stays"

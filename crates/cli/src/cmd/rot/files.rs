@@ -49,7 +49,7 @@ impl Files {
     }
 
     /// Runs the party's protocol. Returns the files, complete and on the disk.
-    pub(super) fn make(self, party: &Party, job: &Job<'_>) -> Result<Vec<Draft>, Failure> {
+    pub(super) fn make(self, party: &Party, job: &mut Job<'_>) -> Result<Vec<Draft>, Failure> {
         let Self { mut keys, mut choices } = self;
         party.make(job, |some_choices, some_keys| {
             choices.iter_mut().try_for_each(|file| file.append(some_choices))?;

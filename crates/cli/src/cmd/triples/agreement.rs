@@ -2,9 +2,9 @@
 
 use std::{ops::Range, time::Duration};
 
-use foxtrot_net::{
-    hello::{Hello, Role},
-    jobs,
+use foxtrot::{
+    job::{Hello, Role},
+    triples::terms as of_triples,
 };
 use foxtrot_ot::Sid;
 use foxtrot_triples::{DEFAULT_SIGMA, LEAST_HIDDEN, params};
@@ -86,17 +86,17 @@ impl Terms {
 
     pub(super) fn hello(&self) -> Hello {
         let Record { kind, count, run, .. } = &self.record;
-        jobs::triples(self.role(), *kind, *count, run, self.earlier.unwrap_or(0))
+        of_triples::triples(self.role(), *kind, *count, run, self.earlier.unwrap_or(0))
     }
 }
 
 impl Agreed {
     /// Agrees with the peer of this link: what one of the two does not have is made anew.
-    pub(super) fn on(terms: &Terms, link: &Link) -> Result<Self, Failure> {
+    pub(super) fn on(terms: &Terms, link: &mut Link) -> Result<Self, Failure> {
         let (mut record, all) = (terms.record.clone(), terms.record.batches());
-        let theirs = jobs::peers_batches(&link.agreed.peer_offers, all)?;
-        let digest = link.agreed.terms_digest(&[jobs::RUN]);
-        let run_of = |session| jobs::run_of(Sid::from_bytes(session), &digest);
+        let theirs = of_triples::peers_batches(&link.agreed.peer_offers, all)?;
+        let digest = link.agreed.terms_digest(&[of_triples::RUN]);
+        let run_of = |session| of_triples::run_of(Sid::from_bytes(session), &digest);
         if terms.earlier.is_none() {
             let session = *link.agreed.sid.as_bytes();
             (record.session, record.run) = (Some(session), run_of(session));

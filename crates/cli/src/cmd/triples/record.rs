@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use foxtrot_net::{
-    jobs::{hexadecimal, of_hexadecimal},
+    hello::{hexadecimal, of_hexadecimal},
     small,
 };
 use foxtrot_triples::formats::{Format, record_len, triples_per_record};

@@ -1,26 +1,17 @@
-//! The memory that each job takes at most, for limits of a server.
+//! The memory that each side of `psi` takes at most, for limits.
 
-use foxtrot_ot::{
-    engine::Limits,
-    extension::{one_of_n, protocol as of_two},
-    silent,
-    transfers::{Extension, Method},
-};
+use foxtrot_net::channel::QUEUE_BYTES;
+use foxtrot_ot::silent;
 use foxtrot_psi::{
     circuit,
     join::Terms,
     method::{Parameters, protocol::limits},
     vole_psi::Vole,
 };
-use foxtrot_triples::{BASE, Kind};
 
-use crate::channel::{QUEUE_BYTES, held_back};
+use crate::transfers::most_ahead;
 
 // Numbers of 64 bits: with addresses of 32 bits a peer could name sizes whose products come out small.
-/// Base OTs of transfers, and what does not depend on their number.
-const ALWAYS: u64 = 8 << 20;
-/// Bytes of a sealed message beside its own: padding, cipher, key and places.
-const SEALED: u64 = 128;
 /// Bytes that either side of `psi` takes for base OTs, and what does not depend on sizes.
 const FIXED: u64 = 6 << 20;
 /// Bytes of an item of `psi`, of its tag, of a second place for the tag while tags are sorted, and of its place in a bucket.
@@ -100,77 +91,4 @@ pub fn memory_of_count(parameters: &circuit::Parameters) -> u64 {
     let sent = parameters.sender_bytes().max(parameters.receiver_bytes()).min(QUEUE_BYTES);
     let [bins, items] = [parameters.bins(), parameters.sender_items()].map(|n| n as u64);
     ots + BIN * bins + ITEM * items + sent as u64 + most_ahead(&circuit::protocol::limits())
-}
-
-/// The most bytes of memory that either side of `n` random or correlated transfers takes, with so many threads, whatever its peer
-/// does: base OTs, and batches of an extension with what the peer sends ahead. Keys that the caller keeps are not counted.
-/// For 8·10^6 silent OTs it is 100 MB; the command's whole process took 87 MB, of them 12 before it began.
-#[must_use]
-pub fn memory_of_transfers(method: &Method, n: usize, threads: usize) -> u64 {
-    /// Batches at work at once, beside one for each thread.
-    const BATCHES: u64 = 8;
-    /// Bytes of a transfer in a batch, and the most that a batch has.
-    const TRANSFER: u64 = 64;
-    const MOST: usize = 1 << 16;
-    let batch = TRANSFER * n.min(MOST).next_multiple_of(512) as u64;
-    let batches = batch * (BATCHES + threads as u64);
-    ALWAYS
-        + match method.extension {
-            Extension::None => 0,
-            Extension::OneOfTwo(extension) => batches + most_ahead(&of_two::limits(&extension)),
-            Extension::Silent(silent) => silent.memory_of_sender(n),
-            Extension::OneOfN(extension) => {
-                batches + most_ahead(&one_of_n::protocol::limits(&extension))
-            }
-        }
-}
-
-/// The most bytes of memory that the sender of `n` transfers of one in `choices` messages takes, with so many threads: those of
-/// [`memory_of_transfers`], keys, and sealed messages that the peer does not take.
-#[must_use]
-pub fn memory_of_ot_sender(
-    method: &Method,
-    [n, choices]: [usize; 2],
-    message_len: usize,
-    threads: usize,
-) -> u64 {
-    let messages = (n as u64).saturating_mul(choices as u64);
-    let sealed = messages.saturating_mul(message_len as u64 + 64).min(QUEUE_BYTES as u64);
-    let keys = messages.saturating_mul(32);
-    memory_of_transfers(method, n, threads).saturating_add(keys).saturating_add(sealed)
-}
-
-/// The most bytes of memory that the receiver of `n` transfers takes, with so many threads: those of [`memory_of_transfers`], and a sealed
-/// message of this length for each, with its key and place.
-#[must_use]
-pub fn memory_of_ot_receiver(method: &Method, n: usize, message_len: usize, threads: usize) -> u64 {
-    let sealed = (n as u64).saturating_mul(message_len as u64 + SEALED);
-    memory_of_transfers(method, n, threads).saturating_add(sealed)
-}
-
-/// The most bytes of memory that either side of so many triples takes, with so many threads, whatever its peer does: base OTs, batches at
-/// work, and what the peer sends ahead. Shares that the caller keeps are not counted. For 10^6 triples of `rlwe-64` it is 113 MB; the
-/// command's whole process took 55 MB.
-#[must_use]
-pub fn memory_of_triples(kind: Kind, count: u64, threads: usize) -> u64 {
-    /// Batches at work at once, beside one for each thread, and how much more one takes there than its longest message.
-    const BATCHES: u64 = 4;
-    const WORK: u64 = 8;
-    match kind {
-        Kind::Bits(set) => {
-            let ots = usize::try_from(count).map_or(usize::MAX, |n| n.saturating_mul(2));
-            memory_of_transfers(&set.method(BASE), ots, threads) + set.usable() as u64
-        }
-        Kind::Rlwe(_) | Kind::Gilboa(_) => {
-            let limits = kind.limits();
-            let work = WORK * limits.len as u64 * (BATCHES + threads as u64);
-            ALWAYS + work + most_ahead(&limits)
-        }
-    }
-}
-
-/// The most bytes that wait for a party of a protocol with these limits, sent by a peer that does not wait for it, on the
-/// two busiest of its lanes.
-fn most_ahead(limits: &Limits) -> u64 {
-    2 * held_back(limits.messages, limits.len) as u64
 }
