@@ -76,21 +76,21 @@ impl Host<'_> {
             let until = [end, patience, log.due()].into_iter().flatten().min();
             match server.ended_by(until) {
                 Some(Ended { result: Ok(link), .. }) => return Ok(link),
-                Some(Ended { result: Err(Unmet::Unrecorded(e)), .. }) => return Err(e),
-                Some(Ended { result: Err(Unmet::Apart(e)), .. }) if disagrees(&e) => {
-                    return Err(security.explain(e));
-                }
                 Some(Ended { result: Err(Unmet::Apart(e)), .. }) if only_looked(&e) => {}
-                Some(Ended {
-                    result: Err(Unmet::Apart(e)),
-                    address,
-                    source,
-                    name,
-                    fingerprint,
-                    ..
-                }) => {
-                    let failure = security.explain(e);
+                Some(Ended { result: Err(unmet), address, source, name, fingerprint, .. }) => {
+                    let (failure, is_over) = match unmet {
+                        Unmet::Here(e) => (e, true),
+                        Unmet::Apart(e) => {
+                            let is_over = disagrees(&e);
+                            (security.explain(e), is_over)
+                        }
+                    };
                     let from = from(&fingerprint, &name, &address, &source);
+                    if is_over {
+                        // The outcome of the run says why, and this line who it was.
+                        log.audit(&from, &failure);
+                        return Err(failure);
+                    }
                     bar.suspend(|| log.refused(&from, &failure));
                     if address.is_some() {
                         hint = failure.hint;

@@ -13,12 +13,13 @@ use foxtrot::{
 
 use crate::{clock, failure::Failure, output::say, workers::Workers};
 
-/// The number of keys that count against a peer's limits per day, by its details; `None` for a peer that learns nothing.
-pub(crate) type Counted = Arc<dyn Fn(&Table) -> Option<u64> + Send + Sync>;
+/// The number of keys that count against a peer's limits per day, by its details; `None` for a peer that learns nothing. Details
+/// that do not suit are refused here, before the peer learns anything: a run that counts nothing would be free.
+pub(crate) type Counted = Arc<dyn Fn(&Table) -> Result<Option<u64>, Failure> + Send + Sync>;
 
 /// Counts no run.
 pub(crate) fn uncounted() -> Counted {
-    Arc::new(|_| None)
+    Arc::new(|_| Ok(None))
 }
 
 pub(crate) struct Link {
@@ -40,8 +41,8 @@ pub(crate) struct Cost {
 pub(crate) enum Unmet {
     /// The two sides do not come together.
     Apart(Error),
-    /// The beginning of the session cannot be written down.
-    Unrecorded(Failure),
+    /// This side ends it: the peer's details do not suit, or the beginning of the session cannot be written down.
+    Here(Failure),
 }
 
 impl From<Error> for Unmet {
@@ -51,10 +52,8 @@ impl From<Error> for Unmet {
 }
 
 impl Link {
-    pub(crate) fn greet(mut peer: Peer, hello: Hello, counted: &Counted) -> Result<Self, Error> {
-        let (agreed, ()) = peer.negotiate_by::<_, Error>(hello, |details| {
-            Ok(((), Answer { keys: counted(details), ..Answer::default() }))
-        })?;
+    pub(crate) fn greet(mut peer: Peer, hello: Hello) -> Result<Self, Error> {
+        let (agreed, ()) = peer.negotiate::<_, Error>(hello, |_| Ok(((), 0)))?;
         Ok(Self { peer, agreed })
     }
 
@@ -65,10 +64,12 @@ impl Link {
         counted: &Counted,
         write: impl FnOnce(&Who, Option<&Agreement>) -> Result<(), Failure>,
     ) -> Result<Self, Unmet> {
-        let agree =
-            |details: &Table| Ok(((), Answer { keys: counted(details), ..Answer::default() }));
+        let agree = |details: &Table| match counted(details) {
+            Ok(keys) => Ok(((), Answer { keys, ..Answer::default() })),
+            Err(e) => Err((e.reason(), Unmet::Here(e))),
+        };
         let (agreed, ()) = peer.negotiate_recorded(hello, agree, |peer, met| {
-            write(peer, met.map(|(agreed, ())| agreed)).map_err(Unmet::Unrecorded)
+            write(peer, met.map(|(agreed, ())| agreed)).map_err(Unmet::Here)
         })?;
         Ok(Self { peer, agreed })
     }

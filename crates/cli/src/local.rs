@@ -4,10 +4,7 @@ use std::{thread, time::Duration};
 
 use foxtrot::{Config, job::Hello};
 
-use crate::{
-    failure::Failure,
-    link::{Link, uncounted},
-};
+use crate::{failure::Failure, link::Link};
 
 /// Runs both parties, whose hellos these are, and returns both results; the sender opens the connection.
 pub(crate) fn both<S: Send, R>(
@@ -18,8 +15,8 @@ pub(crate) fn both<S: Send, R>(
 ) -> Result<(S, R), Failure> {
     let (initiator, responder) = Config::insecure().timeout(timeout).pair();
     thread::scope(|scope| {
-        let sender = scope.spawn(|| send(Link::greet(initiator, ours, &uncounted())?));
-        let received = Link::greet(responder, theirs, &uncounted());
+        let sender = scope.spawn(|| send(Link::greet(initiator, ours)?));
+        let received = Link::greet(responder, theirs);
         let received = received.map_err(Failure::from).and_then(receive);
         let sent = sender.join().unwrap_or_else(|_| Err(Failure::run("the sender panicked")));
         match (sent, received) {

@@ -88,7 +88,7 @@ impl<'a> Way<'a> {
         let write = |peer: &_, met: Option<&_>| begins.with(peer, met);
         let unmet = |e, security: &Security| match e {
             Unmet::Apart(e) => security.explain(e),
-            Unmet::Unrecorded(e) => e,
+            Unmet::Here(e) => e,
         };
         let has_keys = security.ours.is_some();
         let link = match self.address {

@@ -411,8 +411,9 @@ impl<C: Connection> Peer<C> {
     }
 
     /// [`negotiate_by`](Self::negotiate_by) with a second call, for a log that is written before the peer learns anything of
-    /// this side's set: `record` returns before any detail of the hello is told. A responder then knows what both sides agree
-    /// on, and what `agree` said; an initiator, which tells first, does not.
+    /// this side's set: `record` returns before any detail of the hello is told, and also before the peer hears that the set
+    /// is larger or smaller than it accepts. A responder then knows what both sides agree on, and what `agree` said; an
+    /// initiator, which tells first, does not.
     ///
     /// ```
     /// use foxtrot::{Error, Peer, job::{Answer, Hello, Role}};
@@ -465,7 +466,7 @@ impl<C: Connection> Peer<C> {
         let with_offer = |hello| offer.iter().fold(hello, |hello, offer| offer.describe(hello));
         let hello = with_offer(hello);
         let (initiator, there) = (local.side == Side::Initiator, &*local);
-        let agree = |details: &Table, offers: &Table| {
+        let agree = |details: &Table, _: &Table| {
             // It has the token, and learns nothing else. Nothing is admitted, so nothing counts.
             if !initiator && details.contains_key(ONLY_LOOKS) {
                 return Ok((None, Some(hello.clone().without_details())));
@@ -476,7 +477,7 @@ impl<C: Connection> Peer<C> {
             // An initiator has told its own.
             let answer = answer.filter(|_| !initiator).map(with_offer);
             if let Some(answer) = &answer {
-                there.check_answer(answer, offers)?;
+                there.check_answer(answer)?;
             }
             there.admit(memory, keys, also).map_err(Refusal::from)?;
             Ok((Some(said), answer))
@@ -597,18 +598,22 @@ impl Local {
         Ok(())
     }
 
-    /// Fails if the policy forbids the details that this side would tell, or the peer accepts no such set.
-    fn check_answer<E: From<Error>>(
-        &self,
-        answer: &Hello,
-        offers: &Table,
-    ) -> Result<(), Refusal<E>> {
+    /// Fails if the policy forbids the details that this side would tell.
+    #[cfg_attr(
+        not(feature = "policy"),
+        expect(
+            unused_variables,
+            clippy::unnecessary_wraps,
+            clippy::unused_self,
+            reason = "there are no policies"
+        )
+    )]
+    fn check_answer<E: From<Error>>(&self, answer: &Hello) -> Result<(), Refusal<E>> {
         #[cfg(feature = "policy")]
         if let Some(policy) = &self.settings.policy {
             policy.check_hello(answer).map_err(|why| self.forbid(why))?;
         }
-        let unfit = |e: HelloError| (Told::GivenUp(e.clone()), self.explain(e.into()));
-        Ok(answer.check_offers(offers).map_err(unfit)?)
+        Ok(())
     }
 
     /// The policy forbids the job, of which the peer is told.

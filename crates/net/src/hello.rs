@@ -356,8 +356,10 @@ pub fn exchange(channel: &Channel, initiator: bool, hello: &Hello) -> Result<Agr
 ///
 /// `agree` sees the peer's details and offers, and says what follows from them: perhaps a hello whose details a responder tells
 /// in place of its own, while terms and offers stay as they were said. `record` returns before this side tells any of its
-/// details: a responder then knows what both sides agree on, and what `agree` said; an initiator, which tells first, does not.
-/// A call that refuses leaves it to the caller to tell the peer why, by [`Connection::give_up`] or [`Connection::refuse`].
+/// details, and also before it tells that its set has more or fewer keys than the peer accepts, which the peer could ask for
+/// until it knows the size. A responder then knows what both sides agree on, and what `agree` said; an initiator, which tells
+/// first, does not. A call that refuses leaves it to the caller to tell the peer why, by [`Connection::give_up`] or
+/// [`Connection::refuse`].
 ///
 /// # Errors
 /// As [`exchange`]; the inner error is that of `agree` or `record`.
@@ -375,10 +377,10 @@ pub async fn exchange_by<C: Connection, T, E>(
     connection.greeted();
     let mut record = Some(record);
     let first = if initiator {
-        let ours = compared.tell(hello).map_err(|e| connection.give_up(e))?;
         if let Some(Err(e)) = record.take().map(|record| record(None)) {
             return Ok(Err(e));
         }
+        let ours = compared.tell(hello).map_err(|e| connection.give_up(e))?;
         connection.say(ours.clone())?;
         Some(ours)
     } else {
@@ -391,18 +393,17 @@ pub async fn exchange_by<C: Connection, T, E>(
         Ok(agreed) => agreed,
         Err(e) => return Ok(Err(e)),
     };
+    let told = answer.as_ref().unwrap_or(hello);
     let ours = match first {
         Some(ours) => ours,
-        None => {
-            let ours = compared.tell(answer.as_ref().unwrap_or(hello));
-            ours.map_err(|e| connection.give_up(e))?
-        }
+        None => compared.make(told).map_err(|e| connection.give_up(e))?,
     };
     let agreement = compared.agree(hello.role, [&ours, &theirs], details);
     if let Some(record) = record {
         if let Err(e) = record(Some((&agreement, &said))) {
             return Ok(Err(e));
         }
+        told.check_offers(&agreement.peer_offers).map_err(|e| connection.give_up(e))?;
         connection.say(ours)?;
     }
     connection.agreed(agreement.sid, initiator);

@@ -51,6 +51,14 @@ impl Log {
         }
     }
 
+    /// Writes to the audit log that the run has ended with this peer.
+    pub(super) fn audit(&mut self, from: &audit::From<'_>, failure: &Failure) {
+        let log = self.audit.as_ref().filter(|_| !failure.is_unrecorded());
+        if let Some(Err(e)) = log.map(|log| log.refused(from, failure, Instant::now())) {
+            self.unrecorded(e.message());
+        }
+    }
+
     /// Says, also to who wants no messages, that the audit log cannot be written.
     fn unrecorded(&mut self, words: &str) {
         if self.unrecorded.count("this system", Instant::now()) || self.output.verbose {

@@ -59,9 +59,8 @@ pub(super) fn sid(greeting: &Session, [initiators, responders]: [&[u8]; 2]) -> S
 }
 
 /// The puzzle that the responder sets us if we are the initiator. An initiator sets none: a stranger would choose how
-/// long a server computes. Fails if our set is too large or too small for the peer to learn our details.
-pub(super) fn read_offers(ours: &Hello, initiator: bool, offers: &Table) -> Result<u8, HelloError> {
-    ours.check_offers(offers)?;
+/// long a server computes.
+pub(super) fn puzzle_of(initiator: bool, offers: &Table) -> Result<u8, HelloError> {
     if !offers.contains_key(PUZZLE) {
         return Ok(0);
     }

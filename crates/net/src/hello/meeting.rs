@@ -64,17 +64,22 @@ impl<'a> Opening<'a> {
 }
 
 impl Compared {
-    /// Makes our second message, with the details of this hello, if our set suits the peer. An initiator solves the peer's
-    /// puzzle.
+    /// Makes our second message, with the details of this hello, if our set suits the peer.
     pub(crate) fn tell(&self, ours: &Hello) -> Result<Vec<u8>, HelloError> {
-        let puzzle = details::read_offers(ours, self.initiator, &self.offers)?;
+        ours.check_offers(&self.offers)?;
+        self.make(ours)
+    }
+
+    /// Makes our second message, whether or not our set suits the peer. An initiator solves the peer's puzzle.
+    pub(crate) fn make(&self, ours: &Hello) -> Result<Vec<u8>, HelloError> {
+        let puzzle = details::puzzle_of(self.initiator, &self.offers)?;
         details::make(&self.greeting, self.initiator, puzzle, &ours.details)
     }
 
-    /// Reads the peer's second message: its details, if our set suits it.
+    /// Reads the peer's second message: its details.
     pub(crate) fn hear(&self, ours: &Hello, theirs: &[u8]) -> Result<Table, HelloError> {
         let details = details::check(&self.greeting, !self.initiator, ours.puzzle, theirs)?;
-        details::read_offers(ours, self.initiator, &self.offers)?;
+        details::puzzle_of(self.initiator, &self.offers)?;
         Ok(details)
     }
 

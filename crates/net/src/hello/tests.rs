@@ -575,14 +575,14 @@ fn a_responder_answers_by_details_that_follow_from_the_initiators() {
 }
 
 #[test]
-fn a_side_that_cannot_write_a_session_down_tells_no_detail() {
-    for initiator in [true, false] {
+fn a_side_that_cannot_write_a_session_down_tells_no_detail_nor_whether_its_set_suits() {
+    for (initiator, most) in [(true, 9), (false, 9), (true, 4), (false, 4)] {
         let (a, b) = memory::pair(LONG);
         let [ours, theirs] = if initiator { [a, b] } else { [b, a] };
         let (told, written) = thread::scope(|scope| {
             let mut has_details = false;
             let peer = scope.spawn(move || {
-                let hello = receiver().keys(5, 9);
+                let hello = receiver().keys(5, most);
                 let agree = |_: &Table, _: &Table| {
                     has_details = true;
                     Ok::<_, Infallible>(((), None))

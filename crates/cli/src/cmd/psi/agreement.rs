@@ -116,10 +116,14 @@ impl Terms {
         Ok(link)
     }
 
-    /// Counts what a peer can test in a run on these terms.
+    /// Counts what a peer can test in a run on these terms, if its details suit this side.
     pub(super) fn counted(&self) -> Counted {
         let terms = self.psi.clone();
-        Arc::new(move |details| terms.agree(details).ok()?.counted_keys())
+        Arc::new(move |details| {
+            let agreed = terms.agree_on_sizes(details);
+            let agreed = agreed.map_err(|(reason, e)| Failure::from(e).told(reason))?;
+            Ok(agreed.counted_keys())
+        })
     }
 }
 
