@@ -245,8 +245,8 @@ impl Tickets {
         let path = self.path(sessions);
         let fails = |e: io::Error| failed("cannot read", &path, &e);
         loop {
-            // To open a pipe would wait for somebody who writes to it.
-            let opened = fs::metadata(&path).and_then(|found| match found.is_file() {
+            // To open a pipe would wait for somebody who writes to it, and a link leads to a file that is not ours to erase.
+            let opened = fs::symlink_metadata(&path).and_then(|found| match found.is_file() {
                 true => File::open(&path),
                 false => Err(io::Error::other("it is not a regular file")),
             });
@@ -403,7 +403,8 @@ fn hashes_in(stem: &str) -> Option<usize> {
     hashes.iter().all(is_hash).then_some(hashes.len())
 }
 
-/// Opens a file for as long as no other session does. `None` if it is gone, or another session works on it.
+/// Opens a file for as long as no other session does. `None` if it is gone, if another session works on it, or if the path is a
+/// link to it.
 fn lock_of(path: &Path) -> io::Result<Option<File>> {
     match OpenOptions::new().read(true).write(true).open(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -415,14 +416,14 @@ fn lock_of(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Returns false if the path no longer leads to this file, which only Unix can tell.
+/// Returns false if this file no longer has the path, or has it by a link only; only Unix can tell.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "files have no numbers"))]
 fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
         let number = |it: fs::Metadata| (it.dev(), it.ino());
-        file.metadata().ok().map(number) == fs::metadata(path).ok().map(number)
+        file.metadata().ok().map(number) == fs::symlink_metadata(path).ok().map(number)
     }
     #[cfg(not(unix))]
     true
@@ -569,6 +570,33 @@ mod tests {
         let Err(error) = tickets.offer(SESSIONS) else { panic!("a pipe is a ticket") };
         let why = format!("cannot read {}: it is not a regular file", path.display());
         assert_eq!(error.to_string(), why);
+    }
+
+    #[test]
+    fn a_link_in_place_of_a_ticket_is_not_followed_and_its_file_stays_as_it_is() {
+        let [folder, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let (tickets, elsewhere) = (Tickets::at(folder.path()), Tickets::at(other.path()));
+        let path = tickets.path(&SESSIONS);
+        let link = |to: &Path| {
+            let _ = fs::remove_file(&path);
+            std::os::unix::fs::symlink(to, &path).unwrap();
+        };
+        let notes = other.path().join("notes.txt");
+        fs::write(&notes, "not a ticket").unwrap();
+        elsewhere.save(&SESSIONS, &ticket()).unwrap();
+        let bytes = |path: &Path| fs::read(path).unwrap();
+        let theirs = elsewhere.path(&SESSIONS);
+        let before = [bytes(&notes), bytes(&theirs)];
+        for to in [&notes, &theirs, Path::new("/dev/zero"), Path::new("missing")] {
+            link(to);
+            let Err(error) = tickets.offer(SESSIONS) else { panic!("{} is followed", to.display()) };
+            let why = format!("cannot read {}: it is not a regular file", path.display());
+            assert_eq!(error.to_string(), why);
+            // Also one that was put there since.
+            assert!(!tickets.take(&SESSIONS, Some(&[3; HASH])).unwrap_or(false));
+            assert!(path.is_symlink());
+        }
+        assert_eq!([bytes(&notes), bytes(&theirs)], before);
     }
 
     #[test]
