@@ -194,7 +194,7 @@ impl Places {
                 }
                 Use::Audit => outputs.push(Output::new("--audit", path).renews(AUDIT)),
                 Use::Limits => {
-                    let all = ["", ".lock", ".new"].map(|ending| with_ending(path, ending));
+                    let all = ["", ".lock"].map(|ending| with_ending(path, ending));
                     outputs.extend(all.map(|path| Output::new("--limits", path).renews(LIMITS)));
                 }
                 Use::Ticket => outputs.push(Output::new("--ticket", path).renews(TICKET)),

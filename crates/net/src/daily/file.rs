@@ -10,13 +10,20 @@ use std::{
 };
 
 use super::{MOST_PEERS, Used};
-use crate::{day::Day, hello::decimal, percent};
+use crate::{
+    day::Day,
+    hello::{decimal, hexadecimal},
+    percent,
+};
 
 /// The first line of the file.
 pub(super) const TITLE: &str = "foxtrot daily limits 2";
 
 /// The first line of a file in which names stand as they are.
 pub(super) const OLD_TITLE: &str = "foxtrot daily limits 1";
+
+/// The end of the name of a file that is being written, behind 16 hexadecimal digits.
+const NEW: &str = ".new";
 
 /// Bytes of the largest file.
 const MOST_BYTES: u64 = 16 << 20;
@@ -92,16 +99,14 @@ impl Place {
 
     /// Replaces the file at once, when all is on the disk.
     pub(super) fn write(&self, used: &Used) -> io::Result<()> {
-        let beside = with_ending(&self.path, ".new");
-        // The lock is ours: what is there was left by a process that was killed.
-        match fs::remove_file(&beside) {
-            Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
-            _ => {}
-        }
+        // A name that nothing has: a file of somebody else beside this one stays as it is.
+        let mut number = [0; 8];
+        getrandom::fill(&mut number).map_err(io::Error::other)?;
+        let beside = with_ending(&self.path, &format!(".{}{NEW}", hexadecimal(&number)));
         let mut file = for_owner().write(true).create_new(true).open(&beside)?;
-        file.write_all(used.text().as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, &self.path)?;
+        let written = file.write_all(used.text().as_bytes()).and_then(|()| file.sync_all());
+        let written = written.and_then(|()| fs::rename(&beside, &self.path));
+        written.inspect_err(|_| drop(fs::remove_file(&beside)))?;
         #[cfg(unix)]
         if let Some(folder) = self.path.parent().filter(|it| !it.as_os_str().is_empty()) {
             File::open(folder)?.sync_all()?;

@@ -226,10 +226,27 @@ fn a_file_with_several_names_is_refused() {
 fn a_count_that_cannot_be_written_admits_nobody() {
     let folder = Folder::new("unwritable");
     let daily = Daily::open(MOST, &folder.0.join("state")).unwrap();
-    fs::create_dir(folder.0.join("state.new")).unwrap();
+    let away = folder.0.with_extension("away");
+    fs::rename(&folder.0, &away).unwrap();
     assert!(matches!(take(&daily, "a", 1, on(7)), Err(Denied::File(_))));
-    fs::remove_dir(folder.0.join("state.new")).unwrap();
+    fs::rename(&away, &folder.0).unwrap();
     take(&daily, "a", 100, on(7)).unwrap();
+}
+
+#[test]
+fn files_of_others_beside_the_counts_stay_as_they_are() {
+    let folder = Folder::new("beside");
+    let names = ["state.new", "state.0123456789abcdef.new"];
+    for name in names {
+        fs::write(folder.0.join(name), "not ours").unwrap();
+    }
+    let daily = Daily::open(MOST, &folder.0.join("state")).unwrap();
+    take(&daily, "a", 1, on(7)).unwrap();
+    for name in names {
+        assert_eq!(fs::read_to_string(folder.0.join(name)).unwrap(), "not ours");
+    }
+    // Nothing is left but the counts and their lock.
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2 + names.len());
 }
 
 #[test]
