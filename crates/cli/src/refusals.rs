@@ -23,7 +23,18 @@ pub(crate) struct Refusals {
 /// Events that were not told, of one source or of all others.
 pub(crate) type More = (Option<String>, usize);
 
+/// Says how many more there were of what strangers cause.
+pub(crate) fn words((source, count): &More, what: &str) -> String {
+    let source = source.as_deref().unwrap_or("other addresses");
+    format!("…and {count} more {what} from {source}")
+}
+
 impl Refusals {
+    /// Bounds of messages on standard error: three of a source within a minute, and sixteen sources.
+    pub(crate) fn of_messages() -> Self {
+        Self::new(3, 16)
+    }
+
     pub(crate) fn new(each: usize, most: usize) -> Self {
         Self { each, most, since: Instant::now(), sources: BTreeMap::new(), others: 0 }
     }

@@ -5,6 +5,7 @@ mod attempts;
 mod cells;
 mod circuit;
 mod columns;
+mod gateway;
 mod inspect;
 mod limits;
 mod party;
@@ -145,7 +146,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 report.print(output, agreed.json())
             })
         }
-        PsiCommand::Gateway(args) => shards::gateway(args),
+        PsiCommand::Gateway(args) => gateway::run(args),
         PsiCommand::Count(counting) => circuit::run(counting, None),
         PsiCommand::Sum { counting, summing } => circuit::run(counting, Some(summing)),
         PsiCommand::Inspect { set, options, show, left_out, output, json } => {

@@ -7,14 +7,8 @@ use crate::{
     audit,
     failure::{Failure, SIDES},
     output::{Output, say},
-    refusals::Refusals,
+    refusals::{self, Refusals},
 };
-
-/// Lines of one source within a minute; what is beyond them is counted.
-const LINES: usize = 3;
-
-/// Sources that are told apart within a minute.
-const SOURCES: usize = 16;
 
 /// Says how the wait goes on, where that takes long or strangers come.
 pub(super) struct Log {
@@ -28,7 +22,7 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn new(output: Output, audit: Option<Arc<audit::Log>>) -> Self {
-        let [refused, failed, unrecorded] = [(); 3].map(|()| Refusals::new(LINES, SOURCES));
+        let [refused, failed, unrecorded] = [(); 3].map(|()| Refusals::of_messages());
         Self { output, refused, failed, unrecorded, audit }
     }
 
@@ -86,11 +80,8 @@ impl Log {
             self.unrecorded(e.message());
         }
         let words = |refusals: &mut Refusals, what: &str| {
-            let all = refusals.summaries(now).into_iter().map(|(source, count)| {
-                let source = source.unwrap_or("other addresses".into());
-                format!("…and {count} more {what} from {source}")
-            });
-            all.collect::<Vec<_>>()
+            let all = refusals.summaries(now);
+            all.iter().map(|more| refusals::words(more, what)).collect::<Vec<_>>()
         };
         let refused = words(&mut self.refused, "refused connections");
         let failed = words(&mut self.failed, "failed sessions");

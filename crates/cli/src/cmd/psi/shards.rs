@@ -1,6 +1,6 @@
 //! One intersection on many machines: the agreement on all shards, and the shard of this machine.
 
-use std::{path::Path, thread, time::Duration};
+use std::path::Path;
 
 use foxtrot::{
     job::Role,
@@ -12,7 +12,6 @@ use foxtrot::{
     },
 };
 use foxtrot_net::{
-    gateway::{Event, Gateway, Limits},
     hello::hexadecimal,
     small,
 };
@@ -20,10 +19,10 @@ use serde_json::json;
 
 use super::{Agreed, Set, Terms, attempts::Attempts};
 use crate::{
-    args::{Common, GatewayArgs, SetOptions, Sharding},
+    args::{Common, SetOptions, Sharding},
     failure::Failure,
     files::{Existing, write_secret},
-    output::{self, Output, print, say},
+    output::{self, Output, print},
     reach::Way,
     record::Entry,
     workers::Workers,
@@ -115,28 +114,4 @@ pub(super) fn agree(
     }
     print(output::json(&json!({ "shards": shards, "keys": ours, "peer_keys": theirs,
         "keys_of_a_shard": ticket.load(role), "files": [path.display().to_string()] })))
-}
-
-/// `foxtrot psi gateway`: joins connections until it is interrupted.
-pub(super) fn gateway(args: &GatewayArgs) -> Result<(), Failure> {
-    let quiet = args.quiet;
-    let tell = move |event: Event| {
-        if !quiet {
-            say(&match event {
-                Event::Joined(route, source) => format!("joined {route}, from {source}"),
-                Event::Ended(route, [into, out]) => {
-                    format!("ended {route}: {into} bytes in, {out} bytes out")
-                }
-                Event::Refused(source, why) => format!("refused {source}: {why}"),
-            });
-        }
-    };
-    let limits = Limits::of(args.max_routes, Duration::from_secs(args.wait));
-    let gateway = Gateway::open(&args.listen, &args.inside, limits, tell)?;
-    say(&format!("listening on {} for the peer", gateway.outside()));
-    say(&format!("listening on {} for our machines", gateway.inside()));
-    loop {
-        // The threads of the gateway do all work.
-        thread::sleep(Duration::from_secs(3600));
-    }
 }
