@@ -7,6 +7,8 @@ mod assumption;
 #[cfg(unix)]
 #[path = "cli/audit.rs"]
 mod audit;
+#[path = "cli/audit_peers.rs"]
+mod audit_peers;
 #[path = "cli/claims.rs"]
 mod claims;
 #[cfg(unix)]

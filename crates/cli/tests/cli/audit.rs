@@ -19,21 +19,21 @@ use super::support::{
     Key, Listening, Running, connect, connect_with, on_full_disk, stderr, stdout,
 };
 
-const A: [&str; 6] =
+pub(crate) const A: [&str; 6] =
     ["psi", "receive", "examples/customers-a.csv", "--key", "email", "--normalize=email"];
-const B: [&str; 6] =
+pub(crate) const B: [&str; 6] =
     ["psi", "send", "examples/customers-b.csv", "--key", "E-Mail", "--normalize=email"];
-const LONG: Duration = Duration::from_secs(20);
+pub(crate) const LONG: Duration = Duration::from_secs(20);
 
 /// A log in a folder of its own.
-struct Log {
+pub(crate) struct Log {
     _folder: tempfile::TempDir,
-    folder: PathBuf,
-    path: String,
+    pub(crate) folder: PathBuf,
+    pub(crate) path: String,
 }
 
 impl Log {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let temporary = tempfile::tempdir().unwrap();
         let folder = temporary.path().join("logs");
         fs::create_dir(&folder).unwrap();
@@ -41,12 +41,12 @@ impl Log {
         Self { _folder: temporary, folder, path }
     }
 
-    fn lines(&self) -> Vec<Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         lines(&self.path)
     }
 
     /// The lines of this event, when there are so many.
-    fn wait_for(&self, event: &str, count: usize) -> Vec<Value> {
+    pub(crate) fn wait_for(&self, event: &str, count: usize) -> Vec<Value> {
         let start = Instant::now();
         loop {
             let mut lines = if Path::new(&self.path).exists() { self.lines() } else { vec![] };
@@ -66,12 +66,12 @@ fn lines(path: &str) -> Vec<Value> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-fn serve(log: &Log, more: &[&str]) -> Listening {
+pub(crate) fn serve(log: &Log, more: &[&str]) -> Listening {
     Listening::start(&[&B[..], &["--serve", "--audit", &log.path], more].concat())
 }
 
 /// The hello of a receiver with so many keys.
-fn receiver(keys: u64) -> Hello {
+pub(crate) fn receiver(keys: u64) -> Hello {
     Hello::new(Role::Receiver)
         .term("job", "psi")
         .term("base", "roted-endemic")
@@ -82,7 +82,7 @@ fn receiver(keys: u64) -> Hello {
 }
 
 /// Greets the server, and does nothing more.
-fn greet(address: &str, hello: &Hello) -> Result<Channel, Error> {
+pub(crate) fn greet(address: &str, hello: &Hello) -> Result<Channel, Error> {
     let channel = tcp::connect(address, LONG).unwrap().open().unwrap();
     hello::exchange(&channel, true, hello).map(|_| channel)
 }
