@@ -13,7 +13,7 @@ use std::{
 use foxtrot::{
     Blame, Config, Context, Error, Identity, Peer, Progress as Told,
     engine::{Engine, Progress},
-    job::{Hello, Role},
+    job::{Hello, Role, Table},
     policy::Policy,
     psi::{self, Assumption, PsiError},
 };
@@ -378,6 +378,63 @@ fn flip_a_column(peer: &mut Peer, options: psi::Options) -> &'static str {
         Ok(()) => "no check has failed",
         Err(_) => "a check has failed",
     }
+}
+
+/// Plays a receiver that says what it likes of its ticket: it ends behind the negotiation, or when it has received everything,
+/// and never says that it has. Returns the sender's details and error.
+fn lie(configs: [&Config; 2], ticket: Option<&str>, plays: bool) -> (Table, Error) {
+    let [mut sender, mut receiver] = connect(configs);
+    thread::scope(|scope| {
+        let sent = scope.spawn(move || {
+            let sent = options().send(&mut sender, &["ann", "bob", "cid"]);
+            drop(sender);
+            sent.map(drop).unwrap_err()
+        });
+        let says = |hello: Hello, ticket: &str| hello.detail("base-ticket", ticket);
+        let hello = ticket.into_iter().fold(hello(options(), 2), says);
+        let mut told = Table::new();
+        let negotiated = receiver.negotiate::<_, Error>(hello, |details| {
+            told = details.clone();
+            Ok(((), 0))
+        });
+        let agreed = negotiated.map(|(agreed, ())| agreed);
+        if let (true, Ok(agreed)) = (plays, agreed) {
+            let job = receiver.job(agreed);
+            let (direction, mut cx) = (job.direction(), job.context().unwrap());
+            let items = ["bob", "eve"].map(|name| psi::item(name.as_bytes()).unwrap());
+            let options = options();
+            let _ = job.play(|io| async move {
+                options.receive_over(&io, &mut cx, direction, 3, items.to_vec(), |_| ()).await
+            });
+        }
+        drop(receiver);
+        (told, sent.join().unwrap())
+    })
+}
+
+#[test]
+fn a_peer_that_lies_about_its_ticket_or_does_not_confirm_the_end_makes_no_ticket_stay() {
+    let ([honest, cheat], [keeps, of_cheat], first) = two();
+    let plain = cheat.config(&honest, false);
+    let lies = |ticket: Option<&str>, plays| lie([&keeps, &plain], ticket, plays);
+    let ours = honest.ticket();
+    let before = fs::read(&ours).unwrap();
+    // It hears the id, and is not heard: without its detail nothing is taken up.
+    let (told, _) = lies(None, false);
+    let id = told["base-ticket"].clone();
+    for wrong in ["", "none ", "NONE", &id[1..], &id.to_uppercase(), &format!("{id}\n")] {
+        let (_, error) = lies(Some(wrong), false);
+        assert_eq!(error.blame(), Blame::Peer, "{wrong:?}: {error}");
+    }
+    assert_eq!(fs::read(&ours).unwrap(), before);
+    // It names the ticket without having its states: base OTs end with the first message.
+    let _ = lies(Some(&id), false);
+    assert!(honest.files().is_empty());
+    // It takes everything that an honest receiver gets, and does not say so.
+    let (told, error) = lies(Some("none"), true);
+    assert_eq!((told["base-ticket"].as_str(), error.blame()), ("none", Blame::Connection));
+    assert!(honest.files().is_empty());
+    assert_eq!(session([&keeps, &of_cheat], options()), first);
 }
 
 #[test]
