@@ -169,6 +169,22 @@ fn a_peer_whose_set_is_too_large_or_whose_terms_differ_has_a_line() {
     }
 }
 
+#[test]
+fn both_logs_have_the_transcript_of_an_agreement_on_shards() {
+    let [ours, theirs] = [Log::new(), Log::new()];
+    let ticket = |log: &Log| log.folder.join("ticket").to_str().unwrap().to_owned();
+    let [of_ours, of_theirs] = [&ours, &theirs].map(ticket);
+    let agree = ["--shards", "4", "--ticket"];
+    let listening =
+        Listening::start(&[&B[..], &agree, &[&of_ours, "--audit", &ours.path]].concat());
+    let ask = [&A[..], &agree, &[&of_theirs, "--audit", &theirs.path]].concat();
+    let asked = connect(&ask, &listening.address);
+    assert_eq!((asked.status.code(), listening.end().0), (Some(0), 0), "{}", stderr(&asked));
+    let [sent, received] = [&ours, &theirs].map(|log| log.wait_for("ended", 1)[0].clone());
+    assert_eq!(sent["transcript"].as_str().map(str::len), Some(64));
+    assert_eq!((&sent["transcript"], &sent["session"]), (&received["transcript"], &received["session"]));
+}
+
 /// What a server's WebSocket messages carry.
 struct Messages(BufReader<TcpStream>, usize);
 
