@@ -182,10 +182,13 @@ fn both_logs_have_the_transcript_of_an_agreement_on_shards() {
     assert_eq!((asked.status.code(), listening.end().0), (Some(0), 0), "{}", stderr(&asked));
     let [sent, received] = [&ours, &theirs].map(|log| log.wait_for("ended", 1)[0].clone());
     assert_eq!(sent["transcript"].as_str().map(str::len), Some(64));
-    assert_eq!((&sent["transcript"], &sent["session"]), (&received["transcript"], &received["session"]));
+    assert_eq!(
+        (&sent["transcript"], &sent["session"]),
+        (&received["transcript"], &received["session"])
+    );
 }
 
-/// What a server's WebSocket messages carry.
+/// The bytes in a server's WebSocket messages.
 struct Messages(BufReader<TcpStream>, usize);
 
 /// A WebSocket message for each write, with a mask of zeros.

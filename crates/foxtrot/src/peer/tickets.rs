@@ -589,7 +589,9 @@ mod tests {
         let before = [bytes(&notes), bytes(&theirs)];
         for to in [&notes, &theirs, Path::new("/dev/zero"), Path::new("missing")] {
             link(to);
-            let Err(error) = tickets.offer(SESSIONS) else { panic!("{} is followed", to.display()) };
+            let Err(error) = tickets.offer(SESSIONS) else {
+                panic!("{} is followed", to.display())
+            };
             let why = format!("cannot read {}: it is not a regular file", path.display());
             assert_eq!(error.to_string(), why);
             // Also one that was put there since.

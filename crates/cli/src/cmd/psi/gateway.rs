@@ -91,7 +91,10 @@ mod tests {
         assert_eq!(joined.as_deref(), Some("joined run, from 203.0.113.7"));
         assert!(messages.more(now).is_empty());
         let more = messages.more(now + Duration::from_secs(60));
-        let expected = ["9997 more refused connections from 203.0.113.7", "9985 more refused connections from other addresses"];
+        let expected = [
+            "9997 more refused connections from 203.0.113.7",
+            "9985 more refused connections from other addresses",
+        ];
         assert_eq!(more, expected.map(|words| format!("…and {words}")));
     }
 }
