@@ -11,10 +11,7 @@ use foxtrot::{
         terms::{self, SHARDS},
     },
 };
-use foxtrot_net::{
-    hello::hexadecimal,
-    small,
-};
+use foxtrot_net::{hello::hexadecimal, small};
 use serde_json::json;
 
 use super::{Agreed, Set, Terms, attempts::Attempts};
