@@ -297,6 +297,7 @@ impl<C: Connection> Job<'_, C> {
     ///
     /// # Errors
     /// [`Error::Session`]: say that the two sides do not see the same transcript.
+    #[must_use = "it is the result, or its future"]
     pub fn finish(self) -> C::Outcome<impl Future<Output = Result<(), Error>>> {
         C::outcome(self.end())
     }

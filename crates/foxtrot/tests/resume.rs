@@ -399,11 +399,12 @@ fn lie(configs: [&Config; 2], ticket: Option<&str>, plays: bool) -> (Table, Erro
         });
         let agreed = negotiated.map(|(agreed, ())| agreed);
         if let (true, Ok(agreed)) = (plays, agreed) {
-            let job = receiver.job(agreed);
-            let (direction, mut cx) = (job.direction(), job.context().unwrap());
+            let mut job = receiver.job(agreed);
+            let (direction, (session, seed)) = (job.direction(), job.start().unwrap());
             let items = ["bob", "eve"].map(|name| psi::item(name.as_bytes()).unwrap());
             let options = options();
             let _ = job.play(|io| async move {
+                let mut cx = Context::new(&session, seed);
                 options.receive_over(&io, &mut cx, direction, 3, items.to_vec(), |_| ()).await
             });
         }

@@ -14,7 +14,7 @@ use foxtrot_net::{
     tcp::{self, Listener},
 };
 use foxtrot_ot::{
-    Bits, Seed, Session, Sid,
+    Bits, Seed, Session,
     base::{BaseOt, Choice, roted::Endemic},
     convert::{self, Format, frame_len},
 };

@@ -1,5 +1,4 @@
 //! Oblivious transfer of messages with a [`Peer`].
-#![expect(clippy::missing_errors_doc, reason = "most calls may end with any error: see its type")]
 
 use core::future::Future;
 

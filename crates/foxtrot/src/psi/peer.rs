@@ -1,5 +1,4 @@
 //! Private set intersection with a [`Peer`], and more: payloads for matches, matches for both sides, counts and sums.
-#![expect(clippy::missing_errors_doc, reason = "most calls may end with any error: see its type")]
 
 use std::{future::Future, mem};
 
@@ -15,7 +14,7 @@ use super::{
     agreement::{Columns, KeyTerms, PsiAgreement, PsiTerms, memory_of_copies},
     fields::{Fields, Matches, Padding},
     keys::{Keys, Told},
-    run::{Beside, Found, Payloads, Set},
+    run::{Beside, Found, Payloads, Set, WithPayloads},
     shards,
 };
 use crate::{
@@ -226,7 +225,7 @@ impl Options {
         peer: &mut Peer<C>,
         items: &[T],
         len: usize,
-    ) -> C::Outcome<impl Future<Output = Result<Vec<(usize, Vec<u8>)>, Error>>> {
+    ) -> C::Outcome<impl Future<Output = Result<WithPayloads, Error>>> {
         let keys = Keys::of(items);
         C::outcome(async move {
             let keys = keys?;

@@ -124,13 +124,16 @@ enum State {
     Counted(Outcome),
 }
 
+/// Numbers of items or rows in order, each with its payload.
+pub type WithPayloads = Vec<(usize, Vec<u8>)>;
+
 /// The result of a job.
 #[derive(Default)]
 pub struct Found {
     /// The numbers of common items in order, for each key.
     pub items: Vec<Vec<usize>>,
     /// The payloads of the first key's matches, in the order of items.
-    pub payloads: Vec<(usize, Vec<u8>)>,
+    pub payloads: WithPayloads,
     /// What a count or a sum tells.
     pub outcome: Option<Outcome>,
 }

@@ -134,6 +134,7 @@ impl Ticket {
     ///
     /// # Errors
     /// Errors of [`Job`](crate::job::Job).
+    #[must_use = "it is the result, or its future"]
     pub fn toss<C: Connection>(
         job: Job<'_, C>,
         role: Role,

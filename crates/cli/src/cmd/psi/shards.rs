@@ -99,7 +99,7 @@ pub(super) fn agree(
     let (role, ours, theirs) = (terms.psi.role, terms.psi.keys[0].size, agreed.psi.peers_keys());
     let (ticket, cost) =
         link.run(&workers, |job| Ok(Ticket::toss(job, role, [ours, theirs], shards)?))?;
-    entry.set("transcript", cost.transcript.map(|it| jobs::hexadecimal(&it)));
+    entry.set("transcript", cost.transcript.map(|it| hexadecimal(&it)));
     write_secret(Existing::Replaced, path, ticket.to_string().as_bytes())?;
     output.note(&format!(
         "agreed on {shards} shards: {} keys here in each, {} at the peer; written to {}",
