@@ -8,7 +8,7 @@ use std::{
 use foxtrot::{
     Counters, Error, Peer,
     job::{Agreed, Agreement, Answer, Hello, Job, Role, Table, Who},
-    net::{ChannelError, HelloError},
+    net::HelloError,
 };
 
 use crate::{clock, failure::Failure, output::say, workers::Workers};
@@ -105,13 +105,8 @@ impl Link {
         Ok((done, Cost { wall, cpu, counters, transport, transcript }))
     }
 
-    /// Something failed on our side, which the peer gets to know.
-    pub(crate) fn abandon(&mut self, failure: Failure) -> Failure {
-        self.peer.give_up(ChannelError::Abandoned);
-        failure
-    }
-
-    /// Ends the session because of what the peer said of itself, and tells the peer whether that cannot be.
+    /// Ends the session, and tells the peer why: what it said of itself cannot be, our own input cannot be used, or something
+    /// else failed here.
     pub(crate) fn refuse(&mut self, failure: Failure) -> Failure {
         self.peer.give_up(HelloError::Refused(failure.reason()));
         failure

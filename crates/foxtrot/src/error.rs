@@ -2,7 +2,7 @@
 
 use std::{error, fmt, sync::Arc};
 
-use foxtrot_net::{ChannelError, HelloError, Reason, TlsError, gate::Full};
+use foxtrot_net::gate::Full;
 use foxtrot_ot::Usage;
 
 /// Anything that ends a job.
@@ -43,89 +43,6 @@ pub enum Error {
     Ticket(String),
     /// A handler of a [`Server`](crate::Server) panicked, with these words.
     Panicked(String),
-}
-
-/// The party that can do something about an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blame {
-    /// The calling program: it asked for something that cannot be, cancelled, or has no memory.
-    Caller,
-    /// The two programs contradict each other in the protocol: the peer departed from it, or says that this side did.
-    /// Either program is faulty, or cheats, or the connection changes bytes. Do not retry: an attempt may reveal
-    /// something, and a peer that cheats makes attempts fail.
-    Peer,
-    /// The two programs want different things: compare their calls and options.
-    Agreement,
-    /// The connection or its keys: try again, or look at network and fingerprints.
-    Connection,
-    /// Chance: try again.
-    Nobody,
-}
-
-impl Error {
-    /// Returns the party that can do something about the error.
-    ///
-    /// ```
-    /// use foxtrot::{Blame, Peer, rot};
-    ///
-    /// // One side wants 10, the other 20.
-    /// let (mut ours, mut theirs) = Peer::pair();
-    /// let peer = std::thread::spawn(move || rot::send(&mut theirs, 20));
-    /// let error = rot::receive(&mut ours, 10).expect_err("they differ");
-    /// assert_eq!(error.blame(), Blame::Agreement);
-    /// assert!(error.to_string().contains("20"), "{error}");
-    /// # let _ = peer.join();
-    /// ```
-    #[must_use]
-    pub fn blame(&self) -> Blame {
-        use foxtrot_net::Error as Net;
-        match self {
-            Self::Session(Net::Protocol(foxtrot_ot::Error::Usage(_))) => Blame::Caller,
-            Self::Session(Net::Protocol(_) | Net::Frame(_)) => Blame::Peer,
-            Self::Session(Net::Unlucky) => Blame::Nobody,
-            Self::Session(Net::Hello(e)) => match e {
-                HelloError::Terms(_)
-                | HelloError::SameRole(_)
-                | HelloError::SameSide { .. }
-                | HelloError::Version { .. }
-                | HelloError::TooManyKeys { .. }
-                | HelloError::TooFewKeys { .. }
-                | HelloError::Refused(_) => Blame::Agreement,
-                HelloError::Randomness(_) | HelloError::TooLong { .. } => Blame::Caller,
-                HelloError::NotAHello => Blame::Connection,
-                _ => Blame::Peer,
-            },
-            Self::Session(Net::Tls(TlsError::Setup(_))) => Blame::Caller,
-            Self::Session(Net::Channel(ChannelError::Abandoned)) => Blame::Caller,
-            Self::Session(Net::Channel(ChannelError::GivenUp(reason))) => match reason {
-                Reason::TooManyKeys
-                | Reason::TooFewKeys
-                | Reason::TooLarge
-                | Reason::UsedUp
-                | Reason::Forbidden
-                | Reason::NoSuchSet => Blame::Agreement,
-                Reason::CheckFailed | Reason::Undecodable => Blame::Peer,
-                _ => Blame::Connection,
-            },
-            Self::Session(_) => Blame::Connection,
-            Self::Full(_) => Blame::Agreement,
-            #[cfg(feature = "policy")]
-            Self::Forbidden(_) => Blame::Agreement,
-            #[cfg(feature = "psi")]
-            Self::Columns(_) => Blame::Agreement,
-            #[cfg(feature = "psi")]
-            Self::NotText => Blame::Peer,
-            Self::Usage(_)
-            | Self::Sink(_)
-            | Self::Cancelled
-            | Self::OutOfMemory { .. }
-            | Self::Threads(_)
-            | Self::Config(_)
-            | Self::Ticket(_)
-            | Self::Panicked(_)
-            | Self::Limits(_) => Blame::Caller,
-        }
-    }
 }
 
 impl fmt::Display for Error {

@@ -102,6 +102,8 @@ pub mod rot;
 pub mod triples;
 
 #[cfg(feature = "net")]
+mod cause;
+#[cfg(feature = "net")]
 mod error;
 #[cfg(feature = "net")]
 pub mod job;
@@ -118,7 +120,8 @@ mod transfers;
 
 #[cfg(feature = "net")]
 pub use {
-    error::{Blame, Error},
+    cause::{Blame, Cause, Hint},
+    error::Error,
     foxtrot_net::Counters,
     foxtrot_net::daily::{Daily, MostPerDay},
     job::SinkError,

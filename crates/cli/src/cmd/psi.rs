@@ -289,12 +289,12 @@ impl Ours<'_> {
         let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
         let mut link = terms.meet(way.counting(terms.counted()), terms.hello()?, common, entry)?;
         let suits = check(&link.agreed, terms.psi.options.shard_of());
-        suits.map_err(|e| link.abandon(e.into()))?;
+        suits.map_err(|e| link.refuse(e.into()))?;
         let agreed = Agreed::on(terms, &mut link)?;
         entry.agreed(agreed.json());
         agreed.tell(output, Some(role), &workers, self.out.count);
-        confirm(agreeing.yes, output, common.timeout).map_err(|e| link.abandon(e))?;
-        attempts.map_or(Ok(()), Attempts::begin).map_err(|e| link.abandon(e))?;
+        confirm(agreeing.yes, output, common.timeout).map_err(|e| link.refuse(e))?;
+        attempts.map_or(Ok(()), Attempts::begin).map_err(|e| link.refuse(e))?;
         // Rows that match are written when the run is over.
         let learns = role == Role::Receiver || terms.psi.function == Function::Both;
         let (stock, sets) = match learns {

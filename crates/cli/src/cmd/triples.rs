@@ -140,7 +140,7 @@ fn make(
     output: Output,
 ) -> Result<Cost, Failure> {
     let file = folder.open(agreed.record.clone(), agreed.batches.start);
-    let file = file.map_err(|e| link.abandon(e))?;
+    let file = file.map_err(|e| link.refuse(e))?;
     interrupt::hint(RESUME);
     let ran = link.run(workers, |job| match file.filter(|_| !agreed.batches.is_empty()) {
         Some(file) => make_into(file, job, agreed, output),

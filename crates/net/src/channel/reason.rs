@@ -30,6 +30,8 @@ pub enum Reason {
     Forbidden = 10,
     /// The side has no set of the name that was asked for.
     NoSuchSet = 11,
+    /// The side cannot use its own input or settings.
+    OwnInput = 12,
 }
 
 impl Reason {
@@ -46,6 +48,7 @@ impl Reason {
                 Some(Self::CheckFailed)
             }
             Error::Protocol(Protocol::Decode(_)) | Error::Frame(_) => Some(Self::Undecodable),
+            Error::Protocol(Protocol::Usage(_)) => Some(Self::OwnInput),
             Error::Protocol(_) | Error::Unlucky | Error::Channel(ChannelError::Abandoned) => {
                 Some(Self::Other)
             }
@@ -92,6 +95,7 @@ impl Reason {
             9 => Self::UsedUp,
             10 => Self::Forbidden,
             11 => Self::NoSuchSet,
+            12 => Self::OwnInput,
             _ => Self::Other,
         }
     }
@@ -109,4 +113,5 @@ texts! { Reason:
     Self::UsedUp => "its limits for today admit no more of us";
     Self::Forbidden => "its policy forbids this run";
     Self::NoSuchSet => "it has no set of the name that we asked for";
+    Self::OwnInput => "it cannot use its own input or settings";
 }

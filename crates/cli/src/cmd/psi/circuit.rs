@@ -83,7 +83,7 @@ pub(super) fn run(options: &Counting, summing: Option<&Summing>) -> Result<(), F
         let agreed = Agreed::on(&terms, &mut link)?;
         entry.agreed(agreed.json());
         agreed.tell(output, Some(role), &workers, false);
-        confirm(agreeing.yes, output, common.timeout).map_err(|e| link.abandon(e))?;
+        confirm(agreeing.yes, output, common.timeout).map_err(|e| link.refuse(e))?;
         let (found, cost) = party::run(&agreed, link, Lent(Arc::new(stock)), &workers, output)?;
         let report = agreed.report(workers.threads(), cost.of(role));
         entry.ran(&report, &cost);

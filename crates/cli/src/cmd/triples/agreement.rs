@@ -103,7 +103,7 @@ impl Agreed {
         } else if record.session.map(run_of).as_ref() != Some(&record.run) {
             let why = "the interrupted run was made under other terms, with another key or peer, or by an earlier version";
             let hint = "use the same options and identities, or start a new run on both sides";
-            return Err(link.abandon(Failure::usage(why).hint(hint)));
+            return Err(link.refuse(Failure::usage(why).hint(hint)));
         }
         Ok(Self { record, batches: terms.earlier.unwrap_or(0).min(theirs)..all })
     }
