@@ -38,7 +38,7 @@ ROW = 36
 def load_of(rows: int, shards: int) -> int:
     """The number of keys of a shard, on which two sides with this many rows agree."""
     ours, theirs = pair()
-    same = {"shards": shards, "most_items": 1 << 30}
+    same = {"shards": shards, "max_peer_keys": 1 << 30}
     other = threading.Thread(target=agree_on_shards, args=(theirs, "sender", rows), kwargs=same)
     other.start()
     load = agree_on_shards(ours, "receiver", rows, **same).load("receiver")

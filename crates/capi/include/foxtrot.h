@@ -158,10 +158,10 @@ typedef struct foxtrot_options {
   uint32_t flags;
   // The parameter k of the extension (2, 4 or 8): a larger one sends fewer bytes and computes more. 0 is the default.
   uint32_t k;
-  // The most items that the peer of PSI may have. 0 is the default: 2^24, and 2^20 for counts and sums.
-  size_t most_items;
+  // The most items that the peer of PSI may have. 0 is the default: 10^8, and 2^20 for counts and sums.
+  size_t max_peer_keys;
   // The fewest items that the peer of PSI may have.
-  size_t least_items;
+  size_t min_peer_keys;
 } foxtrot_options;
 
 // The result of a count or sum.

@@ -113,10 +113,10 @@ pub struct Options {
     pub flags: u32,
     /// The parameter k of the extension (2, 4 or 8): a larger one sends fewer bytes and computes more. 0 is the default.
     pub k: u32,
-    /// The most items that the peer of PSI may have. 0 is the default: 2^24, and 2^20 for counts and sums.
-    pub most_items: usize,
+    /// The most items that the peer of PSI may have. 0 is the default: 10^8, and 2^20 for counts and sums.
+    pub max_peer_keys: usize,
     /// The fewest items that the peer of PSI may have.
-    pub least_items: usize,
+    pub min_peer_keys: usize,
 }
 
 /// The result of a count or sum.

@@ -29,7 +29,7 @@ impl Options {
         match () {
             () if others != 0 => Err(format!("this job has no option with the flags {others:#x}")),
             () if self.k != 0 && !k => Err("this job has no option k".to_owned()),
-            () if (self.most_items | self.least_items) != 0 && !items => {
+            () if (self.max_peer_keys | self.min_peer_keys) != 0 && !items => {
                 Err("this job has no limits of items".to_owned())
             }
             () => Ok(()),
@@ -46,10 +46,10 @@ impl Options {
         if self.has(LPN) {
             options = options.assumption(Assumption::Lpn);
         }
-        if self.most_items != 0 {
-            options = options.most_items(self.most_items);
+        if self.max_peer_keys != 0 {
+            options = options.max_peer_keys(self.max_peer_keys);
         }
-        Ok(options.least_items(self.least_items))
+        Ok(options.min_peer_keys(self.min_peer_keys))
     }
 
     fn count(&self, at_least: u64) -> Result<psi::Count> {
@@ -58,8 +58,8 @@ impl Options {
             let why = "counts and sums are semi-honest: say so by FOXTROT_SEMI_HONEST";
             return Err(Failure::caller(why));
         }
-        let most = if self.most_items == 0 { 1 << 20 } else { self.most_items };
-        Ok(psi::Count::new().at_least(at_least).items(self.least_items, most))
+        let most = if self.max_peer_keys == 0 { 1 << 20 } else { self.max_peer_keys };
+        Ok(psi::Count::new().at_least(at_least).items(self.min_peer_keys, most))
     }
 
     fn rot(&self, flags: u32) -> Result<rot::Options> {

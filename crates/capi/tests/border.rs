@@ -217,7 +217,7 @@ fn a_listener_whose_wait_failed_tells_so_again() {
 #[test]
 fn the_largest_numbers_are_errors_and_neither_waits_nor_faults() {
     let (config, mut error, n) = (config(), no_error(), usize::MAX);
-    let options = Options { flags: SEMI_HONEST, most_items: n, ..Options::default() };
+    let options = Options { flags: SEMI_HONEST, max_peer_keys: n, ..Options::default() };
     let semi_honest = Options { flags: SEMI_HONEST, ..Options::default() };
     let item = [Bytes { data: b"ann".as_ptr(), len: 3 }];
     let mut block = [Block { bytes: [0; 16] }; 2];

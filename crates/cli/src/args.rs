@@ -22,9 +22,12 @@ use clap::{
     builder::{PossibleValue, TypedValueParser},
 };
 use clap_complete::Shell;
-use foxtrot::psi::fields::Duplicates;
+use foxtrot::{
+    options::{MAX_PEER_KEYS, MIN_COUNT, MIN_PEER_KEYS},
+    psi::fields::Duplicates,
+};
 use foxtrot_ot::Backend;
-use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
+use foxtrot_psi::method::Assumption;
 
 use agreeing::duplicates;
 pub(crate) use agreeing::{Agreeing, Counts, Joining, Sharing, Trying};
@@ -36,7 +39,7 @@ pub(crate) use set::{Column, Delimiter, KeyColumns, OrKeys, OtherOptions, SetFor
 pub(crate) use sharding::{GatewayArgs, Sharding};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 pub use values::threads;
-use values::{address, between, named, origin, route, seconds};
+use values::{address, between, between_of, named, origin, route, seconds};
 
 /// Seconds of a day.
 const A_DAY: u64 = 86_400;
@@ -367,8 +370,7 @@ pub(crate) struct Counting {
     pub(crate) set: PathBuf,
     #[command(flatten)]
     pub(crate) options: SetOptions,
-    /// Tell nothing if fewer keys are common (must be the same on both sides)
-    #[arg(long, help_heading = heading::SECURITY, value_name = "K", default_value_t = 0)]
+    #[arg(long, help_heading = heading::SECURITY, value_name = "K", help = MIN_COUNT.help, default_value_t = MIN_COUNT.number())]
     pub(crate) min_count: u64,
     /// Answer all peers concurrently until interrupted. A peer that returns with one key more learns from the
     /// difference whether this side has that key
@@ -439,11 +441,9 @@ fn assumption() -> impl TypedValueParser<Value = Assumption> {
 /// The largest and the smallest set that the peer may have.
 #[derive(ClapArgs)]
 pub(crate) struct MostKeys {
-    /// Refuse a peer with more than N keys. A set much larger than expected may be a guess at our keys
-    #[arg(help_heading = heading::SECURITY, long = "max-peer", value_name = "N", default_value_t = 100_000_000, value_parser = between(1..=MAX_ITEMS))]
+    #[arg(help_heading = heading::SECURITY, long = "max-peer-keys", alias = "max-peer", value_name = "N", help = MAX_PEER_KEYS.help, default_value_t = MAX_PEER_KEYS.number() as usize, value_parser = between_of(&MAX_PEER_KEYS))]
     pub(crate) keys: usize,
-    /// Refuse a peer with fewer than N keys. A very small set may be a question about one person
-    #[arg(help_heading = heading::SECURITY, long = "min-size", value_name = "N", default_value_t = 0, value_parser = between(0..=MAX_ITEMS))]
+    #[arg(help_heading = heading::SECURITY, long = "min-peer-keys", alias = "min-size", value_name = "N", help = MIN_PEER_KEYS.help, default_value_t = MIN_PEER_KEYS.number() as usize, value_parser = between_of(&MIN_PEER_KEYS))]
     pub(crate) least: usize,
 }
 

@@ -94,6 +94,7 @@ mod choice;
 #[cfg(all(feature = "psi", feature = "tls"))]
 #[doc = include_str!("guide.md")]
 pub mod guide {}
+pub mod options;
 pub mod ot;
 #[cfg(feature = "psi")]
 pub mod psi;

@@ -18,7 +18,7 @@
 //! [`Options::assumption`] a large intersection sends a fraction of the bytes, and also rests on dual LPN, a younger
 //! assumption. What any PSI reveals, this one does as well: a receiver that chooses its items freely can
 //! ask about anybody. A receiver that follows the protocol asks about as many items as it declares, and
-//! [`Options::most_items`] limits that number. A receiver that cheats can ask about more:
+//! [`Options::max_peer_keys`] limits that number. A receiver that cheats can ask about more:
 //! [`Options::most_tested`] says about how many. The receiver also learns how many different items the sender has.
 //!
 //! Items are compared byte by byte. Bring them to one form first: `Ann@Example.com` and `ann@example.com` are two
@@ -44,6 +44,8 @@ pub use foxtrot_psi::{
     plan::Progress as Steps,
 };
 use zeroize::Zeroizing;
+
+use crate::options::{MAX_PEER_KEYS, MIN_PEER_KEYS};
 
 #[cfg(feature = "net")]
 pub mod agreement;
@@ -72,21 +74,18 @@ pub use {
 
 pub use function::Function;
 
-/// The most items of a peer, unless the caller says otherwise.
-const MOST: usize = 1 << 24;
-
 /// The tag of the hash of an item: see `docs/psi-files.md`.
 const CONTEXT: &str = "foxtrot v1 psi item";
 
 /// The protocol and limits of an intersection. Both sides have the same options but for
-/// [`most_items`](Self::most_items).
+/// [`max_peer_keys`](Self::max_peer_keys).
 ///
 /// ```
 /// # #[cfg(feature = "net")] {
 /// use foxtrot::{Peer, psi};
 ///
 /// // The peer may have two items at most.
-/// let ours = psi::Options::new().most_items(2);
+/// let ours = psi::Options::new().max_peer_keys(2);
 /// let (mut sender, mut receiver) = Peer::pair();
 /// let asking = std::thread::spawn(move || psi::receive(&mut receiver, &["ann", "bob", "cid"]));
 /// assert!(ours.send(&mut sender, &["bob"]).is_err());
@@ -105,15 +104,15 @@ pub struct Options {
 }
 
 impl Options {
-    /// The default: secure against malicious peers, post-quantum, for peers with up to 2^24 items.
+    /// The default: secure against malicious peers, post-quantum, for peers with up to 10^8 items.
     #[must_use]
     pub const fn new() -> Self {
         let (assumption, adversary) = (Assumption::Symmetric, Adversary::Malicious);
         let method = Method { base: &Endemic, assumption, adversary };
         Self {
             method,
-            most: MOST,
-            least: 0,
+            most: MAX_PEER_KEYS.number() as usize,
+            least: MIN_PEER_KEYS.number() as usize,
             #[cfg(feature = "net")]
             shard: None,
         }
@@ -163,7 +162,7 @@ impl Options {
     /// The most items that the peer may have, up to [`MAX_ITEMS`]. Memory grows with that number, and so does what a receiver may
     /// ask about: [`most_tested`](Self::most_tested).
     #[must_use]
-    pub const fn most_items(self, most: usize) -> Self {
+    pub const fn max_peer_keys(self, most: usize) -> Self {
         Self { most, ..self }
     }
 
@@ -174,7 +173,7 @@ impl Options {
     /// # #[cfg(feature = "net")] {
     /// use foxtrot::{Peer, psi};
     ///
-    /// let ours = psi::Options::new().least_items(3);
+    /// let ours = psi::Options::new().min_peer_keys(3);
     /// let (mut sender, mut receiver) = Peer::pair();
     /// let asking = std::thread::spawn(move || psi::receive(&mut receiver, &["ann", "bob"]));
     /// assert!(ours.send(&mut sender, &["bob"]).is_err());
@@ -183,7 +182,7 @@ impl Options {
     /// # }
     /// ```
     #[must_use]
-    pub const fn least_items(self, least: usize) -> Self {
+    pub const fn min_peer_keys(self, least: usize) -> Self {
         Self { least, ..self }
     }
 

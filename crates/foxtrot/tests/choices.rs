@@ -203,7 +203,7 @@ fn a_peer_with_more_items_than_it_was_told_it_may_have_is_blamed() {
     // Its own hello would compare 5 with what it was told; its details say 6.
     let hello = psi::terms::psi(Role::Receiver, &of_psi(), "none/1", 5, 1000).detail(KEYS, 6);
     let (mut ours, liar) = against(hello, heard);
-    let error = psi::Options::new().most_items(5).send(&mut ours, &["a"]).unwrap_err();
+    let error = psi::Options::new().max_peer_keys(5).send(&mut ours, &["a"]).unwrap_err();
     let said = HelloError::TooManyPeerKeys { theirs: 6, most: 5 };
     assert!(matches!(&error, Error::Session(NetError::Hello(e)) if *e == said), "{error}");
     assert_eq!(error.blame(), Blame::Peer);

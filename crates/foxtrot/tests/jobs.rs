@@ -324,7 +324,7 @@ fn all_options_agree_with_themselves() {
         }
     }
     let (mut ours, mut theirs) = Peer::pair();
-    let options = psi::Options::new().semi_honest().most_items(2);
+    let options = psi::Options::new().semi_honest().max_peer_keys(2);
     let peer = thread::spawn(move || {
         options.send(&mut theirs, &["a", "b"]).unwrap();
         options.send(&mut theirs, &["a", "b"]).unwrap_err()

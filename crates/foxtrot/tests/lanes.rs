@@ -161,7 +161,7 @@ fn limits_of_memory_and_of_keys_hold_over_asynchronous_streams() {
     assert_eq!(told.map(drop).unwrap_err().to_string(), too_large);
 
     let [mut ours, mut theirs] = pair();
-    let few = psi::Options::new().most_items(1);
+    let few = psi::Options::new().max_peer_keys(1);
     let (refused, told) = block_on(async {
         join!(few.send(&mut ours, &["ann"]), psi::receive(&mut theirs, &["ann", "bob"]))
     });

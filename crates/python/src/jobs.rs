@@ -35,8 +35,8 @@ const KEY: usize = 16;
 pub(crate) struct PsiOptions {
     semi_honest: bool,
     assumption: String,
-    most_items: Option<usize>,
-    least_items: usize,
+    max_peer_keys: Option<usize>,
+    min_peer_keys: usize,
     shard: Option<(Py<Ticket>, u32, u32)>,
 }
 
@@ -50,9 +50,9 @@ impl PsiOptions {
                 return Err(usage(why));
             }
         };
-        let options = psi::Options::new().assumption(assumption).least_items(self.least_items);
+        let options = psi::Options::new().assumption(assumption).min_peer_keys(self.min_peer_keys);
         let options = if self.semi_honest { options.semi_honest() } else { options };
-        let options = self.most_items.map_or(options, |most| options.most_items(most));
+        let options = self.max_peer_keys.map_or(options, |most| options.max_peer_keys(most));
         let Some((ticket, number, attempt)) = &self.shard else { return Ok(options) };
         let shard = Shard { number: *number, attempt: *attempt };
         options.shard(&ticket.get().0, role, shard).map_err(|e| raised(&e))
@@ -184,8 +184,8 @@ pub(crate) fn psi_join<'py>(
 #[pyo3(from_item_all)]
 pub(crate) struct CountOptions {
     min_count: u64,
-    most_items: usize,
-    least_items: usize,
+    max_peer_keys: usize,
+    min_peer_keys: usize,
 }
 
 /// The count, and the sum; none if they are withheld.
@@ -206,8 +206,8 @@ pub(crate) fn psi_count<'py>(
 ) -> PyResult<Counted<'py>> {
     let keys = Arc::clone(&keys.read);
     let numbers = numbers.map(|it| (it.column.clone(), Arc::clone(&it.of_keys)));
-    let CountOptions { min_count, most_items, least_items } = options;
-    let count = Count::new().at_least(min_count).items(least_items, most_items);
+    let CountOptions { min_count, max_peer_keys, min_peer_keys } = options;
+    let count = Count::new().at_least(min_count).items(min_peer_keys, max_peer_keys);
     let (outcome, told, counters) = peer.job(py, progress, move |peer| {
         let (outcome, told) = match (largest, numbers) {
             (Some(largest), Some((column, numbers))) => {
@@ -236,7 +236,7 @@ pub(crate) fn psi_local<'py>(
     options: PsiOptions,
 ) -> PyResult<(Rows<'py>, Bound<'py, PyDict>)> {
     let (ours, theirs) = (Arc::clone(&ours.read), Arc::clone(&theirs.read));
-    let options = options.read(Role::Receiver)?.most_items(psi::MAX_ITEMS);
+    let options = options.read(Role::Receiver)?.max_peer_keys(psi::MAX_ITEMS);
     let (mut receiver, mut sender) = py.detach(foxtrot::Peer::pair);
     let canceller = receiver.canceller();
     let ran = run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import os
 import stat
@@ -14,6 +15,17 @@ import foxtrot
 import numpy as np
 import pytest
 from conftest import ROOT, two_parties
+
+
+def test_options_that_every_door_has_are_keywords_with_the_same_defaults() -> None:
+    calls = (foxtrot.psi.send, foxtrot.psi.receive, foxtrot.psi.join, foxtrot.psi.count)
+    keywords = [inspect.signature(call).parameters for call in calls]
+    for name, default in foxtrot._core.JOB_OPTIONS.items():
+        found = [call[name].default for call in keywords if name in call]
+        assert found, name
+        for value in found:
+            # Without a value the library's own holds; counts take fewer keys.
+            assert value is None or str(value).lower() == default or value == 1 << 20, name
 
 
 def test_random_ots_give_the_receiver_the_chosen_keys() -> None:
@@ -249,7 +261,7 @@ def test_an_assumption_is_agreed_and_recorded(semi_honest: bool) -> None:
 
 
 def test_sizes_of_the_peers_set_have_limits() -> None:
-    for limit, why in (({"most_items": 1}, "accepts 1"), ({"least_items": 3}, "no fewer than 3")):
+    for limit, why in (({"max_peer_keys": 1}, "accepts 1"), ({"min_peer_keys": 3}, "no fewer than 3")):
         with pytest.raises(foxtrot.AgreementError, match=why):
             two_parties(
                 lambda peer: foxtrot.psi.receive(peer, ["a", "b"]),

@@ -369,11 +369,11 @@ fn read_options(from: &JsOptions) -> Result<Options, JsValue> {
     if get(from, "semiHonest").is_some_and(|it| it.is_truthy()) {
         options.psi = options.psi.semi_honest();
     }
-    if let Some(most) = number(from, "mostKeys") {
-        options.psi = options.psi.most_items(most as usize);
+    if let Some(most) = number(from, "maxPeerKeys") {
+        options.psi = options.psi.max_peer_keys(most as usize);
     }
-    if let Some(least) = number(from, "leastKeys") {
-        options.psi = options.psi.least_items(least as usize);
+    if let Some(least) = number(from, "minPeerKeys") {
+        options.psi = options.psi.min_peer_keys(least as usize);
     }
     options.normalize = text(from, "normalize").unwrap_or(options.normalize);
     options.set = text(from, "set");

@@ -7,8 +7,8 @@ export interface PsiOptions {
   /** The normalisation as both sides compare it, e.g. "email/1"; `Table.terms` has it. */
   normalize?: string;
   /** The most and the fewest keys that the peer may have. */
-  mostKeys?: number;
-  leastKeys?: number;
+  maxPeerKeys?: number;
+  minPeerKeys?: number;
   /** The names of our key columns, for people. */
   columns?: string[];
   /** The name of the set that a server should compare with. */

@@ -6,11 +6,14 @@ use clap::{
     Args as ClapArgs, ValueEnum,
     builder::{PossibleValue, TypedValueParser},
 };
-use foxtrot::psi::fields::{self, Duplicates};
+use foxtrot::{
+    options::WIDTH,
+    psi::fields::{self, Duplicates},
+};
 
 use super::{
     Column, KeyColumns, PerDay, heading,
-    values::{between, named},
+    values::{between_of, named},
 };
 
 /// The policy, its witness, and the question before a run.
@@ -102,7 +105,7 @@ pub(crate) enum Counts {
 #[command(next_help_heading = heading::INPUT)]
 pub(crate) struct Padding {
     /// Bytes to which each field of --with and --share is padded (must be the same on both sides)
-    #[arg(long, value_name = "BYTES", default_value_t = 64, value_parser = between::<usize>(1..=4096))]
+    #[arg(long, value_name = "BYTES", default_value_t = WIDTH.number() as usize, value_parser = between_of(&WIDTH))]
     pub(crate) width: usize,
     /// With --with and --share, which of the sender's rows with the same key is taken (must be the same on
     /// both sides)

@@ -48,7 +48,7 @@ const EXAMPLES: &str = r"
   foxtrot psi receive a.csv --key email --shards 16 --shard 3 \
     --ticket a.ticket -o 3.csv --behind 10.0.0.5:7001 --route march --peer acme
   foxtrot psi send b.csv --key email --connect acme.example:7000 --peer acme
-  foxtrot psi send b.csv --key email --serve --max-peer 10000 \
+  foxtrot psi send b.csv --key email --serve --max-peer-keys 10000 \
     --listen 0.0.0.0:7000 --peer acme
   foxtrot psi count a.csv --key email --listen 0.0.0.0:7000 --peer acme
   foxtrot psi count b.csv --key email --min-count 100 \

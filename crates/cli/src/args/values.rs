@@ -3,6 +3,7 @@
 use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive, str::FromStr, time::Duration};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use foxtrot::options::JobOption;
 use foxtrot_net::{gateway::is_name, threads::MOST};
 
 /// A host and a port. Whether there is such a host the network knows.
@@ -44,6 +45,13 @@ pub(super) fn between<N: FromStr + PartialOrd + Display + Clone>(
         let number = text.parse().ok().filter(|number| range.contains(number));
         number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
     }
+}
+
+/// [`between`] for an option that every door has.
+pub(super) fn between_of(option: &JobOption) -> impl Fn(&str) -> Result<usize, String> + Clone {
+    let range = option.range();
+    let [first, last] = [range.start(), range.end()].map(|it| usize::try_from(*it));
+    between(first.unwrap_or(usize::MAX)..=last.unwrap_or(usize::MAX))
 }
 
 /// [`between`] for seconds.
@@ -95,6 +103,9 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+    use foxtrot::options::{JOB_OPTIONS, MAX_PEER_KEYS, MIN_PEER_KEYS, Value, WIDTH};
+
     use super::*;
 
     #[test]
@@ -140,6 +151,37 @@ mod tests {
         }
         for wrong in ["", "*", "psi.example.org", "https://", "https://a/", "https://A", "ws://a"] {
             assert!(origin(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// Every command of the tree that is at most so deep.
+    fn commands(command: &clap::Command) -> Vec<&clap::Command> {
+        let below = command.get_subcommands().flat_map(commands);
+        [command].into_iter().chain(below).collect()
+    }
+
+    #[test]
+    fn options_that_every_door_has_are_flags_with_the_same_defaults() {
+        let mut root = crate::args::Args::command();
+        root.build();
+        for option in JOB_OPTIONS {
+            let flag = option.flag();
+            let args = commands(&root).into_iter().flat_map(clap::Command::get_arguments);
+            let named: Vec<_> = args.filter(|arg| arg.get_long() == Some(&flag)).collect();
+            assert!(!named.is_empty(), "--{flag}");
+            for arg in named {
+                let default = arg
+                    .get_default_values()
+                    .first()
+                    .map_or("false".into(), |it| it.to_string_lossy().into_owned());
+                assert_eq!(default, option.default_text(), "--{flag}");
+            }
+        }
+        for option in [MAX_PEER_KEYS, MIN_PEER_KEYS, WIDTH] {
+            let Value::Number(_, (first, last)) = option.value else { unreachable!() };
+            let parse = between_of(&option);
+            assert!(parse(&first.to_string()).is_ok() && parse(&last.to_string()).is_ok());
+            assert!(parse(&(last + 1).to_string()).is_err());
         }
     }
 }

@@ -322,7 +322,7 @@ fn refused_peers_have_lines() {
     let folder = tempfile::tempdir().unwrap();
     let [ours, friend, foreign] = ["a", "b", "c"].map(|name| Key::generate(folder.path(), name));
     let limits = folder.path().join("limits").to_str().unwrap().to_owned();
-    let serve = ["--serve", "--audit", &log.path, "--min-size", "5", "--limits", &limits];
+    let serve = ["--serve", "--audit", &log.path, "--min-peer-keys", "5", "--limits", &limits];
     let server = Listening::with(
         &[&B[..], &serve, &["--max-runs-per-day", "1"]].concat(),
         &ours.expecting(&friend),

@@ -125,7 +125,7 @@ fn details_that_do_not_suit_end_a_run_before_ours_are_told_and_nothing_counts() 
     for (hello, reason, why) in cases {
         let log = Log::new();
         let limits = log.folder.join("limits").to_str().unwrap().to_owned();
-        let limit = ["--limits", &limits, "--max-runs-per-day", "1", "--max-peer", "50"];
+        let limit = ["--limits", &limits, "--max-runs-per-day", "1", "--max-peer-keys", "50"];
         let listening = Listening::start(&[&B[..], &limit, &["--audit", &log.path]].concat());
         assert_eq!(told(&listening.address, &hello), given_up(reason), "{why}");
         let (status, _, said) = listening.end();
@@ -152,7 +152,7 @@ fn a_peer_whose_set_is_too_large_or_whose_terms_differ_has_a_line() {
         for (hello, why) in &cases {
             let log = Log::new();
             let serve = if is_server { &["--serve"][..] } else { &[] };
-            let more = ["--max-peer", "10", "--audit", &log.path];
+            let more = ["--max-peer-keys", "10", "--audit", &log.path];
             let listening = Listening::start(&[&B[..], &more, serve].concat());
             told(&listening.address, hello);
             let refused = log.wait_for("refused", 1);

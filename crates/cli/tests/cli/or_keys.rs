@@ -122,7 +122,8 @@ fn both_sides_compare_by_the_same_keys_and_accept_each_size() {
     }
     // Three keys by id, four by name: the bound is for each.
     let or_who = ["--or-key", "who", "--or-normalize", "name"];
-    for (bound, words) in [(["--max-peer", "3"], "more keys"), (["--min-size", "4"], "fewer keys")]
+    for (bound, words) in
+        [(["--max-peer-keys", "3"], "more keys"), (["--min-peer-keys", "4"], "fewer keys")]
     {
         let sender = Listening::start(&[&send[..], &or_who, &bound].concat());
         let receiver = connect(&[&receive[..], &or_name].concat(), &sender.address);

@@ -302,15 +302,15 @@ fn a_set_below_the_smallest_size_is_refused_on_both_sides() {
             "fewer keys than we accept",
         ),
     ] {
-        let receiver = Listening::start(&side(&A, &["--min-size", a]));
-        let sender = connect(&side(&B, &["--min-size", b]), &receiver.address);
+        let receiver = Listening::start(&side(&A, &["--min-peer-keys", a]));
+        let sender = connect(&side(&B, &["--min-peer-keys", b]), &receiver.address);
         let (status, _, said) = receiver.end();
         assert_eq!((status, sender.status.code()), (1, Some(1)), "{said}");
-        assert!(said.contains(listens) && said.contains("--min-size"), "{said}");
+        assert!(said.contains(listens) && said.contains("--min-peer-keys"), "{said}");
         assert!(stderr(&sender).contains(connects), "{}", stderr(&sender));
     }
-    let receiver = Listening::start(&side(&A, &["--min-size", "20"]));
-    let sender = connect(&side(&B, &["--min-size", "20"]), &receiver.address);
+    let receiver = Listening::start(&side(&A, &["--min-peer-keys", "20"]));
+    let sender = connect(&side(&B, &["--min-peer-keys", "20"]), &receiver.address);
     assert_eq!((receiver.end().0, sender.status.code()), (0, Some(0)));
 }
 

@@ -110,7 +110,7 @@ fn over_tls_rows_come_as_they_are_in_the_file() {
 fn both_sides_say_the_same_of_a_disagreement() {
     // docs/wire: R3-7, R3-10.
     let phone = ["--key", "Telephone", "--normalize", "phone:+49"];
-    let few = ["--max-peer", "10"];
+    let few = ["--max-peer-keys", "10"];
     let cases: [(Vec<&str>, Vec<&str>, &str, &str); 8] = [
         (
             send(&[&[B[0]], &phone[..]].concat(), &[]),
@@ -127,13 +127,13 @@ fn both_sides_say_the_same_of_a_disagreement() {
         (
             send(&B, &[]),
             receive(&A, &few),
-            "our set has 20 keys, and the peer accepts 10\nhint: ask the peer to raise --max-peer",
-            "the peer gave up: its set has more keys than we accept\nhint: raise --max-peer to accept the set",
+            "our set has 20 keys, and the peer accepts 10\nhint: ask the peer to raise --max-peer-keys",
+            "the peer gave up: its set has more keys than we accept\nhint: raise --max-peer-keys to accept the set",
         ),
         (
-            send(&B, &["--max-peer", "19"]),
+            send(&B, &["--max-peer-keys", "19"]),
             receive(&A, &[]),
-            "the peer gave up: its set has more keys than we accept\nhint: raise --max-peer to accept the set",
+            "the peer gave up: its set has more keys than we accept\nhint: raise --max-peer-keys to accept the set",
             "our set has 20 keys, and the peer accepts 19",
         ),
         (send(&B, &[]), send(&B, &[]), "both sides want to be the sender", "both sides want"),
@@ -205,7 +205,7 @@ fn a_server_answers_peers_in_turn_and_survives_a_vanished_peer() {
             .ends_with(", keys normalised by email; 20 keys here (E-Mail), 20 at the peer (email)"),
         "{said:?}"
     );
-    let wrong = connect(&receive(&A, &["--max-peer", "1"]), &server.address);
+    let wrong = connect(&receive(&A, &["--max-peer-keys", "1"]), &server.address);
     assert_eq!(wrong.status.code(), Some(1));
     let run = connect(&receive(&A, &["--count"]), &server.address);
     assert_eq!((run.status.code(), stdout(&run).as_str()), (Some(0), "12\n"));

@@ -37,9 +37,9 @@ fn a_receiver_asks_for_one_of_several_sets_by_its_name() {
         assert_eq!(found(&output), rows);
     }
     // The bound of the receiver is for the set that it asks for.
-    let small = ask(&ours, &["--set", "a", "--max-peer", "1"], &server.address);
+    let small = ask(&ours, &["--set", "a", "--max-peer-keys", "1"], &server.address);
     assert_eq!(found(&small), "bob\n");
-    let large = ask(&ours, &["--set", "b", "--max-peer", "1"], &server.address);
+    let large = ask(&ours, &["--set", "b", "--max-peer-keys", "1"], &server.address);
     assert!(stderr(&large).contains("its set has more keys than we accept"), "{}", stderr(&large));
     let unknown = ask(&ours, &["--set", "c"], &server.address);
     assert_eq!(unknown.status.code(), Some(1));

@@ -373,7 +373,7 @@ impl Count {
     /// Counts of any size, with peers of up to 2^20 items.
     #[must_use]
     pub const fn new() -> Self {
-        let options = Options::new().most_items(circuit::MAX_ITEMS);
+        let options = Options::new().max_peer_keys(circuit::MAX_ITEMS);
         Self { options, at_least: 0 }
     }
 
@@ -386,7 +386,7 @@ impl Count {
     /// The most and the fewest items that the peer may have.
     #[must_use]
     pub const fn items(self, least: usize, most: usize) -> Self {
-        Self { options: self.options.least_items(least).most_items(most), ..self }
+        Self { options: self.options.min_peer_keys(least).max_peer_keys(most), ..self }
     }
 
     /// Counts the items that both have; the peer calls [`receive`](Self::receive).

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 __version__: str
 MOST_THREADS: int
+# The defaults of options that every door has, by their names.
+JOB_OPTIONS: dict[str, str]
 
 _Tell = Callable[[int, int, str], object] | None
 
@@ -20,14 +22,14 @@ class Facts(TypedDict):
 class PsiOptions(TypedDict):
     semi_honest: bool
     assumption: str
-    most_items: int | None
-    least_items: int
+    max_peer_keys: int | None
+    min_peer_keys: int
     shard: tuple[Ticket, int, int] | None
 
 class CountOptions(TypedDict):
     min_count: int
-    most_items: int
-    least_items: int
+    max_peer_keys: int
+    min_peer_keys: int
 
 class _Ended(TypedDict):
     peer: str

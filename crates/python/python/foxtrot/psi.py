@@ -299,13 +299,13 @@ _Shard = Union[tuple[_core.Ticket, int, int], None]
 
 
 def _options(
-    assumption: str, semi_honest: bool, most_items: int | None, least_items: int, shard: _Shard = None
+    assumption: str, semi_honest: bool, max_peer_keys: int | None, min_peer_keys: int, shard: _Shard = None
 ) -> _core.PsiOptions:
     return {
         "assumption": assumption,
         "semi_honest": semi_honest,
-        "most_items": most_items,
-        "least_items": least_items,
+        "max_peer_keys": max_peer_keys,
+        "min_peer_keys": min_peer_keys,
         "shard": shard,
     }
 
@@ -389,8 +389,8 @@ def agree_on_shards(
     normalize: str | Sequence[str] = "none",
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int | None = None,
-    least_items: int = 0,
+    max_peer_keys: int | None = None,
+    min_peer_keys: int = 0,
 ) -> Ticket:
     """Agree with the peer on the shards of one intersection on many machines. Both sides make this call, or run the command.
 
@@ -413,8 +413,8 @@ def agree_on_shards(
         normalize: A normaliser, or a list of one for each key column. Both sides have the same.
         assumption: As of :func:`receive`. Both sides have the same, also for all shards.
         semi_honest: As of :func:`receive`. Both sides have the same, also for all shards.
-        most_items: The most keys that the peer may have, 2^24 by default, up to 2^30.
-        least_items: The fewest keys that the peer may have.
+        max_peer_keys: The most keys that the peer may have, 10^8 by default, up to 2^30.
+        min_peer_keys: The fewest keys that the peer may have.
 
     Returns:
         A :class:`Ticket`, the same for both sides.
@@ -426,7 +426,7 @@ def agree_on_shards(
         raise UsageError("keys is at least 0, and shards from 1 to 65536")
     names = [normalize] if isinstance(normalize, str) else list(normalize)
     terms = _core.keys_of([[] for _ in names], None, names, 0).terms
-    options = _options(assumption, semi_honest, most_items, least_items)
+    options = _options(assumption, semi_honest, max_peer_keys, min_peer_keys)
     core = _core.agree_on_shards(peer._core, _is_sender(role), keys, terms, shards, options)
     return Ticket(core.text())
 
@@ -444,8 +444,8 @@ def send(
     both: Literal[False] = False,
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int | None = None,
-    least_items: int = 0,
+    max_peer_keys: int | None = None,
+    min_peer_keys: int = 0,
     ticket: Ticket | None = None,
     shard: int | None = None,
     attempt: int = 0,
@@ -466,8 +466,8 @@ def send(
     both: Literal[True],
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int | None = None,
-    least_items: int = 0,
+    max_peer_keys: int | None = None,
+    min_peer_keys: int = 0,
     ticket: Ticket | None = None,
     shard: int | None = None,
     attempt: int = 0,
@@ -487,8 +487,8 @@ def send(
     both: bool = False,
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int | None = None,
-    least_items: int = 0,
+    max_peer_keys: int | None = None,
+    min_peer_keys: int = 0,
     ticket: Ticket | None = None,
     shard: int | None = None,
     attempt: int = 0,
@@ -519,8 +519,8 @@ def send(
             keep matches back.
         assumption: ``"symmetric"``, or ``"lpn"``: the fewest bytes, and a younger assumption. Both sides have the same.
         semi_honest: Accept a cheaper protocol that gives no protection against a malicious peer.
-        most_items: The most keys that the peer may have, 2^24 by default. Memory grows with it.
-        least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+        max_peer_keys: The most keys that the peer may have, 10^8 by default. Memory grows with it.
+        min_peer_keys: The fewest keys that the peer may have. Very few keys are a question about somebody.
         ticket: What :func:`agree_on_shards` gave: the table has the rows of one shard, and is filled up with keys that
             nobody else has.
         shard: The number of this shard, from 0.
@@ -540,7 +540,7 @@ def send(
     if both and share is not None:
         raise UsageError("share= and both=True do not go together")
     source = read(table, on, normalize)
-    options = _options(assumption, semi_honest, most_items, least_items, _fill(source, ticket, shard, attempt, True))
+    options = _options(assumption, semi_honest, max_peer_keys, min_peer_keys, _fill(source, ticket, shard, attempt, True))
     fields = None
     if share is not None:
         names = _names(share, "share")
@@ -565,8 +565,8 @@ def receive(
     both: bool = False,
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int | None = None,
-    least_items: int = 0,
+    max_peer_keys: int | None = None,
+    min_peer_keys: int = 0,
     ticket: Ticket | None = None,
     shard: int | None = None,
     attempt: int = 0,
@@ -585,8 +585,8 @@ def receive(
     both: bool = False,
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int | None = None,
-    least_items: int = 0,
+    max_peer_keys: int | None = None,
+    min_peer_keys: int = 0,
     ticket: Ticket | None = None,
     shard: int | None = None,
     attempt: int = 0,
@@ -604,8 +604,8 @@ def receive(
     both: bool = False,
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int | None = None,
-    least_items: int = 0,
+    max_peer_keys: int | None = None,
+    min_peer_keys: int = 0,
     ticket: Ticket | None = None,
     shard: int | None = None,
     attempt: int = 0,
@@ -631,8 +631,8 @@ def receive(
         both: ``True`` on both sides: the peer also learns which of its rows match.
         assumption: ``"symmetric"``, or ``"lpn"``: the fewest bytes, and a younger assumption. Both sides have the same.
         semi_honest: Accept a cheaper protocol that gives no protection against a malicious peer.
-        most_items: The most keys that the peer may have, 2^24 by default. Memory grows with it.
-        least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+        max_peer_keys: The most keys that the peer may have, 10^8 by default. Memory grows with it.
+        min_peer_keys: The fewest keys that the peer may have. Very few keys are a question about somebody.
         ticket: What :func:`agree_on_shards` gave: the table has the rows of one shard, and is filled up with keys that
             nobody else has.
         shard: The number of this shard, from 0.
@@ -652,7 +652,7 @@ def receive(
         PeerError: The peer departed from the protocol. Do not retry.
     """
     source = read(table, on, normalize)
-    options = _options(assumption, semi_honest, most_items, least_items, _fill(source, ticket, shard, attempt, False))
+    options = _options(assumption, semi_honest, max_peer_keys, min_peer_keys, _fill(source, ticket, shard, attempt, False))
     run = _Run("receiver", peer, source, normalize, options, "both" if both else "intersection")
     with shown(progress) as tell:
         rows, facts = _core.psi_receive(peer._core, source.keys, options, both=both, progress=tell)
@@ -682,8 +682,8 @@ def join(
     duplicates: Duplicates = "refuse",
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int | None = None,
-    least_items: int = 0,
+    max_peer_keys: int | None = None,
+    min_peer_keys: int = 0,
     ticket: Ticket | None = None,
     shard: int | None = None,
     attempt: int = 0,
@@ -704,8 +704,8 @@ def join(
     duplicates: Duplicates = "refuse",
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int | None = None,
-    least_items: int = 0,
+    max_peer_keys: int | None = None,
+    min_peer_keys: int = 0,
     ticket: Ticket | None = None,
     shard: int | None = None,
     attempt: int = 0,
@@ -725,8 +725,8 @@ def join(
     duplicates: Duplicates = "refuse",
     assumption: Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int | None = None,
-    least_items: int = 0,
+    max_peer_keys: int | None = None,
+    min_peer_keys: int = 0,
     ticket: Ticket | None = None,
     shard: int | None = None,
     attempt: int = 0,
@@ -754,8 +754,8 @@ def join(
         duplicates: The row of the peer that is taken of several with one key. Both sides have the same.
         assumption: ``"symmetric"``, or ``"lpn"``: the fewest bytes, and a younger assumption. Both sides have the same.
         semi_honest: Accept a cheaper protocol that gives no protection against a malicious peer.
-        most_items: The most keys that the peer may have, 2^24 by default. Memory grows with it.
-        least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+        max_peer_keys: The most keys that the peer may have, 10^8 by default. Memory grows with it.
+        min_peer_keys: The fewest keys that the peer may have. Very few keys are a question about somebody.
         ticket: What :func:`agree_on_shards` gave: the table has the rows of one shard, and is filled up with keys that
             nobody else has.
         shard: The number of this shard, from 0.
@@ -778,7 +778,7 @@ def join(
     for name in names:
         if name in (source.names or []):
             raise UsageError(f"the table already has a column {name!r}, as columns= asks of the peer; rename it")
-    options = _options(assumption, semi_honest, most_items, least_items, _fill(source, ticket, shard, attempt, False))
+    options = _options(assumption, semi_honest, max_peer_keys, min_peer_keys, _fill(source, ticket, shard, attempt, False))
     run = _Run("receiver", peer, source, normalize, options, "join")
     with shown(progress) as tell:
         rows, texts, facts = _core.psi_join(
@@ -817,14 +817,14 @@ def count(
     *,
     normalize: Normalize = None,
     min_count: int = 0,
-    most_items: int = 1 << 20,
-    least_items: int = 0,
+    max_peer_keys: int = 1 << 20,
+    min_peer_keys: int = 0,
     progress: Progress = None,
 ) -> Counted:
     """Find out how many keys both sides have, and nothing else. Both sides make the same call.
 
     Secure only if both sides follow the protocol: there is no malicious security. The result itself can tell: the count of a
-    set with one key says whether the peer has it. ``min_count`` and ``least_items`` bound that.
+    set with one key says whether the peer has it. ``min_count`` and ``min_peer_keys`` bound that.
 
     Example:
         import foxtrot, pandas as pd
@@ -841,8 +841,8 @@ def count(
         normalize: A normaliser, as in ``"email"`` or ``"trim,lower"``. For several columns it is a list. Both sides have
             the same, except for formats of dates.
         min_count: Both learn only that there are fewer common keys, if there are. Both sides have the same.
-        most_items: The most keys that the peer may have.
-        least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+        max_peer_keys: The most keys that the peer may have.
+        min_peer_keys: The fewest keys that the peer may have. Very few keys are a question about somebody.
         progress: ``True`` for a bar, or a function of units done, all units, the unit's name.
 
     Returns:
@@ -854,7 +854,7 @@ def count(
         PeerError: The peer departed from the protocol. Do not retry.
     """
     source = read(table, on, normalize)
-    options: _core.CountOptions = {"min_count": min_count, "most_items": most_items, "least_items": least_items}
+    options: _core.CountOptions = {"min_count": min_count, "max_peer_keys": max_peer_keys, "min_peer_keys": min_peer_keys}
     role = "receiver" if peer._core.has_connected else "sender"
     return _count(peer, source, normalize, role, options, None, None, progress)
 
@@ -869,14 +869,14 @@ def sum(
     normalize: Normalize = None,
     duplicates: Duplicates = "refuse",
     min_count: int = 0,
-    most_items: int = 1 << 20,
-    least_items: int = 0,
+    max_peer_keys: int = 1 << 20,
+    min_peer_keys: int = 0,
     progress: Progress = None,
 ) -> Counted:
     """Find out how many keys both sides have, and the sum of one side's numbers of these keys. Both learn both.
 
     Secure only if both sides follow the protocol: there is no malicious security. Two sums that differ by one key tell its
-    number. ``min_count`` and ``least_items`` bound that.
+    number. ``min_count`` and ``min_peer_keys`` bound that.
 
     Example:
         import foxtrot, pandas as pd
@@ -897,8 +897,8 @@ def sum(
             the same, except for formats of dates.
         duplicates: The row whose number is taken of several with one key. ``"refuse"`` fails if there are such rows.
         min_count: Both learn only that there are fewer common keys, if there are. Both sides have the same.
-        most_items: The most keys that the peer may have.
-        least_items: The fewest keys that the peer may have. Very few keys are a question about somebody.
+        max_peer_keys: The most keys that the peer may have.
+        min_peer_keys: The fewest keys that the peer may have. Very few keys are a question about somebody.
         progress: ``True`` for a bar, or a function of units done, all units, the unit's name.
 
     Returns:
@@ -918,7 +918,7 @@ def sum(
             raise UsageError("value= is the name of a column of the table")
         plain = value.tolist() if hasattr(value, "tolist") else list(value)
         numbers = _core.numbers_of([plain], None, source.keys, largest, duplicates)
-    options: _core.CountOptions = {"min_count": min_count, "most_items": most_items, "least_items": least_items}
+    options: _core.CountOptions = {"min_count": min_count, "max_peer_keys": max_peer_keys, "min_peer_keys": min_peer_keys}
     role = "receiver" if numbers is None else "sender"
     return _count(peer, source, normalize, role, options, numbers, largest, progress)
 

@@ -612,8 +612,8 @@ class _Bounds:
     cpus: int
     memory: int | None
     attempts: int
-    most_items: int
-    least_items: int
+    max_peer_keys: int
+    min_peer_keys: int
     #: Whether the sender answers shards that it has finished.
     again: bool = False
 
@@ -656,8 +656,8 @@ def _play(dataset: Any, job: _Job, place: _Place, bounds: _Bounds, progress: Pro
                     normalize=job.normalize,
                     assumption=job.assumption,
                     semi_honest=job.semi_honest,
-                    most_items=bounds.most_items,
-                    least_items=bounds.least_items,
+                    max_peer_keys=bounds.max_peer_keys,
+                    min_peer_keys=bounds.min_peer_keys,
                 )
 
         ticket = _tried(bounds.attempts, agree)
@@ -770,8 +770,8 @@ def psi_receive(
     timeout: float = 30.0,
     assumption: psi.Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int = 1 << 30,
-    least_items: int = 0,
+    max_peer_keys: int = 1 << 30,
+    min_peer_keys: int = 0,
     progress: Progress = None,
     details: bool = False,
 ) -> Any:
@@ -798,7 +798,7 @@ def psi_receive(
         wait: The longest wait for the peer, or for its worker of a shard, in seconds. It is longer than a shard takes.
         timeout: The longest single wait for bytes of the peer, in seconds.
         assumption, semi_honest: As of :func:`foxtrot.psi.receive`. Both sides have the same.
-        most_items, least_items: The most and fewest rows that the peer may have.
+        max_peer_keys, min_peer_keys: The most and fewest rows that the peer may have.
         progress: ``True`` for a bar, or a function of three arguments: shards done, all shards, ``"shards"``.
         details: ``True`` gives an :class:`Intersection` in place of the dataset alone.
 
@@ -817,7 +817,7 @@ def psi_receive(
         "receiver", keys, normalisers(normalize, len(keys)), None, 64, "refuse", assumption, semi_honest
     )
     place = _Place(connect, listen, gateway, inside, route, identity, peers, insecure, timeout, wait)
-    bounds = _Bounds(shards, workers, cpus, memory, attempts, most_items, least_items)
+    bounds = _Bounds(shards, workers, cpus, memory, attempts, max_peer_keys, min_peer_keys)
     found = _play(dataset, job, place, bounds, progress)
     return found if details else found.rows_in_common  # type: ignore[attr-defined]
 
@@ -847,8 +847,8 @@ def psi_join(
     timeout: float = 30.0,
     assumption: psi.Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int = 1 << 30,
-    least_items: int = 0,
+    max_peer_keys: int = 1 << 30,
+    min_peer_keys: int = 0,
     progress: Progress = None,
     details: bool = False,
 ) -> Any:
@@ -865,7 +865,7 @@ def psi_join(
         "receiver", keys, normalisers(normalize, len(keys)), _listed(columns), width, duplicates, assumption, semi_honest
     )
     place = _Place(connect, listen, gateway, inside, route, identity, peers, insecure, timeout, wait)
-    bounds = _Bounds(shards, workers, cpus, memory, attempts, most_items, least_items)
+    bounds = _Bounds(shards, workers, cpus, memory, attempts, max_peer_keys, min_peer_keys)
     found = _play(dataset, job, place, bounds, progress)
     return found if details else found.rows_in_common  # type: ignore[attr-defined]
 
@@ -895,8 +895,8 @@ def psi_send(
     timeout: float = 30.0,
     assumption: psi.Assumption = "symmetric",
     semi_honest: bool = False,
-    most_items: int = 1 << 30,
-    least_items: int = 0,
+    max_peer_keys: int = 1 << 30,
+    min_peer_keys: int = 0,
     again: bool = False,
     progress: Progress = None,
 ) -> Report:
@@ -914,5 +914,5 @@ def psi_send(
         "sender", keys, normalisers(normalize, len(keys)), None if share is None else _listed(share), width, duplicates, assumption, semi_honest
     )
     place = _Place(connect, listen, gateway, inside, route, identity, peers, insecure, timeout, wait)
-    bounds = _Bounds(shards, workers, cpus, memory, attempts, most_items, least_items, again)
+    bounds = _Bounds(shards, workers, cpus, memory, attempts, max_peer_keys, min_peer_keys, again)
     return _play(dataset, job, place, bounds, progress)

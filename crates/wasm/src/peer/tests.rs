@@ -93,6 +93,15 @@ fn a_look_at_the_terms_finds_a_wrong_token_and_begins_no_session() {
     assert_eq!([&heard.unwrap_err(), &sent].map(code), ["token"; 2]);
 }
 
+#[test]
+fn options_that_every_door_has_are_in_the_types_of_the_package() {
+    let types = include_str!("../types.d.ts");
+    for option in foxtrot::options::JOB_OPTIONS {
+        let name = option.camel();
+        assert!(types.contains(&format!("  {name}?: ")), "{name}");
+    }
+}
+
 /// The tests of the npm package read the same file.
 #[test]
 fn a_run_with_fixed_seeds_has_the_messages_and_the_result_of_webassembly() {

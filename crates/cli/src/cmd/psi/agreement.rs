@@ -66,7 +66,7 @@ impl Terms {
         [most, least]: [usize; 2],
         policy: Option<Arc<Policy>>,
     ) -> Self {
-        let options = Options::of(method).most_items(most).least_items(least);
+        let options = Options::of(method).max_peer_keys(most).min_peer_keys(least);
         Self { psi: PsiTerms::new(role, options), policy }
     }
 
