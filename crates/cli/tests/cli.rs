@@ -20,6 +20,8 @@ mod cmd;
 mod counts;
 #[path = "cli/daily.rs"]
 mod daily;
+#[path = "cli/doors.rs"]
+mod doors;
 #[path = "cli/extension.rs"]
 mod extension;
 #[cfg(unix)]

@@ -28,7 +28,7 @@ pub trait Connection {
     ///
     /// # Errors
     /// [`Error::Channel`].
-    fn say(&mut self, message: Vec<u8>) -> Result<(), Error>;
+    async fn say(&mut self, message: Vec<u8>) -> Result<(), Error>;
 
     /// The peer's next message of the hello's lane, of so many bytes at most.
     ///
@@ -118,7 +118,7 @@ impl<C: Deref<Target = Channel>> Connection for C {
         at_once(job)
     }
 
-    fn say(&mut self, message: Vec<u8>) -> Result<(), Error> {
+    async fn say(&mut self, message: Vec<u8>) -> Result<(), Error> {
         self.send(Lane::HELLO, message)
     }
 

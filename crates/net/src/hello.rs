@@ -371,7 +371,7 @@ pub async fn exchange_by<C: Connection, T, E>(
     record: impl FnOnce(Option<(&Agreement, &T)>) -> Result<(), E>,
 ) -> Result<Result<(Agreement, T), E>, Error> {
     let opening = Opening::new(initiator, hello)?;
-    connection.say(opening.message.clone())?;
+    connection.say(opening.message.clone()).await?;
     let theirs = connection.hear(MAX_BYTES).await.map_err(not_a_hello)?;
     let compared = opening.hear(&theirs)?;
     connection.greeted();
@@ -381,7 +381,7 @@ pub async fn exchange_by<C: Connection, T, E>(
             return Ok(Err(e));
         }
         let ours = compared.tell(hello).map_err(|e| connection.give_up(e))?;
-        connection.say(ours.clone())?;
+        connection.say(ours.clone()).await?;
         Some(ours)
     } else {
         // The responder reads first: bytes that nobody reads would take back what is said of a refusal.
@@ -404,7 +404,7 @@ pub async fn exchange_by<C: Connection, T, E>(
             return Ok(Err(e));
         }
         told.check_offers(&agreement.peer_offers).map_err(|e| connection.give_up(e))?;
-        connection.say(ours)?;
+        connection.say(ours).await?;
     }
     connection.agreed(agreement.sid, initiator);
     Ok(Ok((agreement, said)))

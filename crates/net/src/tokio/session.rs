@@ -100,8 +100,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
         job
     }
 
-    fn say(&mut self, message: Vec<u8>) -> Result<(), Error> {
-        self.push(Lane::HELLO, &message)
+    async fn say(&mut self, message: Vec<u8>) -> Result<(), Error> {
+        self.push(Lane::HELLO, &message)?;
+        self.flush_all().await
     }
 
     async fn hear(&mut self, most: usize) -> Result<Vec<u8>, Error> {
