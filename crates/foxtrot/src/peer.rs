@@ -491,7 +491,9 @@ impl<C: Connection> Peer<C> {
             let refused = |error| Refusal { told: told(Reason::Other), error };
             record(&there.who, met).map_err(refused)
         };
-        let agreed = hello::exchange_by(connection, initiator, &hello, agree, record).await;
+        // On the heap: a server has many that wait for their peers.
+        let agreed =
+            Box::pin(hello::exchange_by(connection, initiator, &hello, agree, record)).await;
         let (agreement, said) = match agreed {
             Ok(Ok((agreement, Some(said)))) => (agreement, said),
             Ok(Ok((_, None))) => return Err(self.give_up(ChannelError::Served).into()),

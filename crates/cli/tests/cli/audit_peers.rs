@@ -120,7 +120,7 @@ fn details_that_do_not_suit_end_a_run_before_ours_are_told_and_nothing_counts() 
         (sized("020"), Reason::Undecodable, "the peer offers 020 as the number of its keys"),
         (terms(Role::Receiver).offer("most-keys", 1000), Reason::Undecodable, "offers nothing as"),
         (sized("51"), Reason::Undecodable, "51"),
-        (sized("20").detail("set", "b"), Reason::NoSuchSet, "asks for a set by name"),
+        (sized("20").detail("set", "b"), Reason::NoSuchSet, "asks for a set that is not here"),
     ];
     for (hello, reason, why) in cases {
         let log = Log::new();

@@ -25,7 +25,8 @@ fn play(case: &serde_json::Value, set: &Path) {
         ["psi", "receive", set.to_str().unwrap(), "--key", "email", "--yes"].map(Into::into).into();
     let normalize = of["normalize"].as_str().unwrap_or("email");
     arguments.extend(["--normalize".into(), normalize.into()]);
-    for (key, value) in of.as_object().into_iter().flatten().filter(|(key, _)| *key != "normalize") {
+    for (key, value) in of.as_object().into_iter().flatten().filter(|(key, _)| *key != "normalize")
+    {
         arguments.push(format!("--{}", key.replace('_', "-")));
         match value {
             serde_json::Value::Bool(_) => {}
