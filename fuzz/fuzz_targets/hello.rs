@@ -6,10 +6,14 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use foxtrot_fuzz::{Change, changed, details, frame, greetings, said, scripted, sid};
+use foxtrot::{
+    ot::terms::{message_length, messages, peers_length},
+    psi::terms::{self, peers_keys},
+    triples::terms::{peers_batches, triples as of_triples},
+};
 use foxtrot_net::{
     Channel, Error,
     hello::{self, Agreement, Binding, Hello, Role},
-    jobs::{self, peers_batches, peers_keys, peers_length},
 };
 use foxtrot_ot::{
     base::{Adversary, roted::Endemic},
@@ -58,11 +62,11 @@ static SIDES: LazyLock<[[Side; 2]; 3]> = LazyLock::new(|| {
     };
     let ot = |role| {
         let method = Method { base: &Endemic, extension: Extension::None };
-        let hello = jobs::messages(role, &method, 1, 2, false);
-        if role == Role::Sender { jobs::message_length(hello, 7) } else { hello }
+        let hello = messages(role, &method, 1, 2, false);
+        if role == Role::Sender { message_length(hello, 7) } else { hello }
     };
-    let psi = |role| jobs::psi(role, &PSI, "none/1", KEYS, MOST);
-    let triples = |role| jobs::triples(role, kind(), COUNT, "new", 0);
+    let psi = |role| terms::psi(role, &PSI, "none/1", KEYS, MOST);
+    let triples = |role| of_triples(role, kind(), COUNT, "new", 0);
     [
         sides(&ot, [|_| Ok(()), |it| Ok(peers_length(&it.peer_details).map(drop)?)]),
         sides(&psi, [read_keys, read_keys]),

@@ -1,5 +1,5 @@
-//! What follows from the end of a session, the same at every door: who can do something about it, the exit status of a program,
-//! and what might help.
+//! Causes of the end of a session, the same at every door: who can do something about it, the exit status of a program, and what
+//! might help.
 
 use std::{fmt, io};
 
@@ -28,7 +28,7 @@ pub enum Blame {
     Nobody,
 }
 
-/// What follows from an error.
+/// The consequences of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cause {
@@ -80,7 +80,7 @@ impl fmt::Display for Hint {
 }
 
 impl Error {
-    /// What follows from the error.
+    /// The consequences of the error.
     #[must_use]
     pub fn cause(&self) -> Cause {
         use HelloError::{Fingerprint, Reflection};

@@ -24,7 +24,7 @@ pub struct JobOption {
     pub name: &'static str,
     /// The value that it has unless a caller says otherwise, and those that it may have.
     pub value: Value,
-    /// What it does, in a line.
+    /// The help: what it does, in a line.
     pub help: &'static str,
 }
 
@@ -47,7 +47,7 @@ pub const ASSUMPTION: JobOption = JobOption {
     help: "Assumption besides that of the base OTs (must be the same on both sides): hashes and ciphers, or \
            also LPN, a younger assumption that sends far fewer bytes for large sets",
 };
-/// Whether the peer is trusted to follow the protocol.
+/// The choice to trust the peer to follow the protocol.
 pub const SEMI_HONEST: JobOption = JobOption {
     name: "semi_honest",
     value: Value::Off,

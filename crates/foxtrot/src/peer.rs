@@ -123,7 +123,7 @@ struct Refusal<E> {
     error: E,
 }
 
-/// What the peer is told of it.
+/// The word to the peer about it.
 enum Told {
     GivenUp(HelloError),
     /// The peer has done nothing wrong, and what it sends meanwhile is dropped.

@@ -16,7 +16,7 @@ use foxtrot::{
 };
 use serde_json::Value;
 
-/// What came of a sender; nothing for one that plays no session.
+/// The result of a sender; nothing for one that plays no session.
 pub type Sent = Option<Result<(), Error>>;
 
 /// The cases.

@@ -1,4 +1,4 @@
-//! What a job needs of a connection, written once for both kinds: the blocking [`Channel`], and the asynchronous
+//! Connections as jobs use them, written once for both kinds: the blocking [`Channel`], and the asynchronous
 //! [`Lanes`](crate::tokio::Lanes).
 
 use core::{
@@ -18,7 +18,7 @@ use crate::{Channel, Counters, Error, Lane, Reason, channel::Transcript, drive};
 /// called, and its [`Outcome`](Self::Outcome) is its result. Over an asynchronous one the outcome is the job's future.
 #[expect(async_fn_in_trait, reason = "whether futures are Send depends on the stream below")]
 pub trait Connection {
-    /// What a call gives that a future stands for: its output, or the future itself.
+    /// The value of a call that a future stands for: its output, or the future itself.
     type Outcome<F: Future>;
 
     /// The outcome of a job.

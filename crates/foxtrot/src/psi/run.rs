@@ -67,7 +67,7 @@ impl Set for Secret<Digest> {
 pub struct Beside<T> {
     /// The items.
     pub items: Secret<Digest>,
-    /// What is beside them.
+    /// The values beside them.
     pub beside: T,
 }
 
@@ -134,7 +134,7 @@ pub struct Found {
     pub items: Vec<Vec<usize>>,
     /// The payloads of the first key's matches, in the order of items.
     pub payloads: WithPayloads,
-    /// What a count or a sum tells.
+    /// The outcome of a count or a sum.
     pub outcome: Option<Outcome>,
 }
 
