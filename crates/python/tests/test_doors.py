@@ -9,6 +9,7 @@ import threading
 from typing import Any
 
 import foxtrot
+import pyarrow as pa
 import pytest
 from conftest import ROOT
 
@@ -31,7 +32,7 @@ def options(of: dict[str, Any]) -> dict[str, Any]:
 
 
 def send(listener: foxtrot.Listener, of: dict[str, Any], told: list[BaseException]) -> None:
-    table = {"email": ["bob@example.org", "cid@example.org"], **columns(of, "share")}
+    table = pa.table({"email": ["bob@example.org", "cid@example.org"], **columns(of, "share")})
     share = {"share": of["share"]} if "share" in of else {}
     try:
         with listener.accept() as peer:
@@ -41,11 +42,14 @@ def send(listener: foxtrot.Listener, of: dict[str, Any], told: list[BaseExceptio
 
 
 def receive(peer: foxtrot.Peer, of: dict[str, Any]) -> list[str]:
-    table = {"email": ["ann@example.org", "bob@example.org"]}
+    table = pa.table({"email": ["ann@example.org", "bob@example.org"]})
     if "with" in of:
         width = {"width": of["width"]} if "width" in of else {}
-        return list(foxtrot.psi.join(peer, table, columns=of["with"], **options(of), **width)["email"])
-    return list(foxtrot.psi.receive(peer, table, **options(of))["email"])
+        rows = foxtrot.psi.join(peer, table, columns=of["with"], **options(of), **width)
+    else:
+        rows = foxtrot.psi.receive(peer, table, **options(of))
+    found: list[str] = rows["email"].to_pylist()
+    return found
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
