@@ -20,13 +20,13 @@ pub fn read_set(
 ) -> Result<(Vec<[u8; 32]>, Vec<u8>), String> {
     let options = SetOptions::reading(key, normalize, no_header)?;
     let mut set = Set::read(path, &options).map_err(told)?;
-    let (rows, mut bytes) = (set.rows(|_, _| true), Vec::new());
+    let (rows, mut bytes) = ((0..set.keys.rows()).collect::<Vec<_>>(), Vec::new());
     let written = set.write(&rows, None, |piece| {
         bytes.extend_from_slice(piece);
         Ok(())
     });
     written.map_err(told)?;
-    Ok((set.items.to_vec(), bytes))
+    Ok((set.keys.items().to_vec(), bytes))
 }
 
 /// Reads messages as `ot send` does, and writes them as `ot receive`.

@@ -83,7 +83,7 @@
 //! # Features
 //!
 //! `tls` (default): peers with keys. `net`: peers without. `psi`, `triples` (default): these jobs. `keys`: normalised keys of
-//! rows, as the command compares them. `tokio`: futures.
+//! rows, as the command compares them. `table`: reading them from CSV and lines. `tokio`: futures.
 //! `websocket`: listeners for browsers. `vectors`: seeds for test vectors. Without features the crate is `no_std` and has the protocols over an engine only.
 #![cfg_attr(not(feature = "net"), no_std)]
 #![forbid(unsafe_code)]
@@ -99,6 +99,8 @@ pub mod ot;
 #[cfg(feature = "psi")]
 pub mod psi;
 pub mod rot;
+#[cfg(feature = "table")]
+pub mod table;
 #[cfg(feature = "triples")]
 pub mod triples;
 

@@ -74,12 +74,12 @@ impl Keys {
 
     #[getter]
     fn duplicates(&self) -> Vec<usize> {
-        self.read.duplicates().to_vec()
+        self.read.duplicates().collect()
     }
 
     #[getter]
     fn without_key(&self) -> Vec<usize> {
-        self.read.without_key().to_vec()
+        self.read.without_key().collect()
     }
 
     #[getter]

@@ -31,13 +31,9 @@ const jobs = {
     const first = new Uint8Array(await file.slice(0, 1 << 18).arrayBuffer());
     delimiter ??= Table.guess(file.name, first);
     const head = new Table(delimiter, header, new Uint32Array(), [], 0);
-    try {
-      head.push(first);
-      // A file without a line end at all.
-      if (file.size <= first.length) head.end();
-    } catch (e) {
-      if (e.code !== "empty" || head.names.length === 0) throw e;
-    }
+    head.push(first);
+    // A file without a line end at all.
+    if (file.size <= first.length) head.end();
     const names = head.names;
     head.free();
     return { delimiter, names, shown: names.map(printable) };

@@ -17,7 +17,7 @@ use foxtrot::{
     Error, Progress,
     job::Role,
     psi::{
-        Assumption,
+        self, Assumption,
         Function::{Both, Intersection, Join},
         agreement::{Columns, PsiTerms},
         fields::{Duplicates, Padding},
@@ -223,7 +223,7 @@ impl Session {
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let terms = read_options(&options)?.terms(Role::Receiver, Intersection, &keys.0);
-        let (found, told) = self.compare(terms, keys.0.copy(), tell).await?;
+        let (found, told) = self.compare(terms, peer::copy(&keys.0), tell).await?;
         Ok(found_rows(&keys.0, &found.first(), &told).into())
     }
 
@@ -239,16 +239,14 @@ impl Session {
         let terms = read_options(&options)?.terms(Role::Receiver, Join, &keys.0);
         let columns = Columns { names: columns, padding };
         let terms = PsiTerms { columns: Some(columns), ..terms };
-        let (found, told) = self.compare(terms, keys.0.copy(), tell).await?;
+        let (found, told) = self.compare(terms, peer::copy(&keys.0), tell).await?;
         let found = found.fields(padding).map_err(|e| self.error(&e))?;
         let (common, fields): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let object = found_rows(&keys.0, &common, &told);
-        let texts = Array::new();
-        for number in keys.0.places_of(&common) {
-            fields[number].iter().for_each(|field| {
-                texts.push(&field.into());
-            });
-        }
+        let mut of_keys = vec![&[][..]; keys.0.len()];
+        common.iter().zip(&fields).for_each(|(&key, fields)| of_keys[key] = fields);
+        let texts: Array =
+            (keys.0.of_rows().flatten()).flat_map(|key| of_keys[key]).map(JsValue::from).collect();
         set(&object, "fields", texts);
         Ok(object.into())
     }
@@ -262,7 +260,7 @@ impl Session {
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let terms = read_options(&options)?.terms(Role::Receiver, Both, &keys.0);
-        let (found, told) = self.compare(terms, keys.0.copy(), tell).await?;
+        let (found, told) = self.compare(terms, peer::copy(&keys.0), tell).await?;
         Ok(found_rows(&keys.0, &found.first(), &told).into())
     }
 }
@@ -392,10 +390,11 @@ fn columns_of(from: &JsOptions) -> Result<(Vec<String>, Padding), JsValue> {
     Ok((columns, Padding { width, duplicates }))
 }
 
-fn found_rows(keys: &peer::Keys, common: &[usize], told: &Told) -> Object {
+fn found_rows(keys: &psi::keys::Keys, common: &[usize], told: &Told) -> Object {
     let object = about(told);
     set(&object, "common", common.len() as f64);
-    set(&object, "rows", Uint32Array::from(&keys.rows_of(common)[..]));
+    let rows: Vec<_> = keys.indices(common).into_iter().map(|row| row as u32).collect();
+    set(&object, "rows", Uint32Array::from(&rows[..]));
     object
 }
 

@@ -2,11 +2,10 @@
 //! other stream.
 //!
 //! The protocols, terms and items are those of `foxtrot`; the engine of each runs over [`Lanes`](foxtrot_net::tokio::Lanes).
-//! [`peer`] has the jobs and [`table`] the reading of files, both without JavaScript, so that they are tested like other
-//! code. The module `js`, which exists in WebAssembly only, is what the package `foxtrot-mpc` offers.
+//! [`peer`] has the jobs, without JavaScript, so that they are tested like other code; files are read by `foxtrot::table`. The
+//! module `js`, which exists in WebAssembly only, is what the package `foxtrot-mpc` offers.
 #![forbid(unsafe_code)]
 
 #[cfg(target_arch = "wasm32")]
 pub mod js;
 pub mod peer;
-pub mod table;

@@ -6,7 +6,7 @@ use foxtrot::{
     psi::{
         self, Function,
         agreement::{KeyTerms, PsiTerms},
-        keys::{AT_ONCE, Distinct, Item},
+        keys::{Item, Keys},
     },
 };
 use foxtrot_net::{Error as NetError, HelloError, Reason, hello::token_binding, tokio::Lanes};
@@ -20,22 +20,11 @@ use foxtrot_psi::method::protocol::{Plan, Receiver, Sender};
 use tokio::io::{AsyncRead, AsyncWrite};
 use zeroize::Zeroizing;
 
-/// The number in place of an item's, for a row without a key.
-const NO_ITEM: u32 = u32::MAX;
-
 /// The most bytes that a job may take: WebAssembly has 4 GiB of addresses, and the file's rows are there also.
 const MOST_MEMORY: u64 = 2 << 30;
 
 /// A peer behind a stream, which some other layer has secured. Jobs follow one another.
 pub type Peer<S> = foxtrot::Peer<Lanes<S>>;
-
-/// The different keys of a list, and which row has which.
-pub struct Keys {
-    items: Zeroizing<Vec<Item>>,
-    of_rows: Vec<u32>,
-    duplicates: usize,
-    empty: usize,
-}
 
 /// The terms of an intersection beside its keys.
 #[derive(Clone, Debug)]
@@ -67,110 +56,24 @@ impl Options {
     }
 }
 
-impl Keys {
-    /// The keys of `n` rows, by their items; `None` is a row without a key.
-    ///
-    /// # Errors
-    /// [`Usage::BatchTooLarge`] for more items than an intersection takes, or than there is memory for.
-    ///
-    /// # Panics
-    /// If there are more than `n` rows.
-    pub fn of(n: usize, all: impl Iterator<Item = Option<Item>>) -> Result<Self, Usage> {
-        let max = psi::MAX_ITEMS;
-        let too_large = Usage::BatchTooLarge { n, max };
-        let distinct = if n > max { None } else { Distinct::with_capacity(n) };
-        let mut distinct = distinct.ok_or(too_large)?;
-        let (mut of_rows, mut duplicates, mut empty) = (vec![NO_ITEM; n], 0, 0);
-        let mut some = Zeroizing::new(Vec::with_capacity(AT_ONCE));
-        let mut whose = Vec::with_capacity(AT_ONCE);
-        let mut look_up = |some: &mut Vec<Item>, whose: &mut Vec<usize>| {
-            let mut rows = whose.drain(..);
-            distinct.insert_all(some, |number, is_new| {
-                if let Some(row) = rows.next() {
-                    of_rows[row] = number;
-                    duplicates += usize::from(!is_new);
-                }
-            });
-            some.clear();
-        };
-        for (row, item) in all.enumerate() {
-            match item {
-                None => empty += 1,
-                Some(item) => {
-                    some.push(item);
-                    whose.push(row);
-                }
-            }
-            if some.len() == AT_ONCE {
-                look_up(&mut some, &mut whose);
-            }
-        }
-        look_up(&mut some, &mut whose);
-        Ok(Self { items: distinct.into_items(), of_rows, duplicates, empty })
+/// The payload of each key, of those of all rows: the first row's.
+///
+/// # Errors
+/// [`Usage::MessageLength`] if there are not as many bytes for each row.
+pub fn firsts(keys: &Keys, payloads: &[u8], len: usize) -> Result<Secret<u8>, Usage> {
+    let all = len * keys.rows();
+    if payloads.len() != all {
+        return Err(Usage::MessageLength { len: payloads.len(), max: all });
     }
+    let mut firsts = Secret::default();
+    keys.firsts().for_each(|row| firsts.0.extend_from_slice(&payloads[len * row..][..len]));
+    Ok(firsts)
+}
 
-    /// The number of different keys.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    /// Returns true if no row has a key.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-
-    /// The number of rows whose key an earlier row has, and of rows without a key.
-    #[must_use]
-    pub fn left_out(&self) -> [usize; 2] {
-        [self.duplicates, self.empty]
-    }
-
-    /// The rows whose keys have these numbers, in order.
-    #[must_use]
-    pub fn rows_of(&self, common: &[usize]) -> Vec<u32> {
-        let mut is_common = vec![false; self.items.len()];
-        common.iter().for_each(|&number| is_common[number] = true);
-        let rows = (0..).zip(&self.of_rows);
-        let is = |item: u32| is_common.get(item as usize).is_some_and(|&it| it);
-        rows.filter(|(_, item)| is(**item)).map(|(row, _)| row).collect()
-    }
-
-    /// For each of [`rows_of`](Self::rows_of), which of these common keys it has: a position in `common`.
-    #[must_use]
-    pub fn places_of(&self, common: &[usize]) -> Vec<usize> {
-        let mut places = vec![None; self.items.len()];
-        common.iter().enumerate().for_each(|(place, &number)| places[number] = Some(place));
-        let place = |item: &u32| places.get(*item as usize).copied().flatten();
-        self.of_rows.iter().filter_map(place).collect()
-    }
-
-    /// The payload of each key, of those of all rows: the first row's.
-    ///
-    /// # Errors
-    /// [`Usage::MessageLength`] if there are not as many bytes for each row.
-    pub fn firsts(&self, payloads: &[u8], len: usize) -> Result<Secret<u8>, Usage> {
-        let all = len * self.of_rows.len();
-        if payloads.len() != all {
-            return Err(Usage::MessageLength { len: payloads.len(), max: all });
-        }
-        let (mut firsts, mut next) = (Secret::default(), 0);
-        for (row, item) in self.of_rows.iter().enumerate() {
-            // Keys are numbered in the order of their first rows.
-            if *item == next {
-                firsts.0.extend_from_slice(&payloads[len * row..][..len]);
-                next += 1;
-            }
-        }
-        Ok(firsts)
-    }
-
-    /// A copy of the items.
-    #[must_use]
-    pub fn copy(&self) -> Secret<Item> {
-        Secret(self.items.to_vec())
-    }
+/// A copy of the items.
+#[must_use]
+pub fn copy(keys: &Keys) -> Secret<Item> {
+    Secret(keys.items().to_vec())
 }
 
 /// A peer behind this stream, of which nothing has been read or written. Both sides have the same token, or none.
@@ -272,8 +175,6 @@ pub fn self_test(n: u32) -> Result<String, String> {
     }
     Ok(hasher.finalize().to_string())
 }
-
-foxtrot_ot::erase::redacted! { Keys; }
 
 #[cfg(test)]
 mod tests;

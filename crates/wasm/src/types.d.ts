@@ -71,5 +71,7 @@ export interface FoxtrotError extends Error {
   code: string;
   differences?: { key: string; here?: string; peer?: string }[];
   line?: number;
+  /** The character in the line, from 1; 0 if the fault is of the whole line. */
+  column?: number;
   detail?: string;
 }

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use foxtrot::psi::{keys::Normaliser, shards::Division};
+pub(crate) use foxtrot::table::Column;
 
 use super::{heading, values::memory};
 
@@ -122,30 +123,8 @@ pub(crate) enum SetFormat {
     Lines,
 }
 
-/// A column with keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Column {
-    /// From 0.
-    Number(usize),
-    Name(String),
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Delimiter(pub(crate) u8);
-
-impl FromStr for Column {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.strip_prefix('#') {
-            None => Ok(Self::Name(text.into())),
-            Some(number) => match number.parse::<usize>().ok().and_then(|n| n.checked_sub(1)) {
-                Some(number) => Ok(Self::Number(number)),
-                None => Err("columns are numbered from #1".into()),
-            },
-        }
-    }
-}
 
 impl FromStr for Delimiter {
     type Err = &'static str;

@@ -342,7 +342,7 @@ fn read_all(path: &Path, options: &[SetOptions], output: Output) -> Result<Vec<S
         return Err(Failure::usage("--or-key needs a file; standard input is read once"));
     }
     let sets: Vec<_> = options.iter().map(|it| read(path, it, output)).collect::<Result<_, _>>()?;
-    let mut rows = sets.iter().map(|set| set.items_of_rows().count());
+    let mut rows = sets.iter().map(|set| set.keys.rows());
     let first = rows.next();
     match rows.all(|rows| Some(rows) == first) {
         true => Ok(sets),
@@ -352,12 +352,7 @@ fn read_all(path: &Path, options: &[SetOptions], output: Output) -> Result<Vec<S
 
 fn read(path: &Path, options: &SetOptions, output: Output) -> Result<Set, Failure> {
     let set = Set::read(path, &options.quiet(output.quiet))?;
-    let keys = set.items.len();
-    output.note(&format!("read {}: {}", path.display(), set.findings.words(keys)));
+    output.note(&format!("read {}: {}", path.display(), set.words()));
     set.warnings().iter().for_each(|warning| output.note(warning));
-    if keys > MAX_ITEMS {
-        let why = format!("{} has {keys} keys; the most is {MAX_ITEMS}", path.display());
-        return Err(Failure::usage(why));
-    }
     Ok(set)
 }

@@ -1,22 +1,15 @@
-//! The reading of a file with a set: the options, and the plan that follows from them.
+//! The reading of a file with a set: the options, and the form that follows from them.
 
 use std::path::Path;
 
-use foxtrot::psi::keys::{Normaliser, scan::Grammar};
+use foxtrot::table::{Form, NoText, Table, What};
 
 use crate::{
     args::{Delimiter, KeyColumns, OrKeys, OtherOptions, SetFormat as Format, SetOptions},
     failure::Failure,
 };
 
-use super::beginning::PARQUET;
-
-pub(super) struct Plan {
-    pub(super) grammar: Grammar,
-    /// The delimiter, if the user has named it.
-    pub(super) chosen: Option<u8>,
-    pub(super) header: bool,
-}
+use super::failure;
 
 impl SetOptions {
     /// Makes the options of a fuzz target.
@@ -95,20 +88,18 @@ impl SetOptions {
         match (self.format, extension(path).as_str()) {
             (Some(format), _) => Ok(format),
             (None, "csv" | "tsv") => Ok(Format::Csv),
-            (None, "parquet") => {
-                Err(Failure::usage(format!("{} is a Parquet file", path.display())).hint(PARQUET))
-            }
+            (None, "parquet") => Err(failure(path, What::NoText(NoText::PARQUET).into(), &[])),
             (None, _) => Ok(Format::Lines),
         }
     }
 
-    /// Makes the plan for reading a file. Plain lines have no columns to choose from.
-    pub(super) fn plan(&self, path: &Path) -> Result<Plan, Failure> {
+    /// Finds the form of a file. Plain lines have no columns to choose from.
+    pub(super) fn form(&self, path: &Path) -> Result<Form, Failure> {
         let chosen = self.delimiter.map(|Delimiter(byte)| byte);
         if self.format_of(path)? == Format::Csv {
             let usual = if extension(path) == "tsv" { b'\t' } else { b',' };
-            let grammar = Grammar::Csv { delimiter: chosen.unwrap_or(usual) };
-            return Ok(Plan { grammar, chosen, header: !self.no_header });
+            let form = Form::csv(chosen.unwrap_or(usual));
+            return Ok(Form { header: !self.no_header, is_chosen: chosen.is_some(), ..form });
         }
         let given = [
             (self.no_header, "--no-header needs CSV"),
@@ -119,25 +110,18 @@ impl SetOptions {
             let why = format!("{needs}; {} is read as lines", path.display());
             return Err(Failure::usage(why).hint("read it as CSV with --format csv"));
         }
-        Ok(Plan { grammar: Grammar::Lines, chosen, header: false })
+        Ok(Form::LINES)
+    }
+
+    /// The table that is read so, of so many rows at most.
+    pub(super) fn table(&self, form: Form, most: usize) -> Table {
+        let table = Table::new(form).key(self.key.clone()).normalise(self.normalize.clone());
+        table.showing(self.show).room(most).of_shard(self.shard.clone())
     }
 
     /// The normalisers that are given, with the formats of dates.
     pub(crate) fn normalisers_in_full(&self) -> Vec<String> {
         self.normalize.iter().map(|it| format!("{it:#}")).collect()
-    }
-
-    pub(super) fn normalisers(&self, columns: usize) -> Result<Vec<Normaliser>, Failure> {
-        match self.normalize.as_slice() {
-            [] => Ok(vec![Normaliser::default(); columns]),
-            [all] => Ok(vec![all.clone(); columns]),
-            each if each.len() == columns => Ok(each.to_vec()),
-            each => Err(Failure::usage(format!(
-                "--normalize is given {} times; the key has {columns} columns",
-                each.len()
-            ))
-            .hint("pass --normalize once for all columns, or once for each")),
-        }
     }
 }
 

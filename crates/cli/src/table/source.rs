@@ -102,12 +102,6 @@ impl Source {
     }
 }
 
-pub(super) fn line_ends(bytes: &[u8]) -> usize {
-    // In runs that a byte can count: much faster.
-    let in_run = |run: &[u8]| run.iter().map(|&byte| u8::from(byte == b'\n')).sum::<u8>();
-    bytes.chunks(usize::from(u8::MAX)).map(|run| usize::from(in_run(run))).sum()
-}
-
 /// Copies what can be read once only. It has a bound, or an endless pipe would fill the disk.
 fn spool(from: impl Read, path: &Path, options: &SetOptions) -> Result<File, Failure> {
     let folder = env::temp_dir();

@@ -16,7 +16,7 @@
 //! let sender = std::thread::spawn(move || Options::new().send_keys(&mut to_receiver, &theirs).map(drop));
 //! let (common, _) = Options::new().receive_keys(&mut to_sender, &ours)?;
 //! assert_eq!(ours.rows_of(&common), [true, false, true]);
-//! assert_eq!((ours.duplicates(), ours.without_key()), (&[2][..], &[1][..]));
+//! assert_eq!((ours.duplicates().collect(), ours.without_key().collect()), (vec![2], vec![1]));
 //! sender.join().expect("no panic")?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -30,10 +30,6 @@ mod distinct;
 mod keyer;
 #[cfg(feature = "keys")]
 mod normalise;
-#[cfg(feature = "keys")]
-pub mod scan;
-
-use std::mem;
 
 use foxtrot_ot::{Usage, erase::Secret};
 use zeroize::Zeroizing;
@@ -41,7 +37,9 @@ use zeroize::Zeroizing;
 use super::{Digest, ItemHasher, MAX_ITEMS};
 use crate::{Error, job::room};
 
-pub use distinct::{AT_ONCE, Distinct};
+use distinct::Distinct;
+
+pub(crate) use distinct::AT_ONCE;
 #[cfg(feature = "keys")]
 pub use {builder::Builder, keyer::Keyer, normalise::Normaliser};
 
@@ -56,8 +54,6 @@ pub struct Keys {
     pub(super) items: Zeroizing<Vec<Item>>,
     /// The number of each row's item.
     rows: Vec<u32>,
-    duplicates: Vec<usize>,
-    empty: Vec<usize>,
     pub(super) terms: String,
     pub(super) columns: Option<Vec<String>>,
 }
@@ -74,17 +70,18 @@ pub struct Told {
     pub session: [u8; 32],
 }
 
+fn number(item: u32) -> Option<usize> {
+    (item != NO_ITEM).then_some(item as usize)
+}
+
 /// The items of rows, as they come.
 struct Rows {
     distinct: Distinct,
     /// The number of each row's item.
     rows: Vec<u32>,
-    duplicates: Vec<usize>,
-    empty: Vec<usize>,
     /// Items that have not been looked up, and their rows.
     waiting: Zeroizing<Vec<Item>>,
     waiting_rows: Vec<usize>,
-    most: usize,
 }
 
 impl Rows {
@@ -99,26 +96,32 @@ impl Rows {
         Ok(Self {
             distinct: Distinct::with_capacity(most).ok_or(Error::OutOfMemory { bytes })?,
             rows,
-            duplicates: Vec::new(),
-            empty: Vec::new(),
             waiting: Zeroizing::new(Vec::with_capacity(AT_ONCE)),
             waiting_rows: Vec::with_capacity(AT_ONCE),
-            most,
         })
+    }
+
+    /// Makes room for more rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    #[cfg(feature = "table")]
+    fn reserve(&mut self, more: usize) -> Result<(), Error> {
+        let more = more + self.waiting.len();
+        match self.distinct.reserve(more) && self.rows.try_reserve(more).is_ok() {
+            true => Ok(()),
+            false => Err(Error::OutOfMemory { bytes: more.saturating_mul(size_of::<Item>()) }),
+        }
     }
 
     /// Takes the next row with the item of its key.
     ///
     /// # Panics
-    /// If there are more rows than there is room for.
+    /// If there are more keys than there is room for.
     fn push(&mut self, item: Option<Item>) {
-        assert!(self.rows.len() < self.most, "more rows than there is room for");
-        match item {
-            None => self.empty.push(self.rows.len()),
-            Some(item) => {
-                self.waiting.push(item);
-                self.waiting_rows.push(self.rows.len());
-            }
+        if let Some(item) = item {
+            self.waiting.push(item);
+            self.waiting_rows.push(self.rows.len());
         }
         self.rows.push(NO_ITEM);
         if self.waiting.len() == AT_ONCE {
@@ -127,15 +130,10 @@ impl Rows {
     }
 
     fn look_up(&mut self) {
-        let Self { distinct, rows, duplicates, waiting, waiting_rows, .. } = self;
+        let Self { distinct, rows, waiting, waiting_rows } = self;
         let mut whose = waiting_rows.drain(..);
-        distinct.insert_all(waiting, |number, new| {
-            if let Some(row) = whose.next() {
-                rows[row] = number;
-                if !new {
-                    duplicates.push(row);
-                }
-            }
+        distinct.insert_all(waiting, |number, _| {
+            whose.next().into_iter().for_each(|row| rows[row] = number);
         });
         waiting.clear();
     }
@@ -146,11 +144,11 @@ impl Rows {
     /// [`Usage::BatchTooLarge`] for more items than an intersection takes.
     fn finish(mut self, terms: String, columns: Option<Vec<String>>) -> Result<Keys, Error> {
         self.look_up();
-        let Self { distinct, rows, duplicates, empty, .. } = self;
+        let Self { distinct, rows, .. } = self;
         let items = distinct.into_items();
         match items.len() {
             n if n > MAX_ITEMS => Err(Usage::BatchTooLarge { n, max: MAX_ITEMS }.into()),
-            _ => Ok(Keys { items, rows, duplicates, empty, terms, columns }),
+            _ => Ok(Keys { items, rows, terms, columns }),
         }
     }
 }
@@ -203,16 +201,44 @@ impl Keys {
         self.rows.len()
     }
 
+    /// The number of each row's key, and whether the row is the first with it.
+    fn each(&self) -> impl Iterator<Item = (Option<usize>, bool)> {
+        let mut new = 0;
+        self.rows.iter().map(move |&item| {
+            // Items are numbered in the order of their first rows.
+            let is_first = item == new;
+            new += u32::from(is_first);
+            (number(item), is_first)
+        })
+    }
+
+    fn rows_with(&self, is: impl Fn(Option<usize>, bool) -> bool) -> impl Iterator<Item = usize> {
+        self.each().enumerate().filter_map(move |(row, (key, first))| is(key, first).then_some(row))
+    }
+
     /// The rows whose key an earlier row has, in order.
-    #[must_use]
-    pub fn duplicates(&self) -> &[usize] {
-        &self.duplicates
+    pub fn duplicates(&self) -> impl Iterator<Item = usize> {
+        self.rows_with(|key, first| key.is_some() && !first)
     }
 
     /// The rows whose key, or a part of it, is empty, in order.
-    #[must_use]
-    pub fn without_key(&self) -> &[usize] {
-        &self.empty
+    pub fn without_key(&self) -> impl Iterator<Item = usize> {
+        self.rows_with(|key, _| key.is_none())
+    }
+
+    /// The first row with each key, in the order of the keys.
+    pub fn firsts(&self) -> impl Iterator<Item = usize> {
+        self.rows_with(|_, first| first)
+    }
+
+    /// The rows that are left out, in order: [`duplicates`](Self::duplicates) and those [without a key](Self::without_key).
+    pub fn left_out(&self) -> impl Iterator<Item = usize> {
+        self.rows_with(|_, first| !first)
+    }
+
+    /// The numbers of the keys of all rows, in the order of the rows.
+    pub fn of_rows(&self) -> impl ExactSizeIterator<Item = Option<usize>> {
+        self.rows.iter().map(|&item| number(item))
     }
 
     /// The normalisation of the parts of a key, in the form in which both sides compare it: `email/1;date/1`.
@@ -227,7 +253,7 @@ impl Keys {
     /// If there is no such row.
     #[must_use]
     pub fn key_of(&self, row: usize) -> Option<usize> {
-        Some(self.rows[row]).filter(|&item| item != NO_ITEM).map(|item| item as usize)
+        number(self.rows[row])
     }
 
     /// Tells of every row whether its key has one of these numbers.
@@ -243,20 +269,13 @@ impl Keys {
     }
 
     /// The rows whose key has one of these numbers, in order.
-    pub(super) fn indices(&self, common: &[usize]) -> Vec<usize> {
+    ///
+    /// # Panics
+    /// If there is no key with such a number.
+    #[must_use]
+    pub fn indices(&self, common: &[usize]) -> Vec<usize> {
         let rows = self.rows_of(common).into_iter().enumerate();
         rows.filter_map(|(row, is)| is.then_some(row)).collect()
-    }
-
-    /// The first row with each key, in the order of the keys.
-    pub(super) fn firsts(&self) -> Vec<usize> {
-        let mut firsts = Vec::with_capacity(self.len());
-        for row in 0..self.rows() {
-            if self.key_of(row) == Some(firsts.len()) {
-                firsts.push(row);
-            }
-        }
-        firsts
     }
 
     pub(super) fn copy_items(&self) -> Result<Secret<Digest>, Error> {
@@ -265,8 +284,10 @@ impl Keys {
         Ok(items)
     }
 
-    pub(super) fn into_items(mut self) -> Secret<Digest> {
-        Secret(mem::take(&mut *self.items))
+    /// The items alone.
+    #[must_use]
+    pub fn into_items(self) -> Zeroizing<Vec<Item>> {
+        self.items
     }
 }
 

@@ -110,7 +110,7 @@ impl Options {
         C::outcome(async move {
             let keys = keys?;
             let terms = self.terms(Role::Sender, Function::Intersection).of(&keys);
-            terms.result(peer, keys.into_items()).await.map(drop)
+            terms.result(peer, Secret(mem::take(&mut *keys.into_items()))).await.map(drop)
         })
     }
 
@@ -213,7 +213,10 @@ impl Options {
             let (keys, payloads) = set?;
             let terms = self.terms(Role::Sender, Function::Join).of(&keys).payload(len)?;
             let more_memory = payloads.len() as u64;
-            let set = Beside { items: keys.into_items(), beside: Payloads(payloads, len) };
+            let set = Beside {
+                items: Secret(mem::take(&mut *keys.into_items())),
+                beside: Payloads(payloads, len),
+            };
             PsiTerms { more_memory, ..terms }.result(peer, set).await.map(drop)
         })
     }
@@ -425,8 +428,8 @@ impl Count {
             true => Err(Usage::NumberTooLarge { largest }.into()),
             false => Keys::of(&items),
         };
-        let firsts = keys.as_ref().map(Keys::firsts).unwrap_or_default();
-        let numbers = Secret(firsts.into_iter().map(|row| rows[row].1).collect());
+        let firsts = keys.as_ref().into_iter().flat_map(Keys::firsts);
+        let numbers = Secret(firsts.map(|row| rows[row].1).collect());
         C::outcome(self.of_items(peer, Role::Sender, keys, Some(largest), numbers))
     }
 

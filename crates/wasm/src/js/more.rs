@@ -29,7 +29,7 @@ impl Session {
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let terms = read_options(&options)?.terms(Role::Sender, Intersection, &keys.0);
-        let (_, told) = self.compare(terms, keys.0.copy(), tell).await?;
+        let (_, told) = self.compare(terms, peer::copy(&keys.0), tell).await?;
         Ok(about(&told).into())
     }
 
@@ -44,12 +44,12 @@ impl Session {
     ) -> Result<JsValue, JsValue> {
         let terms = read_options(&options)?.terms(Role::Receiver, Join, &keys.0);
         let terms = PsiTerms { payload: Some(len), ..terms };
-        let (found, told) = self.compare(terms, keys.0.copy(), tell).await?;
+        let (found, told) = self.compare(terms, peer::copy(&keys.0), tell).await?;
         let (object, matches) = (about(&told), Array::new());
         for (number, payload) in found.payloads {
-            for row in keys.0.rows_of(&[number]) {
+            for row in keys.0.indices(&[number]) {
                 let one = Object::new();
-                set(&one, "row", row);
+                set(&one, "row", row as f64);
                 set(&one, "payload", Uint8Array::from(&payload[..]));
                 matches.push(&one);
             }
@@ -70,8 +70,8 @@ impl Session {
     ) -> Result<JsValue, JsValue> {
         let terms = read_options(&options)?.terms(Role::Sender, Join, &keys.0);
         let terms = PsiTerms { payload: Some(len), ..terms };
-        let payloads = keys.0.firsts(&payloads, len).map_err(|e| self.error(&e.into()))?;
-        let set = Beside { items: keys.0.copy(), beside: Payloads(payloads, len) };
+        let payloads = peer::firsts(&keys.0, &payloads, len).map_err(|e| self.error(&e.into()))?;
+        let set = Beside { items: peer::copy(&keys.0), beside: Payloads(payloads, len) };
         Ok(about(&self.compare(terms, set, tell).await?.1).into())
     }
 
@@ -84,7 +84,7 @@ impl Session {
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let terms = read_options(&options)?.terms(Role::Sender, Both, &keys.0);
-        let (found, told) = self.compare(terms, keys.0.copy(), tell).await?;
+        let (found, told) = self.compare(terms, peer::copy(&keys.0), tell).await?;
         Ok(found_rows(&keys.0, &found.first(), &told).into())
     }
 
@@ -104,7 +104,7 @@ impl Session {
         );
         let terms = read_options(&options)?.terms(role, function, &keys.0);
         let terms = PsiTerms { min_count, largest, ..terms };
-        let (found, told) = self.compare(terms, keys.0.copy(), None).await?;
+        let (found, told) = self.compare(terms, peer::copy(&keys.0), None).await?;
         let object = about(&told);
         if let Some(Outcome::Released { count, sum }) = found.outcome {
             set(&object, "count", count as f64);

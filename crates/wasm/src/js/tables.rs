@@ -1,18 +1,26 @@
 //! Keys and files for JavaScript.
 
-use foxtrot::psi::{ItemHasher, cells, keys::Keyer, keys::Normaliser, keys::scan::Grammar};
+use foxtrot::{
+    psi::{
+        cells,
+        keys::{self, Builder, Keyer, Normaliser},
+    },
+    table::{self, Column, Fault, Form, Grammar, What},
+};
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
 use super::{set, thrown};
-use crate::{
-    peer,
-    table::{self, Fault, Plan},
-};
+
+/// The most rows: each takes about 100 bytes here while it is read, and the comparison as much again, of 4 GiB of addresses.
+const MOST_ROWS: usize = 1 << 24;
+
+/// The most columns: the page shows all of them.
+const MOST_COLUMNS: usize = 10_000;
 
 /// The different keys of a list.
 #[wasm_bindgen]
-pub struct Keys(pub(super) peer::Keys);
+pub struct Keys(pub(super) keys::Keys);
 
 #[wasm_bindgen]
 impl Keys {
@@ -21,14 +29,13 @@ impl Keys {
         #[wasm_bindgen(unchecked_param_type = "string[]")] all: Array,
         normalize: Option<String>,
     ) -> Result<Keys, JsValue> {
-        let normaliser = normaliser(&normalize.unwrap_or_default())?;
-        let mut hasher = ItemHasher::new();
-        let items = all.iter().map(|it| {
-            let key = it.as_string().unwrap_or_default();
-            hasher.item([normaliser.apply(key.into()).as_bytes()])
-        });
-        let keys = peer::Keys::of(all.length() as usize, items);
-        Ok(Self(keys.map_err(|e| thrown("too-many-rows", &e.to_string()))?))
+        let too_many = |e: foxtrot::Error| thrown("too-many-rows", &e.to_string());
+        let normalisers = vec![normaliser(&normalize.unwrap_or_default())?];
+        let mut keys = Builder::new(normalisers, all.length() as usize).map_err(too_many)?;
+        for key in all.iter() {
+            keys.push([key.as_string().unwrap_or_default().into()].into_iter());
+        }
+        Ok(Self(keys.finish().map_err(too_many)?))
     }
 
     /// The number of different keys.
@@ -40,23 +47,23 @@ impl Keys {
     /// The number of rows whose key an earlier row has.
     #[wasm_bindgen(getter)]
     pub fn duplicates(&self) -> usize {
-        self.0.left_out()[0]
+        self.0.duplicates().count()
     }
 
     /// The number of rows without a key.
     #[wasm_bindgen(getter)]
     pub fn empty(&self) -> usize {
-        self.0.left_out()[1]
+        self.0.without_key().count()
     }
 }
 
-/// A file that is read piece by piece.
+/// A file that is read piece by piece, and its keys until they are taken.
 #[wasm_bindgen]
-pub struct Table(table::Table);
+pub struct Table(table::Table, Option<keys::Keys>);
 
 #[wasm_bindgen]
 impl Table {
-    /// A file of which nothing has been read. Without a delimiter it has a key in each line.
+    /// A file of which nothing has been read. Without a delimiter it has a key in each line. Without columns it has no keys.
     #[wasm_bindgen(constructor)]
     pub fn new(
         delimiter: String,
@@ -65,18 +72,22 @@ impl Table {
         normalisers: Vec<String>,
         sample: usize,
     ) -> Result<Table, JsValue> {
-        let grammar = match delimiter.bytes().next() {
-            Some(delimiter) => Grammar::Csv { delimiter },
-            None => Grammar::Lines,
+        let form = match delimiter.bytes().next() {
+            Some(delimiter) => Form { header, is_chosen: true, ..Form::csv(delimiter) },
+            None => Form::LINES,
         };
-        let all = normalisers.iter().map(|it| normaliser(it)).collect::<Result<Vec<_>, _>>()?;
-        let plan = Plan { grammar, header: header && !delimiter.is_empty() };
-        Ok(Self(table::Table::new(plan, columns, all, sample)))
+        let all = normalisers.iter().map(|it| normaliser(it)).collect::<Result<_, _>>()?;
+        let table = table::Table::new(form).normalise(all).showing(sample);
+        let table = match columns.is_empty() {
+            true => table.without_key(),
+            false => table.key(columns.into_iter().map(Column::Number).collect()),
+        };
+        Ok(Self(table.at_most(MOST_ROWS, MOST_COLUMNS), None))
     }
 
     /// Guesses the delimiter from a file's name and first bytes; none for lines.
     pub fn guess(name: &str, first: &[u8]) -> String {
-        match Plan::guess(name, first).grammar {
+        match Form::guess(name, first).grammar {
             Grammar::Csv { delimiter } => char::from(delimiter).into(),
             Grammar::Lines => String::new(),
         }
@@ -89,13 +100,17 @@ impl Table {
 
     /// Reads what is left.
     pub fn end(&mut self) -> Result<(), JsValue> {
-        self.0.end().map_err(|e| faulty(&e))
+        self.1 = Some(self.0.end().map_err(|e| faulty(&e))?);
+        Ok(())
     }
 
-    /// The keys of all rows, once.
+    /// The keys of all rows, once, when all has been read.
     #[wasm_bindgen(js_name = takeKeys)]
     pub fn take_keys(&mut self) -> Result<Keys, JsValue> {
-        self.0.take_keys().map(Keys).map_err(|e| faulty(&e))
+        self.1
+            .take()
+            .map(Keys)
+            .ok_or_else(|| thrown("busy", "the table has no keys, or they were taken"))
     }
 
     /// The columns' names.
@@ -119,7 +134,7 @@ impl Table {
     /// The number of empty lines.
     #[wasm_bindgen(getter)]
     pub fn blank(&self) -> usize {
-        self.0.blank()
+        self.0.findings().blank
     }
 
     /// The normalisation, as both sides compare it.
@@ -131,20 +146,18 @@ impl Table {
     /// The bytes above the rows.
     #[wasm_bindgen(getter)]
     pub fn above(&self) -> Vec<u8> {
-        self.0.above().to_vec()
+        self.0.above()
     }
 
     /// The first keys, before and after they are normalised, as they can be shown, their parts joined by a space.
     #[wasm_bindgen(unchecked_return_type = "[string, string][]")]
     pub fn sample(&self) -> Array {
-        let joined = |both: &[Vec<String>; 2]| -> Array {
-            let shown = |parts: &Vec<String>| {
-                let parts: Vec<_> = parts.iter().map(|it| foxtrot_net::printable(it)).collect();
-                JsValue::from(parts.join(" "))
-            };
-            both.iter().map(shown).collect()
+        let shown = |parts: &Vec<String>| {
+            let parts: Vec<_> = parts.iter().map(|it| foxtrot_net::printable(it)).collect();
+            JsValue::from(parts.join(" "))
         };
-        self.0.sample().iter().map(joined).collect()
+        let both = |it: &table::Shown| Array::of2(&shown(&it.before), &shown(&it.after));
+        self.0.shown().iter().map(both).collect()
     }
 
     /// Places and lengths of these rows in the file, one after the other.
@@ -159,12 +172,16 @@ impl Table {
         row: &[u8],
         #[wasm_bindgen(unchecked_param_type = "string[]")] fields: Vec<String>,
     ) -> Vec<u8> {
-        self.0.extended(row, &fields)
+        let mut row = row.to_vec();
+        self.0.extend(&mut row, fields);
+        row
     }
 
     /// The fields of a row's bytes.
     pub fn fields(&self, row: &[u8]) -> Vec<String> {
-        self.0.fields(row)
+        let all: Vec<_> = (0..self.0.names().len()).collect();
+        let fields = self.0.fields(row, &all).unwrap_or_default();
+        fields.into_iter().map(|field| field.into_owned()).collect()
     }
 }
 
@@ -206,10 +223,16 @@ fn normaliser(text: &str) -> Result<Normaliser, JsValue> {
 }
 
 fn faulty(fault: &Fault) -> JsValue {
-    let error =
-        thrown(fault.code, &format!("line {}: {} {}", fault.line, fault.code, fault.detail));
+    let error = thrown(fault.code(), &fault.to_string());
+    let detail = match &fault.what {
+        What::Width { got, expected, .. } => format!("{got} ≠ {expected}"),
+        What::OtherDelimiter(delimiter) => delimiter.to_string(),
+        What::TooManyRows(number) | What::TooManyColumns(number) => number.to_string(),
+        what => what.to_string(),
+    };
     set(error.unchecked_ref(), "line", fault.line as f64);
-    set(error.unchecked_ref(), "detail", &fault.detail);
+    set(error.unchecked_ref(), "column", fault.column as f64);
+    set(error.unchecked_ref(), "detail", detail);
     error
 }
 

@@ -78,9 +78,9 @@ impl Terms {
     /// Adds the keys of a file, which was read once for each key.
     pub(super) fn of(&self, sets: &[Set]) -> Self {
         let key = |set: &Set| KeyTerms {
-            normalize: set.terms(),
+            normalize: set.keys.terms().into(),
             columns: set.key_columns(),
-            size: set.items.len(),
+            size: set.keys.len(),
         };
         let keys = sets.iter().map(key).collect();
         self.clone().with(|psi| PsiTerms { keys, ..psi })

@@ -178,11 +178,10 @@ fn numbers(
     largest: u64,
     duplicates: Duplicates,
 ) -> Result<(Zeroizing<Vec<u64>>, Option<String>), Failure> {
-    let of_row: Vec<_> = set.items_of_rows().collect();
-    let mut numbers = Zeroizing::new(vec![0; set.items.len()]);
-    let mut seen = vec![false; set.items.len()];
+    let mut numbers = Zeroizing::new(vec![0; set.keys.len()]);
+    let mut seen = vec![false; set.keys.len()];
     let names = set.fields(slice::from_ref(column), |row, fields| {
-        let Some(item) = of_row[row] else { return Ok(()) };
+        let Some(item) = set.keys.key_of(row) else { return Ok(()) };
         let number = decimal(fields[0].trim().as_bytes()).filter(|it| *it <= largest);
         let number = number.ok_or_else(|| {
             Failure::usage(format!(
@@ -206,7 +205,7 @@ fn numbers(
 impl Reader {
     fn read(&self, path: &Path) -> Result<Stock, Failure> {
         let set = read(path, &self.options, self.output)?;
-        let (keys, function) = (set.items.len(), self.terms.psi.function);
+        let (keys, function) = (set.keys.len(), self.terms.psi.function);
         if keys > MAX_ITEMS {
             return Err(Failure::usage(format!(
                 "there are {keys} keys; {function} takes {MAX_ITEMS}"

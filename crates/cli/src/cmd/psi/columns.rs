@@ -6,10 +6,9 @@ use crate::{args::Column, failure::Failure, table::Set};
 
 /// Takes columns of a set that has been read. Of rows with one item, one gives its fields.
 pub(super) fn fields(set: &Set, wanted: &[Column], padding: Padding) -> Result<Fields, Failure> {
-    let mut fields = Fields::new(wanted.len(), padding, set.items.len())?;
-    let of_row: Vec<_> = set.items_of_rows().collect();
+    let mut fields = Fields::new(wanted.len(), padding, set.keys.len())?;
     let names = set.fields(wanted, |row, texts| {
-        let Some(item) = of_row[row] else { return Ok(()) };
+        let Some(item) = set.keys.key_of(row) else { return Ok(()) };
         fields.put(item, texts).map_err(|why| match why {
             Refused::Repeated => Failure::usage("several rows have the same key")
                 .hint("pass --duplicates first or last on both sides, or remove the rows"),

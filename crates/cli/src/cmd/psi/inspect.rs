@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use foxtrot::table::{Shown, visible};
 use serde_json::{Value, json};
 
 use crate::{
@@ -10,7 +11,7 @@ use crate::{
     files::write_rows,
     output::{self, say},
     report::object,
-    table::{Set, Shown, visible},
+    table::Set,
 };
 
 pub(super) fn print(path: &Path, options: &SetOptions, json: bool) -> Result<(), Failure> {
@@ -24,7 +25,7 @@ pub(super) fn print(path: &Path, options: &SetOptions, json: bool) -> Result<(),
 }
 
 fn shown(set: &Set) -> impl Iterator<Item = String> {
-    set.shown.iter().map(|Shown { place, before, after }| {
+    set.shown().iter().map(|Shown { line, before, after }| {
         let quoted = |parts: &[String]| {
             let parts: Vec<_> = parts.iter().map(|part| format!("{part:?}")).collect();
             parts.join(" ")
@@ -33,7 +34,7 @@ fn shown(set: &Set) -> impl Iterator<Item = String> {
             true => "no key".into(),
             false => quoted(after),
         };
-        format!("line {place}: {} → {after}", quoted(before))
+        format!("line {line}: {} → {after}", quoted(before))
     })
 }
 
@@ -45,8 +46,8 @@ fn table(set: &Set) -> impl Iterator<Item = String> {
         let columns = format!("{} ({})", all.len(), listed(all));
         table.extend([("columns", columns), ("key", listed(&keys))]);
     }
-    table.push(("normalisers", set.terms()));
-    table.extend(set.findings.table(set.items.len()));
+    table.push(("normalisers", set.keys.terms().into()));
+    table.extend(set.findings());
     table.into_iter().map(|(name, value)| {
         let name = format!("{name}:");
         format!("{name:13}{value}")
@@ -59,13 +60,13 @@ fn in_json(set: &Set) -> String {
         "format": set.form(),
         "columns": set.columns(),
         "key": set.key_columns(),
-        "normalisers": set.terms(),
+        "normalisers": set.keys.terms(),
     }));
-    fields.extend(set.findings.json(set.items.len()));
-    if !set.shown.is_empty() {
-        let shown = set.shown.iter().map(|Shown { place, before, after }| {
+    fields.extend(set.findings_in_json());
+    if !set.shown().is_empty() {
+        let shown = set.shown().iter().map(|Shown { line, before, after }| {
             let after = (!after.iter().any(String::is_empty)).then_some(after);
-            json!({ "line": place, "before": before, "after": after })
+            json!({ "line": line, "before": before, "after": after })
         });
         fields.insert("shown".into(), shown.collect());
     }
@@ -78,9 +79,9 @@ pub(super) fn write_left_out(
     to: &Option<PathBuf>,
 ) -> Result<(), Failure> {
     let mut set = Set::read(path, options)?;
-    let rows = set.rows(|item, first| item.is_none() || !first);
+    let rows: Vec<_> = set.keys.left_out().collect();
     let file = file(to).map(|path| (path, set.written_len(&rows)));
     write_rows(file, |out| set.write(&rows, None, out))?;
-    say(&format!("read {}", set.findings.words(set.items.len())));
+    say(&format!("read {}", set.words()));
     Ok(())
 }

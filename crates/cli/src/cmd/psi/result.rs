@@ -32,13 +32,11 @@ pub(super) fn check(sets: &[Set], with: bool, out: &RowsOut) -> Result<(), Failu
 
 /// The first key by which each row of the file matches, if there is one.
 fn matches(sets: &[Set], found: &[Vec<usize>]) -> Vec<Option<usize>> {
-    let rows = sets.first().map_or(0, |set| set.items_of_rows().count());
+    let rows = sets.first().map_or(0, |set| set.keys.rows());
     let mut by = vec![None; rows];
     for (number, (set, found)) in sets.iter().zip(found).enumerate() {
-        let mut is_common = vec![false; set.items.len()];
-        found.iter().for_each(|&item| is_common[item] = true);
-        for (by, item) in by.iter_mut().zip(set.items_of_rows()) {
-            if by.is_none() && item.is_some_and(|item| is_common[item]) {
+        for (by, is_common) in by.iter_mut().zip(set.keys.rows_of(found)) {
+            if by.is_none() && is_common {
                 *by = Some(number);
             }
         }
@@ -65,10 +63,10 @@ pub(super) fn deliver(
     }
     let by = matches(&sets, &found);
     let rows_found = by.iter().flatten().count();
-    let wanted: Vec<_> = by.iter().map(|by| by.is_some() ^ out.invert).collect();
+    let rows = by.iter().enumerate().filter(|(_, by)| by.is_some() ^ out.invert);
+    let rows: Vec<_> = rows.map(|(row, _)| row).collect();
     let names: Vec<_> = (0..sets.len()).map(|number| agreed.key_name(number)).collect();
-    let of_rows = sets[0].items_of_rows().zip(&wanted).filter(|(_, wanted)| **wanted);
-    let of_rows: Vec<_> = of_rows.map(|(item, _)| item).collect();
+    let of_rows: Vec<_> = rows.iter().map(|&row| sets[0].keys.key_of(row)).collect();
     let by: Vec<_> = by.into_iter().flatten().collect();
     let to = file(&out.output);
     let form =
@@ -89,7 +87,6 @@ pub(super) fn deliver(
     let has_more = sets.len() > 1 || agreed.psi.terms.columns.is_some();
     let more = (has_more && !out.invert).then_some(&more);
     let set = &mut sets[0];
-    let rows = set.rows_at(&wanted);
     match (to, output.json) {
         (None, true) => {}
         (None, false) if out.count => {

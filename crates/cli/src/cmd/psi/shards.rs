@@ -7,7 +7,7 @@ use foxtrot::{
     psi::{
         Options,
         agreement::PsiTerms,
-        shards::{Shard, Ticket, fill_up_to},
+        shards::{Shard, Ticket},
         terms::{self, SHARDS},
     },
 };
@@ -62,14 +62,14 @@ impl Worker {
 
     /// Fills up the shard to the size that both sides agreed on.
     pub(super) fn fill(&self, set: &mut Set) -> Result<(), Failure> {
-        let (keys, load) = (set.items.len(), self.ticket.load(self.role));
+        let (keys, load) = (set.keys.len(), self.ticket.load(self.role));
         if keys > load {
             let why = format!("shard {} has {keys} keys, more than {load}", self.shard.number);
             return Err(
                 Failure::run(why).hint("has the file changed since the ticket was written?")
             );
         }
-        Ok(fill_up_to(&mut set.items, load)?)
+        Ok(set.keys.fill_up_to(load)?)
     }
 
     pub(super) fn terms(&self, terms: Terms) -> Result<Terms, Failure> {

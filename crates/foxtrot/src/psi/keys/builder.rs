@@ -31,7 +31,7 @@ impl Builder {
     /// Takes the next row with the parts of its key.
     ///
     /// # Panics
-    /// If there are more rows than there is room for.
+    /// If there are more keys than there is room for.
     pub fn push<'a>(&mut self, parts: impl Iterator<Item = Cow<'a, str>>) {
         let item = self.keyer.item(parts);
         self.push_item(item);
@@ -40,9 +40,39 @@ impl Builder {
     /// Takes the next row with the item of its key, as a [`Keyer`] with these normalisers makes it.
     ///
     /// # Panics
-    /// If there are more rows than there is room for.
+    /// If there are more keys than there is room for.
     pub fn push_item(&mut self, item: Option<Item>) {
         self.rows.push(item);
+    }
+
+    /// Makes room for more rows.
+    #[cfg(feature = "table")]
+    pub(crate) fn reserve(&mut self, more: usize) -> Result<(), Error> {
+        self.rows.reserve(more)
+    }
+
+    /// Gives all rows so far the numbers of their keys.
+    #[cfg(feature = "table")]
+    pub(crate) fn look_up(&mut self) {
+        self.rows.look_up();
+    }
+
+    /// The number of rows.
+    #[cfg(feature = "table")]
+    pub(crate) fn rows(&self) -> usize {
+        self.rows.rows.len()
+    }
+
+    /// The number of different keys that were looked up.
+    #[cfg(feature = "table")]
+    pub(crate) fn len(&self) -> usize {
+        self.rows.distinct.len()
+    }
+
+    /// The number of the key of a row that was looked up.
+    #[cfg(feature = "table")]
+    pub(crate) fn key_of(&self, row: usize) -> Option<usize> {
+        super::number(self.rows.rows[row])
     }
 
     /// Ends the set.

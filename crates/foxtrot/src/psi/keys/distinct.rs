@@ -8,7 +8,7 @@ use super::Item;
 
 /// Items in the order of their first appearance, found by a table with open addressing: room of 44 bytes for each that there
 /// may be, of which those that are there take memory.
-pub struct Distinct {
+pub(super) struct Distinct {
     items: Items,
     /// Each behind the place of its hash: the item's number and 1, shifted, with a part of its hash below. Another part tells
     /// another item; zero is free.
@@ -28,12 +28,11 @@ impl Drop for Items {
 }
 
 /// Items that are looked up at once: as many as memory may be asked for side by side, or more.
-pub const AT_ONCE: usize = 64;
+pub(crate) const AT_ONCE: usize = 64;
 
 impl Distinct {
     /// Makes a table for `most` items at most; `None` without memory for it.
-    #[must_use]
-    pub fn with_capacity(most: usize) -> Option<Self> {
+    pub(super) fn with_capacity(most: usize) -> Option<Self> {
         let (mut items, mut slots) = (Vec::new(), Vec::<u64>::new());
         let free = most.saturating_add(most / 2).saturating_add(1);
         if u32::try_from(most).is_err()
@@ -48,11 +47,31 @@ impl Distinct {
         Some(Self { items: Items(items), slots: vec![0; free], hash: RandomState::new() })
     }
 
+    /// Makes room for more items, by a larger table if need be; false without memory for it.
+    #[cfg(feature = "table")]
+    pub(super) fn reserve(&mut self, more: usize) -> bool {
+        let (len, room) = (self.items.0.len(), self.items.0.capacity());
+        if len + more <= room {
+            return true;
+        }
+        let Some(mut larger) = Self::with_capacity((len + more).max(2 * room)) else {
+            return false;
+        };
+        larger.insert_all(&self.items.0, |_, _| ());
+        *self = larger;
+        true
+    }
+
+    #[cfg(feature = "table")]
+    pub(super) fn len(&self) -> usize {
+        self.items.0.len()
+    }
+
     /// Gives each item's number, and whether it is new.
     ///
     /// # Panics
     /// If there are more items than there is room for.
-    pub fn insert_all(&mut self, items: &[Item], mut found: impl FnMut(u32, bool)) {
+    pub(super) fn insert_all(&mut self, items: &[Item], mut found: impl FnMut(u32, bool)) {
         for items in items.chunks(AT_ONCE) {
             let mut places = [(0, 0); AT_ONCE];
             let mut seen = 0;
@@ -85,8 +104,7 @@ impl Distinct {
     }
 
     /// The items in the order of their first appearance.
-    #[must_use]
-    pub fn into_items(mut self) -> Zeroizing<Vec<Item>> {
+    pub(super) fn into_items(mut self) -> Zeroizing<Vec<Item>> {
         let all = &mut self.items.0;
         let mut exact = Vec::new();
         // A list that is dropped later is erased with all its room.

@@ -19,7 +19,7 @@ pub enum Grammar {
 
 /// The place of a field's content in its record, without the quotes around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub(super) struct Field {
     start: usize,
     end: usize,
     /// Two quotes stand for one.
@@ -28,17 +28,21 @@ pub struct Field {
 
 /// A fault, and the number of bytes before it that are right.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Fault {
+pub(super) struct Fault {
     /// The number of bytes before it.
-    pub at: usize,
+    pub(super) at: usize,
     /// The fault in words.
-    pub why: &'static str,
+    pub(super) why: &'static str,
 }
 
 impl Grammar {
     /// Puts fields behind those of a record, in front of its line end, in quotes where they need them; nothing in files of
     /// lines.
-    pub fn extend<T: AsRef<str>>(self, record: &mut Vec<u8>, fields: impl IntoIterator<Item = T>) {
+    pub(super) fn extend<T: AsRef<str>>(
+        self,
+        record: &mut Vec<u8>,
+        fields: impl IntoIterator<Item = T>,
+    ) {
         let Self::Csv { delimiter } = self else { return };
         let end = match record.as_slice() {
             [.., b'\r', b'\n'] => 2,
@@ -67,7 +71,7 @@ impl Grammar {
     ///
     /// # Errors
     /// [`Fault`] where the bytes are not of the form.
-    pub fn record(
+    pub(super) fn record(
         self,
         bytes: &[u8],
         whole: bool,
@@ -114,8 +118,7 @@ impl Grammar {
 
 impl Field {
     /// Returns the field's content. `record` is the text of its record.
-    #[must_use]
-    pub fn of(self, record: &str) -> Cow<'_, str> {
+    pub(super) fn of(self, record: &str) -> Cow<'_, str> {
         let content = record.get(self.start..self.end).unwrap_or_default();
         if self.escaped { content.replace("\"\"", "\"").into() } else { content.into() }
     }
