@@ -17,23 +17,23 @@ use foxtrot::{
 use serde_json::Value;
 
 /// The result of a sender; nothing for one that plays no session.
-pub type Sent = Option<Result<(), Error>>;
+pub(crate) type Sent = Option<Result<(), Error>>;
 
 /// The cases.
-pub fn cases() -> Vec<Value> {
+pub(crate) fn cases() -> Vec<Value> {
     let all: Value = serde_json::from_str(include_str!("doors.json")).unwrap();
     all["cases"].as_array().unwrap().clone()
 }
 
 /// Keys of `names`, normalised as the case says.
-pub fn keys(of: &Value, names: [&str; 2]) -> Keys {
+pub(crate) fn keys(of: &Value, names: [&str; 2]) -> Keys {
     let normalize = of["normalize"].as_str().unwrap_or("email");
     let mut set = Builder::new(vec![normalize.parse().unwrap()], 2).unwrap();
     names.iter().for_each(|name| set.push([format!("{name}@example.org").into()].into_iter()));
     set.finish().unwrap()
 }
 
-pub fn options(of: &Value) -> Options {
+pub(crate) fn options(of: &Value) -> Options {
     let mut options = Options::new();
     if let Some(most) = of["max_peer_keys"].as_u64() {
         options = options.max_peer_keys(most as usize);
@@ -47,12 +47,12 @@ pub fn options(of: &Value) -> Options {
     if of["semi_honest"] == true { options.semi_honest() } else { options }
 }
 
-pub fn padding(of: &Value) -> Padding {
+pub(crate) fn padding(of: &Value) -> Padding {
     let width = of["width"].as_u64().unwrap_or(64) as usize;
     Padding { width, duplicates: Duplicates::Refuse }
 }
 
-pub fn columns(of: &Value) -> Option<Vec<String>> {
+pub(crate) fn columns(of: &Value) -> Option<Vec<String>> {
     let all = of.as_array()?.iter();
     Some(all.map(|it| it.as_str().unwrap().to_owned()).collect())
 }
@@ -70,7 +70,7 @@ fn send(peer: &mut Peer, of: &Value) -> Result<(), Error> {
     options.send_keys_with(peer, &keys, &fields.named(share)).map(drop)
 }
 
-pub fn blame(words: &str) -> Blame {
+pub(crate) fn blame(words: &str) -> Blame {
     match words {
         "agreement" => Blame::Agreement,
         "connection" => Blame::Connection,
@@ -80,7 +80,7 @@ pub fn blame(words: &str) -> Blame {
 }
 
 /// Plays the sender of a case, which waits for a connection.
-pub fn serve(case: &Value) -> (SocketAddr, JoinHandle<Sent>) {
+pub(crate) fn serve(case: &Value) -> (SocketAddr, JoinHandle<Sent>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let of = case["sender"].clone();
@@ -103,7 +103,7 @@ pub fn serve(case: &Value) -> (SocketAddr, JoinHandle<Sent>) {
 }
 
 /// Compares what the sender was told with the case.
-pub fn check_sender(case: &Value, sent: Sent) {
+pub(crate) fn check_sender(case: &Value, sent: Sent) {
     let name = case["name"].as_str().unwrap();
     match (sent, case["peer_says"].as_str()) {
         (Some(sent), Some(says)) => {

@@ -18,7 +18,6 @@ use foxtrot_ot::{
 };
 use foxtrot_psi::method::protocol::{Plan, Receiver, Sender};
 use tokio::io::{AsyncRead, AsyncWrite};
-use zeroize::Zeroizing;
 
 /// The most bytes that a job may take: WebAssembly has 4 GiB of addresses, and the file's rows are there also.
 const MOST_MEMORY: u64 = 2 << 30;

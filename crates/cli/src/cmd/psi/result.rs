@@ -56,7 +56,7 @@ pub(super) fn deliver(
     let mut theirs = Vec::new();
     let (found, payloads) = (found.items.clone(), found);
     if let Some(columns) = &agreed.psi.terms.columns {
-        theirs = vec![Vec::new(); sets[0].items.len()];
+        theirs = vec![Vec::new(); sets[0].keys.len()];
         for (item, fields) in payloads.fields(columns.padding)? {
             theirs[item] = fields;
         }

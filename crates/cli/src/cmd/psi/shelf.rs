@@ -135,13 +135,13 @@ impl Shelf {
 impl Stock {
     /// The items of a file, which was read once for each key, with these fields.
     pub(super) fn of(sets: Vec<Set>, fields: Option<Fields>, terms: Terms) -> Self {
-        let items = sets.into_iter().map(|set| set.items).collect();
+        let items = sets.into_iter().map(|set| set.keys.into_items()).collect();
         Self { items, fields, numbers: Zeroizing::default(), terms }
     }
 
     /// Copies of the items of a file, whose rows are still needed.
     pub(super) fn copied(sets: &[Set], terms: Terms) -> Result<Self, Failure> {
-        let copy = |set: &Set| Ok(Zeroizing::new(mem::take(&mut party::copy(&set.items)?.0)));
+        let copy = |set: &Set| Ok(Zeroizing::new(mem::take(&mut party::copy(set.keys.items())?.0)));
         let items = sets.iter().map(copy).collect::<Result<_, foxtrot::Error>>()?;
         Ok(Self { items, fields: None, numbers: Zeroizing::default(), terms })
     }
