@@ -441,9 +441,9 @@ fn assumption() -> impl TypedValueParser<Value = Assumption> {
 /// The largest and the smallest set that the peer may have.
 #[derive(ClapArgs)]
 pub(crate) struct MostKeys {
-    #[arg(help_heading = heading::SECURITY, long = "max-peer-keys", alias = "max-peer", value_name = "N", help = MAX_PEER_KEYS.help, default_value_t = MAX_PEER_KEYS.number() as usize, value_parser = between_of(&MAX_PEER_KEYS))]
+    #[arg(help_heading = heading::SECURITY, long = "max-peer-keys", alias = "max-peer", value_name = "N", help = MAX_PEER_KEYS.help, default_value_t = MAX_PEER_KEYS.size(), value_parser = between_of(&MAX_PEER_KEYS))]
     pub(crate) keys: usize,
-    #[arg(help_heading = heading::SECURITY, long = "min-peer-keys", alias = "min-size", value_name = "N", help = MIN_PEER_KEYS.help, default_value_t = MIN_PEER_KEYS.number() as usize, value_parser = between_of(&MIN_PEER_KEYS))]
+    #[arg(help_heading = heading::SECURITY, long = "min-peer-keys", alias = "min-size", value_name = "N", help = MIN_PEER_KEYS.help, default_value_t = MIN_PEER_KEYS.size(), value_parser = between_of(&MIN_PEER_KEYS))]
     pub(crate) least: usize,
 }
 

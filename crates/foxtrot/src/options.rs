@@ -89,6 +89,18 @@ impl JobOption {
         }
     }
 
+    /// The default of an option that is a number of things in memory.
+    ///
+    /// # Panics
+    /// If it is none, or there could not be as many.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "it is compared first")]
+    pub const fn size(&self) -> usize {
+        let number = self.number();
+        assert!(number <= usize::MAX as u64, "there are fewer addresses");
+        number as usize
+    }
+
     /// The numbers that it may be.
     ///
     /// # Panics

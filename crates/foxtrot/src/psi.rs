@@ -111,8 +111,8 @@ impl Options {
         let method = Method { base: &Endemic, assumption, adversary };
         Self {
             method,
-            most: MAX_PEER_KEYS.number() as usize,
-            least: MIN_PEER_KEYS.number() as usize,
+            most: MAX_PEER_KEYS.size(),
+            least: MIN_PEER_KEYS.size(),
             #[cfg(feature = "net")]
             shard: None,
         }

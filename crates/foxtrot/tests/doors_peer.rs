@@ -36,10 +36,10 @@ pub(crate) fn keys(of: &Value, names: [&str; 2]) -> Keys {
 pub(crate) fn options(of: &Value) -> Options {
     let mut options = Options::new();
     if let Some(most) = of["max_peer_keys"].as_u64() {
-        options = options.max_peer_keys(most as usize);
+        options = options.max_peer_keys(usize::try_from(most).unwrap());
     }
     if let Some(least) = of["min_peer_keys"].as_u64() {
-        options = options.min_peer_keys(least as usize);
+        options = options.min_peer_keys(usize::try_from(least).unwrap());
     }
     if of["assumption"] == "lpn" {
         options = options.assumption(Assumption::Lpn);
@@ -48,7 +48,7 @@ pub(crate) fn options(of: &Value) -> Options {
 }
 
 pub(crate) fn padding(of: &Value) -> Padding {
-    let width = of["width"].as_u64().unwrap_or(64) as usize;
+    let width = usize::try_from(of["width"].as_u64().unwrap_or(64)).unwrap();
     Padding { width, duplicates: Duplicates::Refuse }
 }
 

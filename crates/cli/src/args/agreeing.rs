@@ -105,7 +105,7 @@ pub(crate) enum Counts {
 #[command(next_help_heading = heading::INPUT)]
 pub(crate) struct Padding {
     /// Bytes to which each field of --with and --share is padded (must be the same on both sides)
-    #[arg(long, value_name = "BYTES", default_value_t = WIDTH.number() as usize, value_parser = between_of(&WIDTH))]
+    #[arg(long, value_name = "BYTES", default_value_t = WIDTH.size(), value_parser = between_of(&WIDTH))]
     pub(crate) width: usize,
     /// With --with and --share, which of the sender's rows with the same key is taken (must be the same on
     /// both sides)

@@ -237,6 +237,7 @@ impl Keys {
     }
 
     /// The numbers of the keys of all rows, in the order of the rows.
+    #[must_use]
     pub fn of_rows(&self) -> impl ExactSizeIterator<Item = Option<usize>> {
         self.rows.iter().map(|&item| number(item))
     }
