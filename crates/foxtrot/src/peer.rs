@@ -87,7 +87,7 @@ type Tell = Arc<dyn Fn(Progress) + Send + Sync>;
 /// A job that ends with an error ends the connection; every later job returns that error. Jobs that fail before anything is
 /// sent, with [`Error::Usage`], leave the connection as it is.
 ///
-/// A job over the default connection, which blocks, returns its result. Over an asynchronous one, of [`tokio`](crate::tokio), the same
+/// A job over the default connection, which blocks, returns its result. Over an asynchronous one, of `Config::over_async`, the same
 /// call returns a future of it.
 pub struct Peer<C: Connection = Arc<Channel>> {
     pub(crate) connection: C,

@@ -13,7 +13,7 @@ use foxtrot_ot::{
 /// Base OTs of transfers, and what does not depend on their number.
 pub(crate) const ALWAYS: u64 = 8 << 20;
 
-/// The hello of `n` transfers: of `rot`, of `cot`, or what those of [`messages`] begin with.
+/// The hello of `n` transfers: of `rot`, of `cot`, or what those of [`ot`](crate::ot::terms::messages) begin with.
 #[must_use]
 pub fn transfers(job: &str, role: Role, method: &Method, n: usize) -> Hello {
     Hello::new(role)

@@ -133,7 +133,7 @@ impl Ticket {
     /// Tosses the coin of a job whose terms have the number of shards, and ends the job. The sizes are ours and the peer's.
     ///
     /// # Errors
-    /// Errors of [`Job`](crate::job::Job).
+    /// Errors of [`Job`].
     #[must_use = "it is the result, or its future"]
     pub fn toss<C: Connection>(
         job: Job<'_, C>,

@@ -17,7 +17,7 @@ pub const METHOD: &str = "method";
 const BATCHES: &str = "whole-batches";
 
 /// The name of a run of triples, after the first session of the run. The run goes on only under the same terms between the
-/// same keys: `digest` is the [`Agreement::terms_digest`](crate::hello::Agreement::terms_digest) without [`RUN`].
+/// same keys: `digest` is the [`Agreement::terms_digest`](crate::job::Agreement::terms_digest) without [`RUN`].
 #[must_use]
 pub fn run_of(first: Sid, digest: &[u8; 32]) -> String {
     hexadecimal(
