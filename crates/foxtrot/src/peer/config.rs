@@ -641,7 +641,7 @@ impl Listener {
     /// let wrong = Config::insecure().connect(&address)?;
     /// assert!(meet(wrong, Role::Sender).is_err());
     /// let other = thread::spawn(move || {
-    ///     let (peer, agreed) = meet(Config::insecure().connect(&address)?, Role::Receiver)?;
+    ///     let (mut peer, agreed) = meet(Config::insecure().connect(&address)?, Role::Receiver)?;
     ///     peer.job(agreed).finish()
     /// });
     /// let (mut peer, agreed) = server.find_map(|ended| ended.result.ok()).expect("somebody suits");
