@@ -152,6 +152,14 @@ impl<T: Word> Triples<T> {
     }
 }
 
+impl Method {
+    /// The method for n triples of words of so many bits, unless a caller takes another: the rule of every door.
+    #[must_use]
+    pub const fn choose(bits: u32, n: u64) -> Self {
+        if n <= FEW as u64 || bits == 1 { Self::Gilboa } else { Self::Rlwe }
+    }
+}
+
 impl Options {
     /// The default: the method that costs less for the number of triples.
     #[must_use]
@@ -202,8 +210,7 @@ impl Options {
     }
 
     fn kind(&self, bits: u32, n: usize) -> Result<Kind, Usage> {
-        let few = n <= FEW || bits == 1;
-        let method = self.method.unwrap_or(if few { Method::Gilboa } else { Method::Rlwe });
+        let method = self.method.unwrap_or_else(|| Method::choose(bits, n as u64));
         let kind = match method {
             Method::Gilboa if bits == 1 && n.is_multiple_of(OF_A_WORD) => Kind::bit_triples(false),
             Method::Rlwe => Kind::rlwe(bits, DEFAULT_SIGMA, false),

@@ -73,7 +73,7 @@ pub(crate) struct TriplesOut {
     /// prints its total (must be the same on both sides)
     #[arg(long, help_heading = heading::SECURITY, value_name = "BITS", default_value = "40", value_parser = among([40_u32, 64], "must be 40 or 64"))]
     pub(crate) sigma: u32,
-    /// Protocol (must be the same on both sides) [default: rlwe; with --bits 1, gilboa]
+    /// Protocol (must be the same on both sides) [default: auto; with --sigma 64 or --lift, rlwe; with --bits 1, gilboa]
     #[arg(long, help_heading = heading::SECURITY, value_enum)]
     pub(crate) method: Option<TriplesMethod>,
     /// With rlwe and auto: use no random OT per triple. A triple takes more bytes and is wrong with

@@ -51,8 +51,8 @@ fn two_processes_make_triples_of_every_length_over_tls() {
             (name(folder.path(), &format!("{i}.0")), name(folder.path(), &format!("{i}.1")));
         let count_text = count.to_string();
         let kind = match sigma {
-            "lift" => vec!["-n", &count_text, "--bits", bits, "--lift"],
-            _ => vec!["-n", &count_text, "--bits", bits, "--sigma", sigma],
+            "lift" => vec!["-n", &count_text, "--bits", bits, "--method", "rlwe", "--lift"],
+            _ => vec!["-n", &count_text, "--bits", bits, "--method", "rlwe", "--sigma", sigma],
         };
         let zero_does = generate("0", &zero, &[&kind[..], &["--format", format]].concat());
         let one_does = generate("1", &one, &[&kind[..], &["--threads", "2", "--json"]].concat());
@@ -196,8 +196,9 @@ fn both_sides_say_the_same_of_a_disagreement() {
             "method is rlwe-lift here and rlwe",
         ),
     ] {
-        let listening = Listening::start(&generate("0", &zero, &kind));
-        let connected = connect(&generate("1", &one, theirs), &listening.address);
+        let rlwe = |kind: &[&'static str]| [kind, &["--method", "rlwe"]].concat();
+        let listening = Listening::start(&generate("0", &zero, &rlwe(&kind)));
+        let connected = connect(&generate("1", &one, &rlwe(theirs)), &listening.address);
         let (status, _, said) = listening.end();
         assert_eq!((status, connected.status.code()), (1, Some(1)));
         assert!(said.contains(&format!("disagree: {here} at the peer\n")), "{said}");

@@ -55,10 +55,7 @@ impl Terms {
             let why = format!("--format {format} does not support {} bits", out.bits);
             return Err(Failure::usage(why).hint("use --bits 64"));
         }
-        let method = method.unwrap_or(match out.bits {
-            1 => TriplesMethod::Gilboa,
-            _ => TriplesMethod::Rlwe,
-        });
+        let method = method.unwrap_or_else(|| kind::usual(out));
         let from_ot = out.bits == 1 || !matches!(method, TriplesMethod::Auto | TriplesMethod::Rlwe);
         if from_ot && (lift || sigma != DEFAULT_SIGMA) {
             let why = format!("--sigma and --lift do not work with --method {}", method.name());

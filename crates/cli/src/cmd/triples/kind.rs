@@ -1,20 +1,30 @@
 //! The kind of triples: a method with its parameters, as options name it.
 
+use foxtrot::triples::Method;
 pub(crate) use foxtrot_triples::Kind;
-use foxtrot_triples::{BASE, FEW, bits::WORD, gilboa};
+use foxtrot_triples::{BASE, DEFAULT_SIGMA, bits::WORD, gilboa};
 
 use crate::{
     args::{TriplesMethod, TriplesOut},
     failure::Failure,
 };
 
+/// The method without an option for it: the library's, unless another option is of one method only.
+pub(super) fn usual(out: &TriplesOut) -> TriplesMethod {
+    match Method::choose(out.bits, out.count) {
+        Method::Gilboa if out.bits == 1 => TriplesMethod::Gilboa,
+        _ if out.lift || out.sigma != DEFAULT_SIGMA => TriplesMethod::Rlwe,
+        _ => TriplesMethod::Auto,
+    }
+}
+
 /// Finds the kind that the options name, or that the rule of `auto` gives.
 pub(super) fn of(out: &TriplesOut) -> Result<Kind, Failure> {
     if out.bits == 1 {
         return of_bits(out);
     }
-    let k = match out.method.unwrap_or(TriplesMethod::Rlwe) {
-        TriplesMethod::Auto if out.count > FEW as u64 => None,
+    let k = match out.method.unwrap_or_else(|| usual(out)) {
+        TriplesMethod::Auto if Method::choose(out.bits, out.count) == Method::Rlwe => None,
         TriplesMethod::Rlwe => None,
         TriplesMethod::GilboaK2 => Some(2),
         TriplesMethod::Auto | TriplesMethod::Gilboa => Some(gilboa::DEFAULT_K),
@@ -87,6 +97,7 @@ pub(super) fn options(kind: Kind) -> String {
 #[cfg(test)]
 mod tests {
     use clap::ValueEnum;
+    use foxtrot_triples::FEW;
 
     use super::*;
 
