@@ -223,7 +223,7 @@ impl Session {
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let terms = read_options(&options)?.terms(Role::Receiver, Intersection, &keys.0);
-        let (found, told) = self.compare(terms, peer::copy(&keys.0), tell).await?;
+        let (found, told) = self.receive(terms, peer::copy(&keys.0), tell).await?;
         Ok(found_rows(&keys.0, &found.first(), &told).into())
     }
 
@@ -239,7 +239,7 @@ impl Session {
         let terms = read_options(&options)?.terms(Role::Receiver, Join, &keys.0);
         let columns = Columns { names: columns, padding };
         let terms = PsiTerms { columns: Some(columns), ..terms };
-        let (found, told) = self.compare(terms, peer::copy(&keys.0), tell).await?;
+        let (found, told) = self.receive(terms, peer::copy(&keys.0), tell).await?;
         let found = found.fields(padding).map_err(|e| self.error(&e))?;
         let (common, fields): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let object = found_rows(&keys.0, &common, &told);
@@ -260,7 +260,7 @@ impl Session {
         tell: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let terms = read_options(&options)?.terms(Role::Receiver, Both, &keys.0);
-        let (found, told) = self.compare(terms, peer::copy(&keys.0), tell).await?;
+        let (found, told) = self.receive(terms, peer::copy(&keys.0), tell).await?;
         Ok(found_rows(&keys.0, &found.first(), &told).into())
     }
 }
@@ -271,15 +271,15 @@ impl Session {
         peer.ok_or_else(|| thrown("busy", "a job runs over this session, or one has failed"))
     }
 
-    /// Negotiates on these terms, and compares this set.
-    async fn compare(
+    /// Negotiates on these terms, and compares this set as the receiver.
+    async fn receive(
         &self,
         terms: PsiTerms,
         set: impl Set,
         tell: Option<Function>,
     ) -> Result<(Found, Told), JsValue> {
         let mut peer = self.begin(tell)?;
-        let done = terms.compare(&mut peer, set).await;
+        let done = terms.receive(&mut peer, set).await;
         self.done(peer, done)
     }
 

@@ -14,7 +14,7 @@ use super::{
     agreement::{Columns, KeyTerms, PsiAgreement, PsiTerms, memory_of_copies},
     fields::{Fields, Matches, Padding},
     keys::{Keys, Told},
-    run::{Beside, Found, Payloads, Set, WithPayloads},
+    run::{All, Beside, Found, Parts, Payloads, Receives, Set, WithPayloads},
     shards,
 };
 use crate::{
@@ -69,8 +69,33 @@ impl PsiTerms {
         C::outcome(self.result(peer, set))
     }
 
+    /// [`compare`](Self::compare) for a program that only receives, of an intersection: it is smaller.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for other terms; [`Error`].
+    pub fn receive<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        set: impl Set,
+    ) -> C::Outcome<impl Future<Output = Result<(Found, Told), Error>>> {
+        C::outcome(async move {
+            match self.role == Role::Receiver && !self.counts() {
+                true => self.played::<Receives, C>(peer, set).await,
+                false => Err(Error::Config("the terms are not those of a receiver")),
+            }
+        })
+    }
+
     /// The future of [`compare`](Self::compare).
     async fn result<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        set: impl Set,
+    ) -> Result<(Found, Told), Error> {
+        self.played::<All, C>(peer, set).await
+    }
+
+    async fn played<P: Parts, C: Connection>(
         self,
         peer: &mut Peer<C>,
         set: impl Set,
@@ -78,7 +103,7 @@ impl PsiTerms {
         let (mut job, agreed) = self.meet(peer).await?;
         let told = agreed.told(job.agreement());
         let base = agreed.base(&mut job)?;
-        let compared = agreed.play(job, base, set).await?;
+        let compared = agreed.play::<P, C>(job, base, set).await?;
         Ok((compared.open()?, told))
     }
 

@@ -117,7 +117,7 @@ impl Set for Beside<Secret<u64>> {
 #[must_use = "it holds the result"]
 pub struct Compared(State);
 
-enum State {
+pub(super) enum State {
     /// The items that are common, for each key; none for a sender that does not learn them.
     Sent(Vec<Vec<usize>>),
     Received(Vec<(Joined, Vec<u8>)>),
@@ -139,7 +139,7 @@ pub struct Found {
 }
 
 /// One party of a job: what its protocol works on.
-struct Party<S> {
+pub(super) struct Party<S> {
     agreed: PsiAgreement,
     base: Base,
     direction: Direction,
@@ -173,11 +173,11 @@ impl PsiAgreement {
         base: Base,
         set: impl Set,
     ) -> C::Outcome<impl Future<Output = Result<Compared, Error>>> {
-        C::outcome(self.play(job, base, set))
+        C::outcome(self.play::<All, C>(job, base, set))
     }
 
-    /// The future of [`run`](Self::run).
-    pub(super) async fn play<C: Connection>(
+    /// The future of [`run`](Self::run), for a program that plays these parts.
+    pub(super) async fn play<P: Parts, C: Connection>(
         &self,
         mut job: Job<'_, C>,
         base: Base,
@@ -191,20 +191,56 @@ impl PsiAgreement {
         let ran = job
             .run_owned(|io| async move {
                 let mut cx = Context::new(&session, seed);
-                let state = match (&party.agreed.protocol, party.agreed.terms.role) {
-                    (Protocols::Circuit(parameters), _) => {
-                        let parameters = *parameters;
-                        State::Counted(party.count(&io, &mut cx, parameters).await?)
-                    }
-                    (_, Role::Sender) => State::Sent(party.send(&io, &mut cx).await?),
-                    (_, Role::Receiver) => State::Received(party.receive(&io, &mut cx).await?),
-                };
+                let state = P::play(&mut party, &io, &mut cx).await?;
                 Ok::<_, PsiError>((Compared(state), party.base))
             })
             .await;
         let (compared, base) = failed.result(ran)?;
         job.end_keeping(base).await?;
         Ok(compared)
+    }
+}
+
+/// The parts that a program plays: what it leaves out is not compiled.
+pub(super) trait Parts {
+    /// Plays the part that was agreed on.
+    fn play<S: Set>(
+        party: &mut Party<S>,
+        io: &Io,
+        cx: &mut Context<'_>,
+    ) -> impl Future<Output = Result<State, PsiError>> + Send;
+}
+
+/// All parts.
+pub(super) struct All;
+
+/// The receiver of an intersection.
+pub(super) struct Receives;
+
+impl Parts for All {
+    async fn play<S: Set>(
+        party: &mut Party<S>,
+        io: &Io,
+        cx: &mut Context<'_>,
+    ) -> Result<State, PsiError> {
+        match (&party.agreed.protocol, party.agreed.terms.role) {
+            (Protocols::Circuit(parameters), _) => {
+                let parameters = *parameters;
+                Ok(State::Counted(party.count(io, cx, parameters).await?))
+            }
+            (_, Role::Sender) => Ok(State::Sent(party.send(io, cx).await?)),
+            (_, Role::Receiver) => Ok(State::Received(party.receive(io, cx).await?)),
+        }
+    }
+}
+
+impl Parts for Receives {
+    async fn play<S: Set>(
+        party: &mut Party<S>,
+        io: &Io,
+        cx: &mut Context<'_>,
+    ) -> Result<State, PsiError> {
+        Ok(State::Received(party.receive(io, cx).await?))
     }
 }
 

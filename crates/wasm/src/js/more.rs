@@ -8,7 +8,8 @@ use foxtrot::{
         Function::{Both, Count, Intersection, Join, Sum},
         Outcome,
         agreement::PsiTerms,
-        run::{Beside, Payloads},
+        keys::Told,
+        run::{Beside, Found, Payloads, Set},
     },
     rot,
 };
@@ -17,6 +18,20 @@ use wasm_bindgen::prelude::*;
 
 use super::{JsOptions, Session, about, found_rows, number, read_options, set, thrown};
 use crate::{js::Keys, peer};
+
+impl Session {
+    /// Negotiates on these terms, and compares this set.
+    async fn compare(
+        &self,
+        terms: PsiTerms,
+        set: impl Set,
+        tell: Option<Function>,
+    ) -> Result<(Found, Told), JsValue> {
+        let mut peer = self.begin(tell)?;
+        let done = terms.compare(&mut peer, set).await;
+        self.done(peer, done)
+    }
+}
 
 #[wasm_bindgen]
 impl Session {
