@@ -173,7 +173,7 @@ impl Table {
         self.rows.len()
     }
 
-    /// What was found beside keys.
+    /// Findings beside keys.
     #[must_use]
     pub fn findings(&self) -> &Findings {
         &self.rows.findings

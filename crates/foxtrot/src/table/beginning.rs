@@ -11,14 +11,14 @@ pub(super) const ENCODING: &str =
 /// Bytes that are enough to know what a file is: a byte order mark and `sep=;` with its line end.
 pub(super) const LOOKED_AT: usize = 16;
 
-/// What a file is that is no text in UTF-8.
+/// The kind of a file that is no text in UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoText {
     /// A word for programs.
     pub code: &'static str,
-    /// What it is, in words.
+    /// The kind in words.
     pub is: &'static str,
-    /// What to do.
+    /// Advice.
     pub hint: &'static str,
 }
 

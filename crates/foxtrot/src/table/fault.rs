@@ -11,21 +11,21 @@ pub struct Fault {
     pub line: u64,
     /// The character in the line, from 1; 0 if the fault is of the whole line.
     pub column: usize,
-    /// What is wrong.
+    /// The fault.
     pub what: What,
 }
 
-/// What is wrong with a table, or with what was asked of it.
+/// A fault of a table, or of what was asked of it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum What {
     /// The bytes could not be read.
     Io(io::Error),
-    /// It is no text.
+    /// A file that is no text.
     NoText(NoText),
     /// The first line names another delimiter than the chosen one.
     OtherDelimiter(char),
-    /// It is not of the form, in words.
+    /// A file that is not of the form, in words.
     Form(&'static str),
     /// The bytes are not UTF-8.
     NotUtf8,
@@ -96,7 +96,7 @@ impl Fault {
         }
     }
 
-    /// What the user might do.
+    /// Advice for the user.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match &self.what {

@@ -30,7 +30,7 @@ pub(super) struct Rows {
     /// The key columns: the only one if there are none; no keys at all without a list.
     pub(super) wanted: Option<Vec<Column>>,
     pub(super) normalisers: Vec<Normaliser>,
-    /// How many keys are to be shown.
+    /// The number of keys to show.
     pub(super) show: usize,
     pub(super) most: usize,
     pub(super) most_columns: usize,
