@@ -1,6 +1,6 @@
 //! Examples at the end of every help. A test parses each line.
 
-use clap::Command;
+use clap::{Arg, Command};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -105,8 +105,57 @@ pub(super) fn add(command: Command) -> Command {
 
 fn add_below(above: &str, command: Command) -> Command {
     let path = format!("{above} {}", command.get_name());
+    let is_of = |it: &&(&str, _)| path.starts_with(it.0);
+    let hidden = NOT_OF.iter().filter(is_of).flat_map(|(_, options)| options.iter().copied());
+    let hidden: Vec<&str> = hidden.collect();
+    let offered = |arg: Arg| match hidden.iter().any(|it| arg.get_id() == *it) {
+        true => arg.hide(true),
+        false => arg,
+    };
+    let command = command.mut_args(offered);
+    let command = match command.has_subcommands() {
+        true => command,
+        false => {
+            let usage = command.clone().bin_name(&path).render_usage().to_string();
+            command.override_usage(wrapped(&without(usage, &hidden)))
+        }
+    };
     command.after_help(of(&path)).mut_subcommands(|next| add_below(&path, next))
 }
+
+/// The usage without ways to the peer that are not offered.
+fn without(usage: String, hidden: &[&str]) -> String {
+    let ways = [("serial", "|--serial <DEVICE|SOCKET>"), ("websocket", "|--websocket <ADDR>")];
+    let all = ways.iter().filter(|(option, _)| hidden.contains(option));
+    all.fold(usage, |usage, (_, way)| usage.replace(way, ""))
+}
+
+/// The usage in lines that a terminal of usual width shows whole.
+fn wrapped(usage: &str) -> String {
+    const WIDTH: usize = 80;
+    /// Columns of `Usage: `, and of the lines below it.
+    const FIRST: usize = 7;
+    let usage = usage.trim_start_matches("Usage: ").replace('|', "\0|");
+    let mut lines = vec![String::new()];
+    for word in usage.split_inclusive([' ', '\0']) {
+        let word = word.trim_end_matches('\0');
+        let line = lines.last().map_or(0, String::len);
+        match FIRST + line + word.trim_end().len() > WIDTH && line > 0 {
+            true => lines.push(word.to_owned()),
+            false => lines.last_mut().into_iter().for_each(|it| it.push_str(word)),
+        }
+    }
+    let lines: Vec<_> = lines.iter().map(|it| it.trim_end()).collect();
+    lines.join(&format!("\n{}", " ".repeat(FIRST)))
+}
+
+/// Options that commands have in common with others, and cannot use: their help does not offer them.
+const NOT_OF: [(&str, &[&str]); 4] = [
+    ("foxtrot psi ", &["serial", "baud", "psk"]),
+    ("foxtrot ot ", &["page"]),
+    ("foxtrot rot ", &["page"]),
+    ("foxtrot triples ", &["websocket", "page", "allow_origin", "tokens", "serial", "baud", "psk"]),
+];
 
 fn of(path: &str) -> String {
     let of_group = |text: &'static str| text.strip_prefix(path)?.strip_prefix(":\n");
