@@ -45,7 +45,7 @@ use inbox::{Inbox, Phase};
 pub use lane::Lane;
 use lane::PerLane;
 pub use meter::Counters;
-use meter::Meter;
+pub(crate) use meter::Meter;
 pub use reason::Reason;
 pub(crate) use transcript::Tally;
 pub use transcript::Transcript;
@@ -62,7 +62,8 @@ pub const QUEUE_BYTES: usize = 64 << 20;
 pub const MAX_FRAME: usize = 256 << 20;
 
 pub(crate) const HEADER_BYTES: usize = 5;
-const LINGER: Duration = Duration::from_secs(1);
+/// The longest farewell.
+pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
 /// Bytes of the writer's stack. It frames and, under TLS, encrypts; all tests of the command pass with a quarter of that.
 const WRITER_STACK: usize = 256 << 10;

@@ -240,6 +240,22 @@ impl Socket {
         self.open_through(|writer| writer)
     }
 
+    /// The bare socket as one of tokio's runtime.
+    ///
+    /// # Errors
+    /// [`ChannelError::Io`].
+    ///
+    /// # Panics
+    /// Outside of a runtime of tokio that has its I/O enabled.
+    #[cfg(feature = "tokio-net")]
+    pub fn stream(self) -> Result<tokio::net::TcpStream, Error> {
+        let register = || {
+            self.stream.set_nonblocking(true)?;
+            tokio::net::TcpStream::from_std(self.stream)
+        };
+        register().map_err(|e| ChannelError::io("set up the connection", &e).into())
+    }
+
     /// Opens a channel whose output passes through a writer of one's own, in the channel's
     /// thread: to measure it, for example.
     ///

@@ -2,9 +2,12 @@
 //! Ed25519 keys (RFC 7250), no certificates, no resumption, no early data.
 
 mod hybrid;
+#[cfg(feature = "tokio")]
+mod secure;
 mod stream;
 mod verify;
 
+use core::fmt;
 use std::sync::Arc;
 
 use rustls::{
@@ -23,6 +26,8 @@ use crate::{
     identity::{Fingerprint, Identity},
     tcp::Socket,
 };
+#[cfg(feature = "tokio")]
+pub use secure::Secure;
 use verify::Pins;
 
 /// Label of the exporter that is bound into the session id (RFC 8446, section 7.5).
@@ -36,15 +41,42 @@ pub struct Tls {
     ours: Fingerprint,
 }
 
-/// A channel to a peer whose key is one of the expected.
-#[derive(Debug)]
+/// A connection to a peer whose key is one of the expected.
 pub struct Secured {
-    /// The channel.
-    pub channel: Channel,
     /// The peer's key.
     pub peer: Fingerprint,
     /// Binding for the hello.
     pub binding: Binding,
+    connection: Connection,
+    socket: Socket,
+}
+
+impl Secured {
+    /// The connection as a channel.
+    ///
+    /// # Errors
+    /// [`Error::Channel`] if the system does not give a thread.
+    pub fn channel(self) -> Result<Channel, Error> {
+        stream::channel(self.connection, self.socket)
+    }
+
+    /// The connection as a stream of tokio's runtime.
+    ///
+    /// # Errors
+    /// [`Error::Channel`].
+    ///
+    /// # Panics
+    /// Outside of a runtime of tokio that has its I/O enabled.
+    #[cfg(feature = "tokio-net")]
+    pub fn stream(self) -> Result<Secure<tokio::net::TcpStream>, Error> {
+        Ok(Secure::new(self.connection, self.socket.stream()?))
+    }
+}
+
+impl fmt::Debug for Secured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secured").field("peer", &self.peer).finish_non_exhaustive()
+    }
 }
 
 impl Tls {
@@ -123,12 +155,8 @@ impl Tls {
             .ok_or(TlsError::NoKey)?;
         let exporter =
             connection.export_keying_material([0; 32], EXPORTER_LABEL, None).map_err(setup)?;
-        let channel = stream::channel(connection, socket)?;
-        Ok(Secured {
-            channel,
-            peer,
-            binding: Binding { ours: *self.ours.as_bytes(), peer: *peer.as_bytes(), exporter },
-        })
+        let binding = Binding { ours: *self.ours.as_bytes(), peer: *peer.as_bytes(), exporter };
+        Ok(Secured { peer, binding, connection, socket })
     }
 }
 

@@ -2,17 +2,24 @@
 //!
 //! The frames are those of [`Channel`](crate::Channel) (`docs/wire/README.md`, section 2): lane [`Lane::PROTOCOL`] is the
 //! protocol's stream 0. A program agrees with its peer on a session by [`exchange_by`](crate::hello::exchange_by) and ends it by [`Connection::finish`](crate::Connection::finish), or
-//! by means of its own. It has a secure stream. The program also sets time limits, say with `tokio::time::timeout`; a
-//! future that is dropped leaves a stream that is of no further use.
+//! by means of its own. It has a secure stream. Limits of time take a [`Runtime`]: [`Lanes::on`]. A future that is dropped
+//! leaves a stream that is of no further use; the peer reads an end when the lanes are dropped.
 
+mod limits;
+#[cfg(feature = "tokio-net")]
+mod runtime;
 mod session;
 
 use core::{
     future::poll_fn,
+    mem,
     pin::Pin,
     task::{Context as Waking, Poll, ready},
 };
-use std::io;
+use std::{
+    io,
+    sync::{Arc, Mutex},
+};
 
 use foxtrot_ot::{
     Usage,
@@ -21,13 +28,18 @@ use foxtrot_ot::{
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::{
-    ChannelError, Error, FrameError, Lane,
+    ChannelError, Error, FrameError, Lane, TlsError,
     channel::{
-        HEADER_BYTES, MAX_FRAME, Tally, Transcript, held_back,
+        HEADER_BYTES, MAX_FRAME, Meter, Tally, Transcript, held_back,
         inbox::{Inbox, Next, Want},
     },
+    deadline::lock,
     drive::{FIRST, awaited},
 };
+use limits::{Awaited, Clock};
+pub use limits::{Later, Runtime};
+#[cfg(feature = "tokio-net")]
+pub use runtime::Tokio;
 
 /// Bytes that wait to be written before the protocol may send more.
 const OUTBOUND: usize = 1 << 18;
@@ -46,10 +58,14 @@ pub struct Lanes<S> {
     /// Frames that are not written yet, from `written` on.
     outbox: Vec<u8>,
     written: usize,
+    /// All bytes that the stream has taken.
+    taken: u64,
     /// True if the stream has passed on all that was written.
     is_flushed: bool,
     /// Tallies of what this side has sent, and of what came, in a session that a hello began.
     tallies: Option<[Tally; 2]>,
+    meter: Meter,
+    clock: Option<Clock>,
     /// The transcript of a session that both sides have ended.
     ended: Option<Transcript>,
     /// True if this side has said why it ends the session.
@@ -66,8 +82,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             parsed: 0,
             outbox: Vec::new(),
             written: 0,
+            taken: 0,
             is_flushed: true,
             tallies: None,
+            meter: Meter::default(),
+            clock: None,
             ended: None,
             is_over: false,
         }
@@ -78,9 +97,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         self.stream
     }
 
+    /// Hands all that waits to the stream, and tells the peer that nothing follows.
+    ///
+    /// # Errors
+    /// [`ChannelError`].
+    pub async fn close(mut self) -> Result<(), Error> {
+        self.flush_all().await?;
+        self.shut_down().await
+    }
+
     /// Runs a protocol that is an async function to its end.
     ///
-    /// A step computes in proportion to its batch: for many, run it where it may take long.
+    /// A step computes in proportion to its batch, and between two steps other tasks get on. [`Lanes::run_owned`] computes
+    /// elsewhere.
     ///
     /// # Errors
     /// As for [`Lanes::run`].
@@ -108,32 +137,96 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     {
         let run = async {
             loop {
-                let progress = engine.advance().map_err(foxtrot_ot::Error::from)?;
-                let Limits { streams, messages, len } = engine.limits();
-                self.inbox.in_use = FIRST.index().saturating_add(streams.max(1));
-                self.inbox.most = held_back(messages.max(1), len.max(READ));
-                while let Some((stream, message)) = engine.outgoing() {
-                    self.push(FIRST.offset(stream), &message)?;
+                let progress = engine.advance();
+                if let Some(out) = self.carry(&mut engine, progress).await? {
+                    return Ok(out);
                 }
-                match progress {
-                    Progress::Sending => {
-                        poll_fn(|waking| self.poll_write_below(waking, OUTBOUND)).await?;
-                    }
-                    Progress::Done(out) => {
-                        self.flush_all().await?;
-                        return Ok(out);
-                    }
-                    Progress::Waiting { .. } => {
-                        let awaited = awaited(&engine);
-                        let (lane, message) =
-                            poll_fn(|waking| self.poll_message(waking, &awaited)).await?;
-                        engine.deliver(lane.index() - FIRST.index(), message);
-                    }
+                let_others_in().await;
+            }
+        };
+        let out: Result<Out, Error> = run.await;
+        out.map_err(|e| if self.tallies.is_some() { self.tell_why(e) } else { e })
+    }
+
+    /// [`run`](Self::run) for a protocol that owns all it works on: each step goes through [`Runtime::offload`], if there is
+    /// a runtime. A step that is under way when the future is dropped computes to its end, and its result is dropped.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run); [`ChannelError::Abandoned`] if the runtime does not compute a step.
+    pub async fn run_owned<Out, E>(
+        &mut self,
+        mut engine: Engine<'static, Out, E>,
+    ) -> Result<Out, Error>
+    where
+        Out: Send + 'static,
+        E: From<Usage> + Send + 'static,
+        foxtrot_ot::Error: From<E>,
+    {
+        let Some(clock) = &self.clock else { return self.run(engine).await };
+        let runtime = Arc::clone(&clock.runtime);
+        let run = async {
+            loop {
+                let put = Arc::new(Mutex::new(None));
+                let place = Arc::clone(&put);
+                let step = move || {
+                    let progress = engine.advance();
+                    *lock(&place) = Some((engine, progress));
+                };
+                runtime.offload(Box::new(step)).await;
+                let (returned, progress) = lock(&put).take().ok_or(ChannelError::Abandoned)?;
+                engine = returned;
+                if let Some(out) = self.carry(&mut engine, progress).await? {
+                    return Ok(out);
                 }
             }
         };
         let out: Result<Out, Error> = run.await;
         out.map_err(|e| if self.tallies.is_some() { self.tell_why(e) } else { e })
+    }
+
+    /// Carries messages after a step of the engine, until the next step can be taken or there is an output.
+    async fn carry<Out, E>(
+        &mut self,
+        engine: &mut Engine<'_, Out, E>,
+        progress: Result<Progress<Out>, E>,
+    ) -> Result<Option<Out>, Error>
+    where
+        E: From<Usage>,
+        foxtrot_ot::Error: From<E>,
+    {
+        let progress = progress.map_err(foxtrot_ot::Error::from)?;
+        let Limits { streams, messages, len } = engine.limits();
+        self.inbox.in_use = FIRST.index().saturating_add(streams.max(1));
+        self.inbox.most = held_back(messages.max(1), len.max(READ));
+        while let Some((stream, message)) = engine.outgoing() {
+            self.push(FIRST.offset(stream), &message)?;
+        }
+        match progress {
+            Progress::Sending => {
+                let below =
+                    |it: &mut Self, waking: &mut Waking<'_>| it.poll_write_below(waking, OUTBOUND);
+                self.within(Awaited::Room, below).await?;
+            }
+            Progress::Done(out) => {
+                self.flush_all().await?;
+                return Ok(Some(out));
+            }
+            Progress::Waiting { .. } => {
+                let (lane, message) = self.message(&awaited(engine)).await?;
+                engine.deliver(lane.index() - FIRST.index(), message);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first of these messages that comes.
+    async fn message(&mut self, wanted: &[(Lane, Want)]) -> Result<(Lane, Vec<u8>), Error> {
+        let (lane, message) =
+            self.within(Awaited::Message, |it, waking| it.poll_message(waking, wanted)).await?;
+        if lane != Lane::HELLO || !self.inbox.phase.is_session() {
+            self.meter.received(message.len());
+        }
+        Ok((lane, message))
     }
 
     /// Puts a frame behind those that wait to be written.
@@ -147,6 +240,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         if let Some([told, _]) = &mut self.tallies {
             told.frame(lane, message);
         }
+        if lane != Lane::HELLO || !self.inbox.phase.is_session() {
+            self.meter.sent(got);
+        }
         self.is_flushed = false;
         Ok(())
     }
@@ -158,7 +254,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             match stream.poll_write(waking, &self.outbox[self.written..]) {
                 Poll::Pending => break,
                 Poll::Ready(Ok(0)) => return Err(ChannelError::ClosedSending.into()),
-                Poll::Ready(Ok(n)) => self.written += n,
+                Poll::Ready(Ok(n)) => {
+                    self.written += n;
+                    self.taken += n as u64;
+                }
                 Poll::Ready(Err(e)) => return Err(not_sent(&e)),
             }
         }
@@ -217,8 +316,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             let here = &self.bytes[self.parsed..];
             match self.inbox.next(wanted)? {
                 Next::Here(lane, frame) => return Poll::Ready(Ok((lane, frame))),
-                // The frame is for a lane that is full: the peer does not follow the protocol. This ends when the program's
-                // time limit does.
+                // The frame is for a lane that is full: the peer does not follow the protocol. This ends when the time limit
+                // does.
                 Next::Wait => return Poll::Pending,
                 Next::Header => {
                     if let Some(header) = here.first_chunk() {
@@ -239,7 +338,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
                     }
                 }
             }
-            ready!(self.poll_read(waking)?);
+            ready!(self.poll_read(waking))?;
         }
     }
 
@@ -253,23 +352,38 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     }
 
     /// Reads some bytes.
-    fn poll_read(&mut self, waking: &mut Waking<'_>) -> Result<Poll<()>, Error> {
+    fn poll_read(&mut self, waking: &mut Waking<'_>) -> Poll<Result<(), Error>> {
         let mut space = [0; READ];
         let mut buffer = ReadBuf::new(&mut space);
-        match Pin::new(&mut self.stream).poll_read(waking, &mut buffer) {
-            Poll::Pending => Ok(Poll::Pending),
-            Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
-                Err(ChannelError::ClosedReceiving.into())
-            }
-            Poll::Ready(Ok(())) => {
-                self.bytes.extend(buffer.filled());
-                Ok(Poll::Ready(()))
-            }
-            Poll::Ready(Err(e)) => {
-                Err(failed("receive from the peer", ChannelError::ClosedReceiving, &e))
-            }
+        let read = ready!(Pin::new(&mut self.stream).poll_read(waking, &mut buffer));
+        read.map_err(|e| failed("receive from the peer", ChannelError::ClosedReceiving, &e))?;
+        if buffer.filled().is_empty() {
+            return Poll::Ready(Err(ChannelError::ClosedReceiving.into()));
         }
+        self.bytes.extend(buffer.filled());
+        Poll::Ready(Ok(()))
     }
+
+    /// Tells the peer that nothing follows what is written.
+    async fn shut_down(&mut self) -> Result<(), Error> {
+        let shut = |it: &mut Self, waking: &mut Waking<'_>| {
+            Pin::new(&mut it.stream).poll_shutdown(waking).map_err(|e| not_sent(&e))
+        };
+        self.within(Awaited::Room, shut).await
+    }
+}
+
+/// Lets other tasks of this thread get on, whatever runtime they have.
+async fn let_others_in() {
+    let mut has_waited = false;
+    poll_fn(|waking| {
+        if mem::replace(&mut has_waited, true) {
+            return Poll::Ready(());
+        }
+        waking.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 fn not_sent(e: &io::Error) -> Error {
@@ -277,7 +391,10 @@ fn not_sent(e: &io::Error) -> Error {
 }
 
 fn failed(action: &str, closed: ChannelError, e: &io::Error) -> Error {
-    // The program sets time limits, so that a time-out is one of the system's.
+    if let Some(tls) = TlsError::within(e) {
+        return tls.into();
+    }
+    // Limits of time are those of the lanes, so that a time-out is one of the system's.
     ChannelError::of(e, ChannelError::io(action, e), closed, action).into()
 }
 

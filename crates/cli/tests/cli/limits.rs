@@ -250,15 +250,17 @@ fn sessions_of_one_key_are_bounded_and_other_keys_get_in() {
     let identity = Identity::from_pem(&fs::read(&first.file).unwrap()).unwrap();
     let tls = Tls::new(&identity, &[key.fingerprint.parse().unwrap()]).unwrap();
     let secured = tls.connect(tcp::connect(&server.address, LONG).unwrap()).unwrap();
-    hello::exchange(&secured.channel, true, &terms().bound_to(secured.binding)).unwrap();
-    admitted(&secured.channel).unwrap();
+    let terms = terms().bound_to(secured.binding);
+    let channel = secured.channel().unwrap();
+    hello::exchange(&channel, true, &terms).unwrap();
+    admitted(&channel).unwrap();
 
     let receive = ["psi", "receive", &theirs];
     let refused = connect_with(&receive, &first.expecting(&key), &server.address);
     assert!(stderr(&refused).contains("it is busy"), "{}", stderr(&refused));
     let run = connect_with(&receive, &second.expecting(&key), &server.address);
     assert_eq!(stdout(&run), common, "{}", stderr(&run));
-    drop(secured);
+    drop(channel);
     interrupted(server);
 }
 

@@ -518,7 +518,8 @@ impl Config {
                 let name = names.iter().find(|(key, _)| *key == secured.peer);
                 let name = name.map(|(_, name)| name.clone());
                 let who = Who { name, fingerprint: Some(secured.peer), ..who };
-                Ok(peer(secured.channel, who, Bound::Tls(secured.binding)))
+                let bound = Bound::Tls(secured.binding);
+                Ok(peer(secured.channel()?, who, bound))
             }
             #[cfg(feature = "websocket")]
             Security::WebSocket(site) => {

@@ -12,25 +12,25 @@ pub struct Counters {
     pub flows: u64,
 }
 
-#[derive(Default)]
-pub(super) struct Meter {
-    pub(super) counters: Counters,
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    pub(crate) counters: Counters,
     last: Option<Way>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Out,
     In,
 }
 
 impl Meter {
-    pub(super) fn sent(&mut self, len: usize) {
+    pub(crate) fn sent(&mut self, len: usize) {
         self.counters.sent += len as u64;
         self.turn(Way::Out);
     }
 
-    pub(super) fn received(&mut self, len: usize) {
+    pub(crate) fn received(&mut self, len: usize) {
         self.counters.received += len as u64;
         self.turn(Way::In);
     }

@@ -19,11 +19,11 @@ use crate::{
 };
 
 /// Bytes that a reader takes from its socket at a time: at first, and when more comes.
-const FIRST_READ: usize = 16 << 10;
-const MOST_READ: usize = 128 << 10;
+pub(super) const FIRST_READ: usize = 16 << 10;
+pub(super) const MOST_READ: usize = 128 << 10;
 
 /// Plain bytes that become records at a time.
-const MOST_WRITTEN: usize = 256 << 10;
+pub(super) const MOST_WRITTEN: usize = 256 << 10;
 
 /// The time for which a side that refuses the other waits for it to take the alert.
 const LINGER: Duration = Duration::from_secs(1);
@@ -100,12 +100,20 @@ fn error_of(error: &io::Error, timeout: Duration) -> Error {
         .into()
 }
 
+/// The I/O error of a stream for one that may wrap one of rustls.
+pub(super) fn in_our_words(error: io::Error) -> io::Error {
+    match wrapped(&error) {
+        Some(tls) => io::Error::other(tls_error(tls)),
+        None => error,
+    }
+}
+
 fn wrapped(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
 /// Our error for one of rustls, by the side that has to act on it.
-fn tls_error(error: &rustls::Error) -> TlsError {
+pub(super) fn tls_error(error: &rustls::Error) -> TlsError {
     use AlertDescription as Alert;
     match error {
         rustls::Error::InvalidCertificate(CertificateError::Other(other)) => {
@@ -207,10 +215,7 @@ impl Write for Writer {
         // Once the reader has found what ends the connection, a write fails with that too, and its
         // error may be the first that the channel sees.
         let sent = shared.send(records, |connection| connection.writer().write_vectored(slices));
-        sent.map_err(|e| match wrapped(&e) {
-            Some(tls) => io::Error::other(tls_error(tls)),
-            None => e,
-        })
+        sent.map_err(in_our_words)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -38,34 +38,37 @@ fn secured() -> [Secured; 2] {
     meet(1, 0).map(Result::unwrap)
 }
 
-fn greet([server, client]: &[Secured; 2]) -> [Result<Agreement, Error>; 2] {
-    thread::scope(|scope| {
-        let hello = Hello::new(Role::Sender).bound_to(client.binding);
-        let client = scope.spawn(move || hello::exchange(&client.channel, true, &hello));
-        let hello = Hello::new(Role::Receiver).bound_to(server.binding);
-        [hello::exchange(&server.channel, false, &hello), client.join().unwrap()]
-    })
+fn channels() -> [Channel; 2] {
+    secured().map(|side| side.channel().unwrap())
+}
+
+/// Exchanges hellos over the connection.
+fn greet(side: Secured, initiator: bool) -> Result<Agreement, Error> {
+    let role = if initiator { Role::Sender } else { Role::Receiver };
+    let hello = Hello::new(role).bound_to(side.binding);
+    hello::exchange(&side.channel()?, initiator, &hello)
 }
 
 #[test]
 fn both_sides_know_each_other_and_the_session() {
-    let both = secured();
-    let [server, client] = &both;
+    let [server, client] = secured();
     assert_eq!(server.binding.exporter, client.binding.exporter);
     assert_eq!(
         (server.binding.ours, server.binding.peer),
         (client.binding.peer, client.binding.ours)
     );
-    let [a, b] = greet(&both).map(Result::unwrap);
-    assert_eq!(a.sid, b.sid);
     assert_ne!(secured()[0].binding.exporter, server.binding.exporter);
+    let [a, b] = thread::scope(|scope| {
+        let client = scope.spawn(|| greet(client, true));
+        [greet(server, false).unwrap(), client.join().unwrap().unwrap()]
+    });
+    assert_eq!(a.sid, b.sid);
 }
 
 #[test]
 fn both_sides_may_send_8_mib_before_they_read() {
     const LEN: usize = 8 << 20;
-    let [server, client] = secured();
-    let (server, client) = (server.channel, client.channel);
+    let [server, client] = channels();
     server.send(LANE, vec![1; LEN]).unwrap();
     client.send(LANE, vec![2; LEN]).unwrap();
     thread::scope(|scope| {
@@ -81,9 +84,9 @@ fn both_sides_may_send_8_mib_before_they_read() {
 
 #[test]
 fn a_connection_that_ends_where_a_message_is_due_is_an_error() {
-    let [server, client] = secured();
+    let [server, client] = channels();
     let error = thread::scope(|scope| {
-        let waiting = scope.spawn(|| client.channel.recv(LANE, 1));
+        let waiting = scope.spawn(|| client.recv(LANE, 1));
         drop(server);
         waiting.join().unwrap().unwrap_err()
     });
@@ -95,9 +98,7 @@ fn a_rejected_client_key_is_reported_to_the_client() {
     let [server, client] = meet(2, 0);
     assert!(matches!(server, Err(Error::Tls(TlsError::NotExpected { .. }))), "{server:?}");
     // The client's handshake is over before the server has seen its key.
-    let client = client.unwrap();
-    let hello = Hello::new(Role::Sender).bound_to(client.binding);
-    let error = hello::exchange(&client.channel, true, &hello).unwrap_err();
+    let error = greet(client.unwrap(), true).unwrap_err();
     assert_eq!(error.to_string(), "the peer does not accept this identity");
 }
 
@@ -148,13 +149,8 @@ fn a_hello_of_another_connection_is_refused() {
     client.binding.ours = [7; 32];
     let error = thread::scope(|scope| {
         // Only the server can see it.
-        scope.spawn(move || {
-            let hello = Hello::new(Role::Sender).bound_to(client.binding);
-            hello::exchange(&client.channel, true, &hello).unwrap_err()
-        });
-        let server = server;
-        let hello = Hello::new(Role::Receiver).bound_to(server.binding);
-        hello::exchange(&server.channel, false, &hello).unwrap_err()
+        scope.spawn(move || greet(client, true).unwrap_err());
+        greet(server, false).unwrap_err()
     });
     assert_eq!(error, HelloError::Fingerprint.into());
 }

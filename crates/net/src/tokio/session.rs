@@ -1,7 +1,7 @@
 //! [`Lanes`] as a [`Connection`].
 
 use core::{
-    future::{Future, poll_fn},
+    future::Future,
     mem,
     task::{Context as Waking, Waker},
 };
@@ -9,11 +9,11 @@ use core::{
 use foxtrot_ot::{Sid, Usage, engine::Engine};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::Lanes;
+use super::{Awaited, Lanes};
 use crate::{
     ChannelError, Connection, Counters, Error, HelloError, Lane, Reason,
     channel::{
-        Step, Tally, Transcript,
+        Meter, Step, Tally, Transcript,
         inbox::{Phase, Want},
     },
     hello::{Heard, Hello, MAX_BYTES, MOST_KEYS, ONLY_LOOKS, meeting::Opening},
@@ -81,14 +81,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
 
     /// Writes all that waits.
     pub(super) async fn flush_all(&mut self) -> Result<(), Error> {
-        poll_fn(|waking| self.poll_write_below(waking, 1)).await?;
-        poll_fn(|waking| self.poll_flush(waking)).await
+        self.within(Awaited::Room, |it, waking| it.poll_write_below(waking, 1)).await?;
+        self.within(Awaited::Room, Self::poll_flush).await
     }
 
     /// The next frame of the hello's lane, while nothing else may come.
     async fn receive(&mut self, want: Want) -> Result<Vec<u8>, Error> {
-        let wanted = [(Lane::HELLO, want)];
-        let (_, frame) = poll_fn(|waking| self.poll_message(waking, &wanted)).await?;
+        let (_, frame) = self.message(&[(Lane::HELLO, want)]).await?;
         Ok(frame)
     }
 }
@@ -111,6 +110,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
 
     fn begin_again(&mut self) {
         if self.tallies.take().is_some() {
+            self.ended = None;
             self.inbox.begin_again();
         }
     }
@@ -122,6 +122,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
     fn agreed(&mut self, sid: Sid, initiator: bool) {
         self.tallies = Some(Tally::of_both(sid, initiator));
         self.inbox.phase = Phase::Session;
+        self.inbox.in_use = Lane::PROTOCOL.index() + 1;
+        self.meter = Meter::default();
     }
 
     async fn run<Out, E>(&mut self, engine: Engine<'_, Out, E>) -> Result<Out, Error>
@@ -130,6 +132,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
         foxtrot_ot::Error: From<E>,
     {
         Self::run(self, engine).await
+    }
+
+    async fn run_owned<Out, E>(&mut self, engine: Engine<'static, Out, E>) -> Result<Out, Error>
+    where
+        Out: Send + 'static,
+        E: From<Usage> + Send + 'static,
+        foxtrot_ot::Error: From<E>,
+    {
+        Self::run_owned(self, engine).await
     }
 
     async fn finish(&mut self) -> Result<Transcript, Error> {
@@ -155,12 +166,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
 
     async fn refuse(&mut self, why: Reason) {
         self.tell_why(HelloError::Refused(why).into());
-        // The peer may have gone.
-        let _ = self.flush_all().await;
+        self.linger().await;
     }
 
     fn counters(&self) -> Counters {
-        Counters::default()
+        self.meter.counters
     }
 
     fn transcript(&self) -> Option<Transcript> {

@@ -53,15 +53,17 @@ fn run(
     let sender = bounded({
         let keys = Arc::clone(keys);
         move || {
-            let Secured { channel, binding, .. } = for_sender(&keys.sender)?;
-            send(job, channel, Some(binding))
+            let secured = for_sender(&keys.sender)?;
+            let binding = secured.binding;
+            send(job, secured.channel()?, Some(binding))
         }
     });
     let receiver = bounded({
         let keys = Arc::clone(keys);
         move || {
-            let Secured { channel, binding, .. } = for_receiver(&keys.receiver)?;
-            receive(job, channel, Some(binding))
+            let secured = for_receiver(&keys.receiver)?;
+            let binding = secured.binding;
+            receive(job, secured.channel()?, Some(binding))
         }
     });
     (sender(), receiver(), forwarded())
