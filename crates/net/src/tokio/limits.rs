@@ -42,9 +42,9 @@ pub(super) struct Clock {
 /// A doing of the peer that this side waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Awaited {
-    /// It sends a message.
+    /// A peer that sends a message.
     Message,
-    /// It takes what this side sends.
+    /// A peer that takes what this side sends.
     Room,
 }
 
