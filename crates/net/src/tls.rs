@@ -2,7 +2,7 @@
 //! Ed25519 keys (RFC 7250), no certificates, no resumption, no early data.
 
 mod hybrid;
-#[cfg(feature = "tokio")]
+#[cfg(feature = "tokio-net")]
 mod secure;
 mod stream;
 mod verify;
@@ -26,7 +26,7 @@ use crate::{
     identity::{Fingerprint, Identity},
     tcp::Socket,
 };
-#[cfg(feature = "tokio")]
+#[cfg(feature = "tokio-net")]
 pub use secure::Secure;
 use verify::Pins;
 
