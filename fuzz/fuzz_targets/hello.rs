@@ -5,12 +5,12 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use foxtrot_fuzz::{Change, changed, details, frame, greetings, said, scripted, sid};
 use foxtrot::{
     ot::terms::{message_length, messages, peers_length},
     psi::terms::{self, peers_keys},
     triples::terms::{peers_batches, triples as of_triples},
 };
+use foxtrot_fuzz::{Change, changed, details, frame, greetings, said, scripted, sid};
 use foxtrot_net::{
     Channel, Error,
     hello::{self, Agreement, Binding, Hello, Role},

@@ -17,7 +17,7 @@ use crate::{ChannelError, Error, channel::LINGER};
 /// A future that a program's clock or threads end.
 pub type Later = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The clock and the threads of the program that [`Lanes`] run in. [`Tokio`](super::Tokio) has tokio's.
+/// The clock and the threads of the program that [`Lanes`] run in. `Tokio` has those of tokio, with its feature `tokio-net`.
 pub trait Runtime: Send + Sync {
     /// Ends after this time.
     fn sleep(&self, time: Duration) -> Later;
