@@ -1,3 +1,6 @@
+#[cfg(feature = "tokio-net")]
+mod secure;
+
 use core::time::Duration;
 use std::{io::Write, net::TcpStream, thread, time::Instant};
 

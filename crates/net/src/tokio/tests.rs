@@ -1,3 +1,8 @@
+#[cfg(feature = "tokio-net")]
+mod limits;
+#[cfg(feature = "tokio-net")]
+mod steps;
+
 use foxtrot_ot::{
     Context, Direction, Error as Protocol, Misbehaved, Seed, Session, Sid,
     base::{Adversary, roted::Endemic},
