@@ -7,6 +7,8 @@
 
 mod limits;
 #[cfg(feature = "tokio-net")]
+pub(crate) mod outgoing;
+#[cfg(feature = "tokio-net")]
 mod runtime;
 mod session;
 
@@ -393,6 +395,10 @@ fn not_sent(e: &io::Error) -> Error {
 fn failed(action: &str, closed: ChannelError, e: &io::Error) -> Error {
     if let Some(tls) = TlsError::within(e) {
         return tls.into();
+    }
+    // The stream below has said it in our words.
+    if let Some(ours) = e.get_ref().and_then(|it| it.downcast_ref::<ChannelError>()) {
+        return ours.clone().into();
     }
     // Limits of time are those of the lanes, so that a time-out is one of the system's.
     ChannelError::of(e, ChannelError::io(action, e), closed, action).into()

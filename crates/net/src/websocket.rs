@@ -6,9 +6,13 @@
 
 mod frames;
 mod http;
+#[cfg(feature = "tokio-net")]
+mod messages;
 
 #[cfg(feature = "fuzzing")]
 pub use frames::read_all;
+#[cfg(feature = "tokio-net")]
+pub use messages::Messages;
 
 #[cfg(test)]
 mod tests;
@@ -60,15 +64,37 @@ pub struct File {
     pub is_gzipped: bool,
 }
 
-/// A connection to a browser.
-#[derive(Debug)]
+/// A connection to a browser, which the hello's binding to the token authenticates.
 pub struct Visitor {
-    /// The channel, which the hello's binding to the token authenticates.
-    pub channel: Channel,
     /// The name of the token, if it has one.
     pub name: Option<String>,
     /// The value to bind hellos to.
     pub binding: [u8; 32],
+    socket: Socket,
+    /// Bytes that came behind the handshake.
+    rest: Vec<u8>,
+}
+
+impl Visitor {
+    /// The connection as a channel.
+    ///
+    /// # Errors
+    /// [`Error::Channel`] if the system does not give a thread.
+    pub fn channel(self) -> Result<Channel, Error> {
+        frames::open(Arc::new(self.socket.stream), self.rest, self.socket.timeout)
+    }
+
+    /// The connection as a stream of tokio's runtime.
+    ///
+    /// # Errors
+    /// [`Error::Channel`].
+    ///
+    /// # Panics
+    /// Outside of a runtime of tokio that has its I/O enabled.
+    #[cfg(feature = "tokio-net")]
+    pub fn stream(self) -> Result<Messages<tokio::net::TcpStream>, Error> {
+        Ok(Messages::new(self.socket.stream()?, self.rest))
+    }
 }
 
 impl Site {
@@ -104,38 +130,38 @@ impl Site {
     /// # Errors
     /// [`ChannelError::Refused`] for what is no such request, or comes from another origin; [`ChannelError`].
     pub fn answer(&self, socket: Socket) -> Result<Option<Visitor>, Error> {
-        let (stream, timeout) = (Arc::new(socket.stream), socket.timeout);
-        let Some((request, rest)) = read_head(&stream, deadline::after(socket.handshake))? else {
+        let stream = &socket.stream;
+        let Some((request, rest)) = read_head(stream, deadline::after(socket.handshake))? else {
             return Ok(None);
         };
         let path = request.uri().path();
         if !request.headers().contains_key("upgrade") {
             let path = if path == "/" { "/index.html" } else { path };
             let Some(file) = self.files.iter().find(|file| file.path == path) else {
-                return Err(refuse(&stream, "404 Not Found", "no page here"));
+                return Err(refuse(stream, "404 Not Found", "no page here"));
             };
             let local = stream.local_addr().map_err(|e| failed(&e))?;
             let sockets = http::sockets(self.origins.iter().cloned().chain(ours(local)));
-            http::send(&stream, "200 OK", file, &sockets).map_err(|e| failed(&e))?;
+            http::send(stream, "200 OK", file, &sockets).map_err(|e| failed(&e))?;
             return Ok(None);
         }
         let name = match path.strip_prefix(PATH) {
             Some("") => None,
             Some(name) if name.starts_with('/') => match percent::decode(&name[1..]) {
                 Some(name) => Some(name),
-                None => return Err(refuse(&stream, "400 Bad Request", "a name badly encoded")),
+                None => return Err(refuse(stream, "400 Bad Request", "a name badly encoded")),
             },
-            _ => return Err(refuse(&stream, "404 Not Found", "no session here")),
+            _ => return Err(refuse(stream, "404 Not Found", "no session here")),
         };
         let local = stream.local_addr().map_err(|e| failed(&e))?;
         let origin = request.headers().get("origin").and_then(|it| it.to_str().ok());
         if !origin.is_some_and(|origin| self.admits(origin, local)) {
             let origin = origin.map_or("none".to_owned(), crate::printable);
             let why = format!("a page of another origin ({origin}); --allow-origin admits it");
-            return Err(refuse(&stream, "403 Forbidden", &why));
+            return Err(refuse(stream, "403 Forbidden", &why));
         }
         let Ok(response) = create_response(&request) else {
-            return Err(refuse(&stream, "400 Bad Request", "no WebSocket handshake"));
+            return Err(refuse(stream, "400 Bad Request", "no WebSocket handshake"));
         };
         // A name that nobody has is found out as a wrong token is.
         let known = self.tokens.iter().find(|(of, _)| *of == name);
@@ -144,9 +170,8 @@ impl Site {
             None => hello::fresh_nonce()?,
         };
         let name = known.and_then(|(name, _)| name.clone());
-        write_response(&*stream, &response).map_err(|_| ChannelError::ClosedSending)?;
-        let channel = frames::open(stream, rest, timeout)?;
-        Ok(Some(Visitor { channel, name, binding }))
+        write_response(stream, &response).map_err(|_| ChannelError::ClosedSending)?;
+        Ok(Some(Visitor { name, binding, socket, rest }))
     }
 
     /// Returns true if pages of this origin may begin a session: those of ours, by the address that the browser reached.
@@ -212,5 +237,6 @@ fn failed(error: &io::Error) -> Error {
 }
 
 foxtrot_ot::erase::redacted! {
+    Visitor, visitor => "{:?}", visitor.name;
     Site, site => "{:?}, {} tokens, {} files", site.origins, site.tokens.len(), site.files.len();
 }

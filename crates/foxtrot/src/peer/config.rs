@@ -524,9 +524,9 @@ impl Config {
             #[cfg(feature = "websocket")]
             Security::WebSocket(site) => {
                 let visitor = site.answer(socket)?.ok_or(ChannelError::Served)?;
-                let who = Who { name: visitor.name, has_token: true, ..who };
+                let who = Who { name: visitor.name.clone(), has_token: true, ..who };
                 let bound = Bound::Stream(Some(super::ChannelBinding(visitor.binding)));
-                Ok(peer(visitor.channel, who, bound))
+                Ok(peer(visitor.channel()?, who, bound))
             }
         }
     }

@@ -11,7 +11,7 @@ use rustls::Connection;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::stream::{FIRST_READ, MOST_READ, MOST_WRITTEN, in_our_words, tls_error};
-use crate::TlsError;
+use crate::{TlsError, tokio::outgoing::Outgoing};
 
 /// A stream secured by TLS after its handshake: plain bytes on one side, records on the stream below.
 ///
@@ -24,9 +24,7 @@ pub struct Secure<S: AsyncRead + AsyncWrite + Unpin> {
     /// Bytes from the stream; those in `pending` have not been given to the connection.
     raw: Vec<u8>,
     pending: Range<usize>,
-    /// Records; from `written` on the stream has not taken them.
-    records: Vec<u8>,
-    written: usize,
+    records: Outgoing,
     /// True if this side has said that it ends.
     is_closing: bool,
 }
@@ -40,8 +38,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Secure<S> {
             stream,
             raw: Vec::new(),
             pending: 0..0,
-            records: Vec::new(),
-            written: 0,
+            records: Outgoing::default(),
             is_closing: false,
         }
     }
@@ -68,19 +65,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Secure<S> {
     /// Writes the records that are there.
     fn poll_records(&mut self, waking: &mut Waking<'_>) -> Poll<io::Result<()>> {
         while self.connection.wants_write() {
-            self.connection.write_tls(&mut self.records)?;
+            self.connection.write_tls(&mut self.records.bytes)?;
         }
-        while self.written < self.records.len() {
-            let stream = Pin::new(&mut self.stream);
-            match ready!(stream.poll_write(waking, &self.records[self.written..])) {
-                Ok(0) => return Poll::Ready(Err(ErrorKind::WriteZero.into())),
-                Ok(n) => self.written += n,
-                Err(e) => return Poll::Ready(Err(self.cause(waking, e))),
-            }
-        }
-        self.records.clear();
-        self.written = 0;
-        Poll::Ready(Ok(()))
+        let written = ready!(self.records.poll_into(&mut self.stream, waking));
+        Poll::Ready(written.map_err(|e| self.cause(waking, e)))
     }
 
     /// The error of a write that has failed: the peer's last words, if they are here, say why.

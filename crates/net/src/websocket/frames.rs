@@ -20,7 +20,7 @@ use crate::{Channel, ChannelError, Error, channel::ReadHalf, deadline::lock, tcp
 const READ: usize = 64 << 10;
 
 /// The most bytes of a message that is sent.
-const MOST: usize = 256 << 10;
+pub(super) const MOST: usize = 256 << 10;
 
 /// The longest payload of a control frame.
 const MAX_CONTROL: u64 = 125;
@@ -38,8 +38,8 @@ struct Out {
 }
 
 /// The frames of a peer, and what they carry: a decoder that reads nothing by itself.
-#[derive(Default)]
-struct Frames {
+#[derive(Debug, Default)]
+pub(super) struct Frames {
     /// Bytes that were read, from `at` on.
     buffer: Vec<u8>,
     at: usize,
@@ -50,12 +50,12 @@ struct Frames {
     /// True within a message whose last frame has not come.
     is_open: bool,
     /// True when some payload was handed out.
-    has_spoken: bool,
+    pub(super) has_spoken: bool,
 }
 
 /// The next part of a peer's frames.
 #[derive(Debug, PartialEq, Eq)]
-enum Next {
+pub(super) enum Next {
     /// Payload, of this many bytes.
     Payload(usize),
     /// Nothing before more bytes were read.
@@ -89,7 +89,7 @@ pub(super) fn open(
     let reader = Reader {
         out: Arc::clone(&out),
         timeout: ReadTimeout::default(),
-        frames: Frames { buffer: rest, ..Frames::default() },
+        frames: Frames::behind(rest),
         has_ended: false,
     };
     let writer = Writer { out: Arc::clone(&out), frame: Vec::new() };
@@ -138,8 +138,13 @@ impl Out {
 }
 
 impl Frames {
+    /// The frames that begin with bytes that were read already.
+    pub(super) fn behind(rest: Vec<u8>) -> Self {
+        Self { buffer: rest, ..Self::default() }
+    }
+
     /// The place for more bytes, which [`filled`](Self::filled) takes.
-    fn room(&mut self) -> &mut [u8] {
+    pub(super) fn room(&mut self) -> &mut [u8] {
         self.buffer.drain(..self.at);
         self.at = 0;
         let have = self.buffer.len();
@@ -148,12 +153,12 @@ impl Frames {
     }
 
     /// Takes the first bytes of the place, and no others.
-    fn filled(&mut self, read: usize) {
+    pub(super) fn filled(&mut self, read: usize) {
         self.buffer.truncate(self.buffer.len() - READ + read);
     }
 
     /// Hands out payload, which is at most as long as there is room, or says what comes in its place.
-    fn next(&mut self, to: &mut [u8]) -> io::Result<Next> {
+    pub(super) fn next(&mut self, to: &mut [u8]) -> io::Result<Next> {
         while self.left == 0 {
             if let Some(next) = self.next_frame()? {
                 return Ok(next);
@@ -269,9 +274,7 @@ impl Write for Writer {
             return Ok(0);
         }
         self.frame.clear();
-        let opcode = OpCode::Data(Data::Binary);
-        let header = FrameHeader { opcode, ..FrameHeader::default() };
-        header.format(len as u64, &mut self.frame).map_err(io::Error::other)?;
+        header(OpCode::Data(Data::Binary), len, &mut self.frame);
         let mut left = len;
         for slice in slices {
             let some = left.min(slice.len());
@@ -287,12 +290,16 @@ impl Write for Writer {
     }
 }
 
-/// A control frame with a payload of at most 125 bytes.
-fn control(kind: Control, payload: &[u8]) -> Vec<u8> {
-    let mut frame = Vec::with_capacity(MAX_HEADER + payload.len());
-    let header = FrameHeader { opcode: OpCode::Control(kind), ..FrameHeader::default() };
+/// Puts the header of a frame behind others.
+pub(super) fn header(opcode: OpCode, len: usize, to: &mut Vec<u8>) {
     // Into memory, which does not fail.
-    let _ = header.format(payload.len() as u64, &mut frame);
+    let _ = FrameHeader { opcode, ..FrameHeader::default() }.format(len as u64, to);
+}
+
+/// A control frame with a payload of at most 125 bytes.
+pub(super) fn control(kind: Control, payload: &[u8]) -> Vec<u8> {
+    let mut frame = Vec::with_capacity(MAX_HEADER + payload.len());
+    header(OpCode::Control(kind), payload.len(), &mut frame);
     frame.extend_from_slice(payload);
     frame
 }

@@ -54,8 +54,48 @@ fn get(mut stream: TcpStream, request: &str) -> String {
     answer
 }
 
+/// Receives a message of that length, sends it back on the second lane, and ends: over a channel or a stream.
+type Kind = fn(Visitor, usize) -> Result<Vec<u8>, Error>;
+
+const KINDS: &[Kind] = &[
+    over_channel,
+    #[cfg(feature = "tokio-net")]
+    over_stream,
+];
+
+fn over_channel(visitor: Visitor, len: usize) -> Result<Vec<u8>, Error> {
+    let channel = visitor.channel()?;
+    let message = channel.recv(Lane::PROTOCOL, len)?;
+    channel.send(Lane::new(2).unwrap(), message.clone())?;
+    channel.close()?;
+    Ok(message)
+}
+
+#[cfg(feature = "tokio-net")]
+fn over_stream(visitor: Visitor, len: usize) -> Result<Vec<u8>, Error> {
+    use foxtrot_ot::engine::{Engine, Io, Limits};
+    let echo = Engine::new(|io: Io| async move {
+        io.limit(Limits { streams: 2, messages: 1, len });
+        let message = io.recv(len).await;
+        io.on(1).send(message.clone()).await;
+        Ok::<_, foxtrot_ot::Error>(message)
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let on = Arc::new(crate::tokio::Tokio);
+        let mut lanes = crate::tokio::Lanes::new(visitor.stream()?).on(on, LONG);
+        let message = lanes.run(echo).await?;
+        lanes.close().await?;
+        Ok(message)
+    })
+}
+
 #[test]
 fn frames_of_another_implementation_carry_channel_messages_both_ways() {
+    KINDS.iter().for_each(|kind| carry_messages(kind));
+}
+
+fn carry_messages(kind: &Kind) {
     let (visitor, client) = meet(site(), |stream, address| {
         let mut client = upgrade(stream, "/foxtrot/acme", &format!("http://{address}")).unwrap();
         // A channel's frame in several messages, with a ping between.
@@ -76,11 +116,9 @@ fn frames_of_another_implementation_carry_channel_messages_both_ways() {
             }
         }
     });
-    let Visitor { channel, name, binding } = visitor.unwrap().unwrap();
-    assert_eq!((name.as_deref(), binding), (Some("acme"), token_binding("other")));
-    let message = channel.recv(Lane::PROTOCOL, 100_000).unwrap();
-    channel.send(Lane::new(2).unwrap(), message.clone()).unwrap();
-    channel.close().unwrap();
+    let visitor = visitor.unwrap().unwrap();
+    assert_eq!((visitor.name.as_deref(), visitor.binding), (Some("acme"), token_binding("other")));
+    let message = kind(visitor, 100_000).unwrap();
     let (bytes, pong, code) = client.join().unwrap();
     assert_eq!(bytes[5..], message);
     assert_eq!((pong.as_deref(), code), (Some(&[1, 2, 3][..]), Some(CloseCode::Normal)));
@@ -224,7 +262,7 @@ fn a_browser_that_says_nothing_is_told_from_a_peer_that_gives_up() {
     let socket = listener.accept(LONG).unwrap().shake_hands_within(Duration::from_millis(50));
     assert!(site().answer(socket).unwrap().is_none());
     drop(silent);
-    for spoken in [false, true] {
+    for (kind, spoken) in KINDS.iter().flat_map(|kind| [(kind, false), (kind, true)]) {
         let (visitor, client) = meet(site(), move |stream, address| {
             let mut client = upgrade(stream, PATH, &format!("http://{address}")).unwrap();
             if spoken {
@@ -233,11 +271,9 @@ fn a_browser_that_says_nothing_is_told_from_a_peer_that_gives_up() {
             client.close(None).unwrap();
             while client.read().is_ok() {}
         });
-        let channel = visitor.unwrap().unwrap().channel;
-        let error = channel.recv(Lane::PROTOCOL, 1).unwrap_err();
+        let error = kind(visitor.unwrap().unwrap(), 1).unwrap_err();
         let expected = if spoken { ChannelError::ClosedReceiving } else { ChannelError::Served };
         assert_eq!(error, expected.into());
-        drop(channel);
         client.join().unwrap();
     }
 }
@@ -245,7 +281,7 @@ fn a_browser_that_says_nothing_is_told_from_a_peer_that_gives_up() {
 #[test]
 fn frames_that_no_browser_sends_end_the_channel() {
     let masked = |first: u8, len: u8| vec![first, 0x80 | len, 0, 0, 0, 0];
-    for bytes in [
+    let all = [
         vec![0x82, 1, 7],                            // without a mask
         masked(0x81, 1),                             // text
         masked(0xc2, 1),                             // an extension's
@@ -254,7 +290,10 @@ fn frames_that_no_browser_sends_end_the_channel() {
         masked(0x09, 0),                             // a ping in pieces
         vec![0x89, 0xfe, 0, 200, 0, 0, 0, 0],        // a long ping
         [masked(0x02, 0), masked(0x82, 0)].concat(), // a message within another
-    ] {
+    ];
+    for (kind, bytes) in
+        KINDS.iter().flat_map(|kind| all.iter().map(move |bytes| (kind, bytes.clone())))
+    {
         let (visitor, client) = meet(site(), move |stream, address| {
             let client = upgrade(stream, PATH, &format!("http://{address}")).unwrap();
             client.get_ref().write_all(&bytes).unwrap();
@@ -263,24 +302,23 @@ fn frames_that_no_browser_sends_end_the_channel() {
             let read = client.get_ref().read_to_end(&mut Vec::new());
             assert!(read.map_or_else(|e| e.kind() == ErrorKind::ConnectionReset, |_| true));
         });
-        let channel = visitor.unwrap().unwrap().channel;
-        let error = channel.recv(Lane::PROTOCOL, 1).unwrap_err();
+        let error = kind(visitor.unwrap().unwrap(), 1).unwrap_err();
         assert!(matches!(error, Error::Channel(ChannelError::Io { .. })), "{error}");
-        drop(channel);
         client.join().unwrap();
     }
 }
 
 #[test]
 fn a_lost_connection_is_no_end() {
-    let (visitor, client) = meet(site(), |stream, address| {
-        let client = upgrade(stream, PATH, &format!("http://{address}")).unwrap();
-        drop(client);
-    });
-    client.join().unwrap();
-    let channel = visitor.unwrap().unwrap().channel;
-    let error = channel.recv(Lane::PROTOCOL, 1).unwrap_err();
-    assert_eq!(error, ChannelError::ClosedReceiving.into());
+    for kind in KINDS {
+        let (visitor, client) = meet(site(), |stream, address| {
+            let client = upgrade(stream, PATH, &format!("http://{address}")).unwrap();
+            drop(client);
+        });
+        client.join().unwrap();
+        let error = kind(visitor.unwrap().unwrap(), 1).unwrap_err();
+        assert_eq!(error, ChannelError::ClosedReceiving.into());
+    }
 }
 
 /// A frame of a browser: its first byte, its mask, and its payload.
