@@ -6,7 +6,7 @@
 //! leaves a stream that is of no further use; the peer reads an end when the lanes are dropped.
 
 mod limits;
-#[cfg(feature = "tokio-net")]
+#[cfg(all(feature = "tokio-net", any(feature = "tls", feature = "websocket")))]
 pub(crate) mod outgoing;
 #[cfg(feature = "tokio-net")]
 mod runtime;

@@ -154,7 +154,7 @@ fn a_peer_that_was_waited_for_in_vain_is_told() {
 }
 
 #[test]
-fn counters_and_transcript_are_those_of_a_session() {
+fn counters_and_transcripts_begin_anew_with_every_session() {
     timeless(async {
         let [mut here, mut there] = session(1 << 10).await;
         for _ in 0..2 {
@@ -180,7 +180,7 @@ fn counters_and_transcript_are_those_of_a_session() {
     });
 }
 
-/// What the peer has sent meanwhile does not take the word back, and a peer that goes on sending is not listened to forever.
+/// Bytes that the peer has sent meanwhile do not take the word back, and a peer that goes on sending is not heard forever.
 #[test]
 fn a_refused_peer_learns_the_reason_though_it_goes_on_sending() {
     timeless(async {

@@ -1,4 +1,4 @@
-//! Where the steps of a protocol compute, and what a dropped future leaves.
+//! Threads that compute the steps of a protocol, and dropped futures.
 
 use core::{
     sync::atomic::{AtomicUsize, Ordering},
