@@ -92,7 +92,7 @@ fn over_stream(visitor: Visitor, len: usize) -> Result<Vec<u8>, Error> {
 
 #[test]
 fn frames_of_another_implementation_carry_channel_messages_both_ways() {
-    KINDS.iter().for_each(|kind| carry_messages(kind));
+    KINDS.iter().for_each(carry_messages);
 }
 
 fn carry_messages(kind: &Kind) {
