@@ -3,16 +3,13 @@
 
 use std::error::Error;
 
-use foxtrot::{
-    Config, Identity,
-    tokio::{Peer, psi, serve},
-};
+use foxtrot::{AsyncPeer, Config, Identity, Peer, psi};
 use tokio::{sync::mpsc, task::JoinSet};
 
 const SET: [&str; 3] = ["bob", "cid", "dan"];
 
 /// Answers one peer.
-async fn answer(mut peer: Peer) -> Result<(), foxtrot::Error> {
+async fn answer(mut peer: AsyncPeer) -> Result<(), foxtrot::Error> {
     psi::send(&mut peer, &SET).await?;
     peer.close().await
 }
@@ -30,7 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = config.sessions(100).bind("localhost:0")?;
     let address = listener.local_addr().to_string();
     let (tell, mut told) = mpsc::unbounded_channel();
-    let server = tokio::spawn(serve(listener, answer, move |ended| {
+    let server = tokio::spawn(listener.serve_async(answer, move |ended| {
         // Nobody listens to the last ones when the program ends.
         let _ = tell.send(ended);
     }));
@@ -39,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (peer, name) in peers.into_iter().zip(names) {
         let (address, key) = (address.clone(), ours.fingerprint());
         asking.spawn(async move {
-            let mut peer = Peer::connect(&address, &peer, &[key]).await?;
+            let mut peer = Peer::connect_async(&address, &peer, &[key]).await?;
             let common = psi::receive(&mut peer, &[name]).await?;
             println!("{name}: {}", if common.is_empty() { "not there" } else { "there" });
             assert_eq!(common.is_empty(), name == "ann");

@@ -52,7 +52,8 @@
 //! * [`Listener::serve`]: many peers, side by side; how many, how long and in how much memory, [`Config`] says.
 //! * [`Peer::over`]: anything that reads and writes, say two pipes or a tunnel. A [`Stream`] binds sessions to what secures it.
 //! * [`Peer::pair`]: both parties in one program, for tests.
-//! * The module `tokio`: the same jobs as futures, over tokio's sockets or any of its streams (feature `tokio`).
+//! * `Peer::connect_async`, `Listener::accept_async` and `serve_async`: tokio's sockets, over which the same calls are futures (feature
+//!   `tokio`). [`Config`]`::over_async`: any of its streams (feature `lanes`).
 //! * The functions `…_over` of `Options`: an async function over an [`engine`](mod@engine), which needs no socket, no thread
 //!   and no `std`.
 //!
@@ -117,8 +118,6 @@ mod peer;
 pub mod policy;
 #[cfg(feature = "net")]
 mod threads;
-#[cfg(feature = "tokio")]
-pub mod tokio;
 #[cfg(feature = "net")]
 mod transfers;
 
@@ -135,6 +134,9 @@ pub use {
     },
     threads::Threads,
 };
+
+#[cfg(feature = "tokio")]
+pub use peer::{AsyncPeer, Duplex};
 
 #[cfg(feature = "tls")]
 pub use foxtrot_net::identity::{Fingerprint, Identity, KeyError};
@@ -153,6 +155,9 @@ pub mod websocket {
 /// Errors of connections, as [`Error::Session`] carries them.
 #[cfg(feature = "net")]
 pub mod net {
+    /// Asynchronous connections, and their clocks and threads.
+    #[cfg(feature = "lanes")]
+    pub use foxtrot_net::tokio;
     pub use foxtrot_net::{
         ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError,
         daily::{Turn, Unusable},

@@ -4,9 +4,13 @@ mod attempt;
 mod config;
 #[cfg(feature = "lanes")]
 mod lanes;
+mod listener;
+mod reach;
 mod server;
 mod stream;
 mod tickets;
+#[cfg(feature = "tokio")]
+mod tokio;
 mod who;
 
 use std::{
@@ -37,12 +41,15 @@ use crate::{
     job::{Agreed, Answer},
 };
 pub use attempt::Attempt;
-pub use config::{Config, Listener};
+pub use config::Config;
 pub use foxtrot_net::listen::Stopper;
+pub use listener::Listener;
 pub use server::{Ended, Server};
 pub use stream::{ChannelBinding, Stream};
 pub use tickets::Base;
 pub(crate) use tickets::{Offer, Sessions, Tickets};
+#[cfg(feature = "tokio")]
+pub use tokio::{AsyncPeer, Duplex};
 pub use who::Who;
 
 #[cfg(feature = "policy")]
@@ -115,6 +122,12 @@ pub(crate) struct Local {
     is_cancelled: Arc<AtomicBool>,
     /// The first error of this side that ended the connection; the connection knows only that it ended.
     failed: Mutex<Option<Error>>,
+}
+
+/// A negotiation. Where its future is dropped before the end, the connection ends.
+struct Negotiation<'a, C: Connection> {
+    connection: &'a mut C,
+    is_over: bool,
 }
 
 /// The reason why this side ends a negotiation.
@@ -491,9 +504,15 @@ impl<C: Connection> Peer<C> {
             let refused = |error| Refusal { told: told(Reason::Other), error };
             record(&there.who, met).map_err(refused)
         };
-        // On the heap: a server has many that wait for their peers.
-        let agreed =
-            Box::pin(hello::exchange_by(connection, initiator, &hello, agree, record)).await;
+        let agreed = {
+            let mut unless_dropped = Negotiation { connection, is_over: false };
+            let connection = &mut *unless_dropped.connection;
+            // On the heap: a server has many that wait for their peers.
+            let agreed =
+                Box::pin(hello::exchange_by(connection, initiator, &hello, agree, record)).await;
+            unless_dropped.is_over = true;
+            agreed
+        };
         let (agreement, said) = match agreed {
             Ok(Ok((agreement, Some(said)))) => (agreement, said),
             Ok(Ok((_, None))) => return Err(self.give_up(ChannelError::Served).into()),
@@ -522,6 +541,14 @@ impl<C: Connection> Peer<C> {
     pub fn give_up(&mut self, error: impl Into<foxtrot_net::Error>) -> Error {
         let error = self.connection.give_up(error);
         self.local.explain(error)
+    }
+}
+
+impl<C: Connection> Drop for Negotiation<'_, C> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.connection.give_up(ChannelError::Abandoned);
+        }
     }
 }
 

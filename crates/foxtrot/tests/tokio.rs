@@ -6,16 +6,18 @@ use std::{
     collections::BTreeMap,
     fs, io,
     pin::Pin,
-    sync::{Mutex, MutexGuard, PoisonError, mpsc},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
     task::{Context, Poll},
     thread,
     time::{Duration, Instant},
 };
 
 use foxtrot::{
-    Config, Error, Identity, Side,
-    psi::{Assumption, Count, Options, Outcome},
-    tokio::{Peer, ot, psi, rot, serve, triples},
+    Config, Error, Identity, Peer, Side,
+    net::tokio::{Lanes, Tokio},
+    ot,
+    psi::{self, Assumption, Count, Options, Outcome},
+    rot, triples,
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream, ReadBuf, duplex},
@@ -60,11 +62,15 @@ fn all_end(before: usize) {
     }
 }
 
-fn over(stream: DuplexStream, side: Side) -> Peer {
-    Peer::over(stream, side, &Config::insecure()).unwrap()
+fn insecure() -> Config {
+    Config::insecure().runtime(Arc::new(Tokio))
 }
 
-fn pair() -> (Peer, Peer) {
+fn over<S: AsyncRead + AsyncWrite + Unpin>(stream: S, side: Side) -> Peer<Lanes<S>> {
+    insecure().over_async(stream, side).unwrap()
+}
+
+fn pair() -> (Peer<Lanes<DuplexStream>>, Peer<Lanes<DuplexStream>>) {
     let (ours, theirs) = duplex(1 << 14);
     (over(ours, Side::Initiator), over(theirs, Side::Responder))
 }
@@ -79,11 +85,10 @@ fn tokio_connections_over_streams_leave_nothing_behind() {
         runtime.block_on(async {
             let listener = TcpListener::bind("localhost:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            let config = Config::insecure();
             for close in [true, false, true, false] {
                 let (here, there) = join!(TcpStream::connect(address), listener.accept());
-                let mut ours = Peer::over(here.unwrap(), Side::Initiator, &config).unwrap();
-                let mut theirs = Peer::over(there.unwrap().0, Side::Responder, &config).unwrap();
+                let mut ours = over(here.unwrap(), Side::Initiator);
+                let mut theirs = over(there.unwrap().0, Side::Responder);
                 let (sent, received) =
                     join!(rot::send(&mut ours, 10), rot::receive(&mut theirs, 10));
                 sent.unwrap();
@@ -101,7 +106,7 @@ fn tokio_connections_over_streams_leave_nothing_behind() {
             // The other end reads an end, and stays open.
             let (here, there) = join!(TcpStream::connect(address), listener.accept());
             let (here, mut there) = (here.unwrap(), there.unwrap().0);
-            drop(Peer::over(here, Side::Initiator, &config).unwrap());
+            drop(over(here, Side::Initiator));
             let read = timeout(AT_ONCE, there.read(&mut [0; 1])).await;
             assert_eq!(read.unwrap().unwrap(), 0);
             drop(listener);
@@ -155,7 +160,7 @@ fn tokio_streams_are_refused_where_keys_would_be_dropped() {
         let identity = Identity::generate().unwrap();
         let config = Config::tls(&identity, &[identity.fingerprint()]).unwrap();
         let (stream, mut theirs) = duplex(1 << 10);
-        let refused = Peer::over(stream, Side::Initiator, &config);
+        let refused = config.over_async(stream, Side::Initiator);
         assert!(matches!(refused, Err(Error::Config(_))));
         // Nothing was said.
         assert_eq!(theirs.read(&mut [0; 1]).await.unwrap(), 0);
@@ -167,8 +172,7 @@ fn tokio_streams_are_shut_down_before_close_returns() {
     let _alone = alone();
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         let ((stream, _kept), (tell, told)) = (duplex(1 << 10), mpsc::channel());
-        let config = Config::insecure();
-        Peer::over(Noted(stream, tell), Side::Initiator, &config).unwrap().close().await.unwrap();
+        over(Noted(stream, tell), Side::Initiator).close().await.unwrap();
         assert!(told.try_recv().is_ok());
     });
 }
@@ -190,17 +194,17 @@ fn tokio_attempts_that_are_dropped_end_their_threads() {
                 let address = listener.local_addr();
                 let _silent = stranger.then(|| std::net::TcpStream::connect(address).unwrap());
                 if has_keys || !stranger {
-                    assert!(timeout(short, Peer::accept(listener)).await.is_err());
+                    assert!(timeout(short, listener.accept_async()).await.is_err());
                 }
             }
             // Somebody listens and does not speak TLS; then nobody listens.
             let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
             let address = silent.local_addr().unwrap().to_string();
             if has_keys {
-                assert!(timeout(short, Peer::connect_with(&address, &config)).await.is_err());
+                assert!(timeout(short, config.connect_async(&address)).await.is_err());
             }
             drop(silent);
-            assert!(timeout(short, Peer::connect_with(&address, &config)).await.is_err());
+            assert!(timeout(short, config.connect_async(&address)).await.is_err());
         }
         // Two threads would be in use still, and this one would wait.
         let work = tokio::task::spawn_blocking(move || all_end(before));
@@ -216,8 +220,7 @@ fn tokio_serves_many_peers_with_an_async_function_until_it_is_dropped() {
         let listener = config.bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().to_string();
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-        let server = tokio::spawn(serve(
-            listener,
+        let server = tokio::spawn(listener.serve_async(
             |mut peer| async move {
                 sleep(Duration::from_millis(1)).await;
                 psi::send(&mut peer, &["b"]).await
@@ -227,7 +230,7 @@ fn tokio_serves_many_peers_with_an_async_function_until_it_is_dropped() {
             },
         ));
         let ask = async || {
-            let mut peer = Peer::connect_with(&address, &config).await.unwrap();
+            let mut peer = config.connect_async(&address).await.unwrap();
             assert_eq!(psi::receive(&mut peer, &["a", "b"]).await.unwrap(), [1]);
         };
         join!(ask(), ask(), ask());
@@ -235,9 +238,36 @@ fn tokio_serves_many_peers_with_an_async_function_until_it_is_dropped() {
             assert_eq!(told.recv().await, Some(true));
         }
         server.abort();
-        // The sender of what is told goes with the last thread.
+        // The sender of what is told goes with the future, and soon the port with the thread that listens.
         assert_eq!(timeout(AT_ONCE, told.recv()).await.unwrap(), None);
-        assert!(TcpStream::connect(&address).await.is_err());
+        let closes = async { while TcpStream::connect(&address).await.is_ok() {} };
+        timeout(AT_ONCE, closes).await.unwrap();
+    });
+}
+
+#[test]
+fn tokio_servers_tell_of_strangers_and_of_sessions_that_panic() {
+    let _alone = alone();
+    Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
+        let [ours, friend, stranger] = [(), (), ()].map(|()| Identity::generate().unwrap());
+        let config = Config::tls(&ours, &[friend.fingerprint()]).unwrap();
+        let listener = config.bind("127.0.0.1:0").unwrap();
+        let (address, peers) = (listener.local_addr().to_string(), [ours.fingerprint()]);
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let server = tokio::spawn(listener.serve_async(
+            |_| async { panic!("as it must") },
+            move |ended| drop(tell.send((ended.fingerprint, ended.result))),
+        ));
+        let mut peer = Peer::connect_async(&address, &stranger, &peers).await.unwrap();
+        assert!(psi::receive(&mut peer, &["a"]).await.is_err());
+        let (key, refused) = timeout(AT_ONCE, told.recv()).await.unwrap().unwrap();
+        assert!(key.is_none() && matches!(refused, Err(Error::Session(_))), "{refused:?}");
+        let mut peer = Peer::connect_async(&address, &friend, &peers).await.unwrap();
+        assert!(psi::receive(&mut peer, &["a"]).await.is_err());
+        let (key, ended) = timeout(AT_ONCE, told.recv()).await.unwrap().unwrap();
+        assert_eq!(key, Some(friend.fingerprint()));
+        assert!(matches!(&ended, Err(Error::Panicked(why)) if why == "as it must"), "{ended:?}");
+        server.abort();
     });
 }
 
@@ -250,20 +280,18 @@ fn tokio_runs_silent_ots_over_tls() {
         let listener =
             Config::tls(&ours, &[theirs.fingerprint()]).unwrap().bind("localhost:0").unwrap();
         let (address, peers) = (listener.local_addr().to_string(), [ours.fingerprint()]);
-        let (here, there) = join!(Peer::accept(listener), Peer::connect(&address, &theirs, &peers));
+        let (here, there) =
+            join!(listener.accept_async(), Peer::connect_async(&address, &theirs, &peers));
         let (mut ours, mut theirs) = (here.unwrap(), there.unwrap());
         let silent = foxtrot::extension::silent::malicious();
-        let random = foxtrot::rot::Options::new().silent(silent);
-        let (pairs, received) = join!(
-            ours.run(move |peer| random.send(peer, N)),
-            theirs.run(move |peer| random.receive(peer, N)),
-        );
+        let random = rot::Options::new().silent(silent);
+        let (pairs, received) = join!(random.send(&mut ours, N), random.receive(&mut theirs, N),);
         let (pairs, (choices, keys)) = (pairs.unwrap(), received.unwrap());
         assert!((0..N).all(|i| keys[i] == pairs[i][usize::from(choices.get(i).unwrap_u8())]));
-        let messages = foxtrot::ot::Options::new().silent(silent);
+        let messages = ot::Options::new().silent(silent);
         let (sent, opened) = join!(
-            ours.run(move |peer| messages.send(peer, &[["no", "yes"], ["left", "right"]])),
-            theirs.run(move |peer| messages.receive(peer, &[true, false])),
+            messages.send(&mut ours, &[["no", "yes"], ["left", "right"]]),
+            messages.receive(&mut theirs, &[true, false]),
         );
         sent.unwrap();
         let opened = opened.unwrap();
@@ -295,10 +323,10 @@ fn tokio_ends_a_connection_whose_peer_takes_nothing() {
     let _alone = alone();
     Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
         let before = descriptors();
-        let config = Config::insecure().timeout(Duration::from_millis(50));
+        let config = insecure().timeout(Duration::from_millis(50));
         // The hello is longer than what the stream holds.
         let (stream, kept) = duplex(16);
-        let mut peer = Peer::over(stream, Side::Initiator, &config).unwrap();
+        let mut peer = config.over_async(stream, Side::Initiator).unwrap();
         assert!(rot::send(&mut peer, 10).await.is_err());
         drop(peer);
         tokio::task::spawn_blocking(move || all_end(before)).await.unwrap();
@@ -317,33 +345,31 @@ fn tokio_runs_all_jobs_on_one_thread_and_on_many() {
             one.unwrap();
             assert_eq!(other.unwrap(), [1]);
             let lpn = Options::new().assumption(Assumption::Lpn);
-            let (one, other) = join!(
-                ours.run(move |peer| lpn.send(peer, &["a", "b"])),
-                theirs.run(move |peer| lpn.receive(peer, &["c", "b"]))
-            );
+            let (one, other) =
+                join!(lpn.send(&mut ours, &["a", "b"]), lpn.receive(&mut theirs, &["c", "b"]));
             one.unwrap();
             assert_eq!(other.unwrap(), [1]);
             let rows = [("a", b"Ulm "), ("b", b"Bonn")];
             let (one, other) = join!(
-                psi::send_with(&mut ours, lpn, &rows, 4),
-                psi::receive_with(&mut theirs, lpn, &["c", "b"], 4)
+                lpn.send_with(&mut ours, &rows, 4),
+                lpn.receive_with(&mut theirs, &["c", "b"], 4)
             );
             one.unwrap();
             assert_eq!(other.unwrap(), [(1, b"Bonn".to_vec())]);
             let (one, other) = join!(
-                psi::send_both(&mut ours, lpn, &["a", "b"]),
-                psi::receive_both(&mut theirs, lpn, &["c", "a"])
+                lpn.send_both(&mut ours, &["a", "b"]),
+                lpn.receive_both(&mut theirs, &["c", "a"])
             );
             assert_eq!((one.unwrap(), other.unwrap()), (vec![0], vec![1]));
             let (one, other) = join!(
-                psi::send_sum(&mut ours, Count::new(), &[("a", 3), ("b", 4)], 9),
-                psi::receive_sum(&mut theirs, Count::new(), &["b", "c"], 9)
+                Count::new().send_sum(&mut ours, &[("a", 3), ("b", 4)], 9),
+                Count::new().receive_sum(&mut theirs, &["b", "c"], 9)
             );
             let expected = Outcome::Released { count: 1, sum: Some(4) };
             assert_eq!((one.unwrap(), other.unwrap()), (expected, expected));
             let (one, other) = join!(
-                psi::send_count(&mut ours, Count::new(), &["a", "b"]),
-                psi::receive_count(&mut theirs, Count::new(), &["b", "a"])
+                Count::new().send(&mut ours, &["a", "b"]),
+                Count::new().receive(&mut theirs, &["b", "a"])
             );
             let expected = Outcome::Released { count: 2, sum: None };
             assert_eq!((one.unwrap(), other.unwrap()), (expected, expected));
@@ -366,8 +392,8 @@ fn tokio_runs_all_jobs_on_one_thread_and_on_many() {
             one.unwrap();
             assert_eq!(other.unwrap().get(0), Some(&b"z"[..]));
             let (one, other) = join!(
-                triples::generate::<u8>(&mut ours, 9),
-                triples::generate::<u8>(&mut theirs, 9)
+                triples::generate::<u8, _>(&mut ours, 9),
+                triples::generate::<u8, _>(&mut theirs, 9)
             );
             assert_eq!((one.unwrap().len(), other.unwrap().len()), (9, 9));
             ours.close().await.unwrap();
@@ -386,10 +412,10 @@ fn tokio_and_blocking_peers_talk_over_tls() {
         let address = listener.local_addr().to_string();
         let key = ours.fingerprint();
         let blocking = thread::spawn(move || {
-            let mut peer = foxtrot::Peer::connect(&address, &theirs, &[key])?;
-            foxtrot::rot::receive(&mut peer, 100)
+            let mut peer = Peer::connect(&address, &theirs, &[key])?;
+            rot::receive(&mut peer, 100)
         });
-        let mut peer = Peer::accept(listener).await.unwrap();
+        let mut peer = listener.accept_async().await.unwrap();
         assert_eq!(rot::send(&mut peer, 100).await.unwrap().len(), 100);
         blocking.join().unwrap().unwrap();
     });
@@ -402,8 +428,7 @@ fn tokio_cancels_a_job_whose_future_is_dropped() {
         let (mut ours, mut theirs) = pair();
         let waited = timeout(Duration::from_millis(50), rot::send(&mut ours, 10)).await;
         assert!(waited.is_err(), "nobody answers");
-        assert!(matches!(rot::send(&mut ours, 10).await, Err(Error::Cancelled)));
-        assert!(ours.get_mut().is_none());
+        assert!(rot::send(&mut ours, 10).await.is_err(), "the connection has ended");
         // The peer reads the end, also where its hello has not come.
         let waited = timeout(AT_ONCE, rot::receive(&mut theirs, 10)).await.unwrap();
         assert!(waited.is_err());

@@ -67,8 +67,8 @@ pub struct Connections<T> {
 struct Shared {
     limits: Limits,
     stop: AtomicBool,
-    /// Each handler that has not ended has a clone.
-    handlers: Arc<()>,
+    /// Each connection that is open has a clone.
+    open: Arc<()>,
     /// Results that nobody has asked for yet, and those that were not kept.
     kept: AtomicUsize,
     missed: AtomicUsize,
@@ -99,8 +99,12 @@ struct SilentSocket {
     socket: TcpStream,
 }
 
-/// Handles a connection; its result is kept until somebody asks for it.
-type Handle<T> = Arc<dyn Fn(Socket, Silent) -> T + Send + Sync>;
+/// A mark of a connection that is open: until it is dropped, the connection counts among those that a listener may have.
+#[derive(Debug)]
+pub struct Open(#[expect(dead_code, reason = "its count is what counts")] Arc<()>);
+
+/// Handles a connection.
+type Handle = Arc<dyn Fn(Socket, Silent) + Send + Sync>;
 
 /// Accepts connections and has each handled on a thread of its own; the timeout is for every wait
 /// on a connection.
@@ -119,22 +123,53 @@ where
 {
     let (sender, ended) = mpsc::channel();
     let shared = Arc::new(Shared { limits, ..Shared::default() });
-    let for_listener = Arc::clone(&shared);
-    let listening = thread::Builder::new()
-        .name("foxtrot-listener".into())
-        .spawn(move || {
-            let handle: Handle<T> = Arc::new(handle);
-            accept_all(&listener, timeout, &handle, &sender, &for_listener);
-        })
-        .map_err(|e| ChannelError::io("start a thread", &e))?;
+    let for_results = Arc::clone(&shared);
+    let tell = move |result| for_results.tell(&sender, result);
+    let listening = start_listening(listener, timeout, &shared, handle, tell)?;
     Ok(Connections { ended, listening: Some(listening), shared })
 }
 
-fn accept_all<T: Send + 'static>(
+/// [`serve`] for handlers that pass their connections on, say to tasks of a runtime, with a mark that they are [`Open`]. `failed`
+/// hears why a connection could not be taken. The listening ends by the stopper, and soon after it the port is closed.
+///
+/// # Errors
+/// [`ChannelError::Io`] if the system does not give a thread.
+pub fn serve_by(
+    listener: Listener,
+    timeout: Duration,
+    limits: Limits,
+    handle: impl Fn(Socket, Silent) + Send + Sync + 'static,
+    failed: impl Fn(Error) + Send + Sync + 'static,
+) -> Result<Stopper, Error> {
+    let shared = Arc::new(Shared { limits, ..Shared::default() });
+    let tell = move |handled: Result<(), Error>| handled.err().into_iter().for_each(&failed);
+    start_listening(listener, timeout, &shared, handle, tell)?;
+    Ok(Stopper(shared))
+}
+
+fn start_listening<T: Send + 'static>(
+    listener: Listener,
+    timeout: Duration,
+    shared: &Arc<Shared>,
+    handle: impl Fn(Socket, Silent) -> T + Send + Sync + 'static,
+    tell: impl Fn(Result<T, Error>) + Send + Sync + 'static,
+) -> Result<JoinHandle<()>, Error> {
+    let shared = Arc::clone(shared);
+    let listening = thread::Builder::new().name("foxtrot-listener".into()).spawn(move || {
+        let tell = Arc::new(tell);
+        let for_handlers = Arc::clone(&tell);
+        let handle: Handle =
+            Arc::new(move |socket, silent| for_handlers(Ok(handle(socket, silent))));
+        accept_all(&listener, timeout, &handle, &|error| tell(Err(error)), &shared);
+    });
+    listening.map_err(|e| ChannelError::io("start a thread", &e).into())
+}
+
+fn accept_all(
     listener: &Listener,
     timeout: Duration,
-    handle: &Handle<T>,
-    ended: &mpsc::Sender<Result<T, Error>>,
+    handle: &Handle,
+    failed: &dyn Fn(Error),
     shared: &Arc<Shared>,
 ) {
     while !shared.stop.load(Ordering::SeqCst) {
@@ -144,35 +179,28 @@ fn accept_all<T: Send + 'static>(
         }
         let started = match listener.poll(LOOK, timeout) {
             Ok(None) => continue,
-            Ok(Some(socket)) => start(socket, handle, ended, shared),
+            Ok(Some(socket)) => start(socket, handle, shared),
             Err(e) => Err(e),
         };
         if let Err(e) = started {
             // Too many open files, say: what ends in the meantime makes room.
             thread::sleep(PAUSE);
-            shared.tell(ended, Err(e));
+            failed(e);
         }
     }
 }
 
-fn start<T: Send + 'static>(
-    socket: Socket,
-    handle: &Handle<T>,
-    ended: &mpsc::Sender<Result<T, Error>>,
-    shared: &Arc<Shared>,
-) -> Result<(), Error> {
+fn start(socket: Socket, handle: &Handle, shared: &Arc<Shared>) -> Result<(), Error> {
     let failed = |e: std::io::Error| ChannelError::io("take a connection", &e);
     let silence = Silent::begin(shared, socket.stream.try_clone().map_err(failed)?);
-    let running = Arc::clone(&shared.handlers);
-    let (handle, ended, stack) = (Arc::clone(handle), ended.clone(), shared.limits.stack);
-    let shared = Arc::clone(shared);
+    let open = silence.open();
+    let handle = Arc::clone(handle);
     thread::Builder::new()
         .name("foxtrot-session".into())
-        .stack_size(stack)
+        .stack_size(shared.limits.stack)
         .spawn(move || {
-            let _running = running;
-            let result = handle(socket, silence);
-            shared.tell(&ended, Ok(result));
+            let _open = open;
+            handle(socket, silence);
         })
         .map_err(failed)?;
     Ok(())
@@ -245,9 +273,9 @@ impl Default for Limits {
 }
 
 impl Shared {
-    /// The number of handlers that have not ended.
+    /// The number of connections that are open.
     fn running(&self) -> usize {
-        Arc::strong_count(&self.handlers) - 1
+        Arc::strong_count(&self.open) - 1
     }
 
     /// Hands over a result, if there is room.
@@ -274,6 +302,12 @@ impl Shared {
 }
 
 impl Silent {
+    /// A mark for a connection that stays open after its handler has ended.
+    #[must_use]
+    pub fn open(&self) -> Open {
+        Open(Arc::clone(&self.shared.open))
+    }
+
     fn begin(shared: &Arc<Shared>, socket: TcpStream) -> Self {
         let mut waiting = lock(&shared.silent);
         if waiting.sockets.len() >= shared.limits.silent

@@ -70,16 +70,19 @@ pub struct Lanes<S> {
     clock: Option<Clock>,
     /// The transcript of a session that both sides have ended.
     ended: Option<Transcript>,
-    /// True if this side has said why it ends the session.
-    is_over: bool,
+    /// The error that ended the connection.
+    failed: Option<Error>,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     /// Lanes over the stream, of which nothing has been read or written.
     pub fn new(stream: S) -> Self {
+        let mut inbox = Inbox::new(false);
+        // Before a protocol begins, no other lane is in use: a stranger fills none.
+        inbox.in_use = Lane::HELLO.index() + 1;
         Self {
             stream,
-            inbox: Inbox::new(false),
+            inbox,
             bytes: Vec::new(),
             parsed: 0,
             outbox: Vec::new(),
@@ -90,7 +93,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             meter: Meter::default(),
             clock: None,
             ended: None,
-            is_over: false,
+            failed: None,
         }
     }
 

@@ -1,44 +1,19 @@
 //! Keys, limits and time-outs of connections.
 
-use std::{
-    fmt,
-    net::SocketAddr,
-    path::Path,
-    sync::{Arc, Mutex},
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fmt, path::Path, sync::Arc, time::Duration};
 
-use foxtrot_net::{
-    Channel, ChannelError, Connection, Error as NetError,
-    daily::Daily,
-    gate::{Gate, Most},
-    gateway::{End, NotJoined},
-    listen::{Limits, Silent},
-    memory,
-    tcp::{self, Socket},
-};
+use foxtrot_net::{daily::Daily, gate::Most, listen::Limits};
 
-use super::{
-    Attempt, Bound, Ended, Local, Peer, Server, Settings, Side, TIMEOUT, Tickets, Who, server,
-};
+use super::{Settings, TIMEOUT, Tickets, server};
 use crate::{Error, Threads};
 
+#[cfg(feature = "lanes")]
+use foxtrot_net::tokio::Runtime;
 #[cfg(feature = "tls")]
 use {
     crate::{Fingerprint, Identity},
     foxtrot_net::tls::Tls,
 };
-
-/// Bits of work that a listener without keys asks of a stranger before the stranger costs anything.
-const WORK: u8 = 16;
-
-/// Pauses between attempts at a gateway that has no place: the first, and the longest.
-const GATEWAY_PAUSE: Duration = Duration::from_millis(20);
-const GATEWAY_PAUSE_MOST: Duration = Duration::from_secs(1);
-
-/// A gate for one session.
-const ONE: Most = Most { sessions: 1, of_one_peer: 1, memory: u64::MAX };
 
 /// The settings of connections: keys, time-outs, threads, limits.
 ///
@@ -65,19 +40,21 @@ const ONE: Most = Most { sessions: 1, of_one_peer: 1, memory: u64::MAX };
 /// ```
 #[derive(Clone)]
 pub struct Config {
-    security: Security,
+    pub(super) security: Security,
     pub(super) timeout: Duration,
-    wait: Option<Duration>,
-    jobs: Settings,
-    session_timeout: Option<Duration>,
-    most: Most,
-    limits: Limits,
-    on_nobody: Option<Arc<dyn Fn() + Send + Sync>>,
-    route: Option<String>,
+    pub(super) wait: Option<Duration>,
+    pub(super) jobs: Settings,
+    pub(super) session_timeout: Option<Duration>,
+    pub(super) most: Most,
+    pub(super) limits: Limits,
+    pub(super) on_nobody: Option<Arc<dyn Fn() + Send + Sync>>,
+    pub(super) route: Option<String>,
+    #[cfg(feature = "lanes")]
+    pub(super) runtime: Option<Arc<dyn Runtime>>,
 }
 
 #[derive(Clone)]
-enum Security {
+pub(super) enum Security {
     Insecure,
     #[cfg(feature = "tls")]
     Tls {
@@ -87,13 +64,6 @@ enum Security {
     /// Browsers, which a token authenticates.
     #[cfg(feature = "websocket")]
     WebSocket(Arc<foxtrot_net::websocket::Site>),
-}
-
-/// A port on which peers are awaited.
-pub struct Listener {
-    config: Config,
-    socket: tcp::Listener,
-    on_refused: Option<Box<dyn FnMut(Ended) + Send>>,
 }
 
 impl Config {
@@ -120,6 +90,8 @@ impl Config {
             limits: server::LIMITS,
             on_nobody: None,
             route: None,
+            #[cfg(feature = "lanes")]
+            runtime: None,
         }
     }
 
@@ -307,6 +279,14 @@ impl Config {
         Self { limits, ..self }
     }
 
+    /// Gives asynchronous connections over streams of the caller a clock, by which time-outs hold, and threads that compute. Without
+    /// it, waits do not end by themselves, and jobs compute where they are awaited. Connections over sockets have those of tokio.
+    #[cfg(feature = "lanes")]
+    #[must_use]
+    pub fn runtime(self, runtime: Arc<dyn Runtime>) -> Self {
+        Self { runtime: Some(runtime), ..self }
+    }
+
     /// Has `tell` called once in each call of [`connect`](Self::connect) that finds no peer yet and goes on trying.
     #[must_use]
     pub fn on_nobody(self, tell: impl Fn() + Send + Sync + 'static) -> Self {
@@ -365,355 +345,8 @@ impl Config {
         Self { route: Some(name.to_owned()), ..self }
     }
 
-    /// Connects to a gateway's inner port, and waits there for the peer on the [`route`](Self::route), as one that listens does.
-    ///
-    /// # Errors
-    /// [`Error::Config`] without a route; [`Error::Session`].
-    pub fn connect_behind(&self, address: &str) -> Result<Peer, Error> {
-        self.connect_behind_while(address, &Attempt::default())
-    }
-
-    /// [`connect_behind`](Self::connect_behind), unless another thread ends the attempt.
-    ///
-    /// # Errors
-    /// [`Error::Config`] without a route; [`Error::Session`]: also for an attempt that was ended.
-    pub fn connect_behind_while(&self, address: &str, attempt: &Attempt) -> Result<Peer, Error> {
-        match self.route {
-            Some(_) => self.reach(address, attempt, Side::Responder),
-            None => Err(Error::Config("a gateway needs the name of a route")),
-        }
-    }
-
-    /// Connects to a peer that listens at `address`, a host and a port.
-    ///
-    /// # Errors
-    /// [`Error::Session`].
-    pub fn connect(&self, address: &str) -> Result<Peer, Error> {
-        self.connect_while(address, &Attempt::default())
-    }
-
-    /// [`connect`](Self::connect), unless another thread ends the attempt.
-    ///
-    /// # Errors
-    /// [`Error::Session`]: also for an attempt that was ended.
-    pub fn connect_while(&self, address: &str, attempt: &Attempt) -> Result<Peer, Error> {
-        self.reach(address, attempt, Side::Initiator)
-    }
-
-    /// Tries again as long as a gateway has no place, for then the peer may wait there already.
-    fn reach(&self, address: &str, attempt: &Attempt, side: Side) -> Result<Peer, Error> {
-        let (began, wait) = (Instant::now(), self.wait.unwrap_or(TIMEOUT));
-        let (mut left, mut pause) = (wait, GATEWAY_PAUSE);
-        loop {
-            match self.reach_within(left, address, attempt, side) {
-                Err(Error::Session(e)) if is_full(&e) && attempt.is_wanted() && pause < left => {
-                    thread::sleep(pause);
-                    left = wait.saturating_sub(began.elapsed());
-                    pause = (2 * pause).min(GATEWAY_PAUSE_MOST);
-                }
-                reached => return reached,
-            }
-        }
-    }
-
-    fn reach_within(
-        &self,
-        wait: Duration,
-        address: &str,
-        attempt: &Attempt,
-        side: Side,
-    ) -> Result<Peer, Error> {
-        let is_wanted = || attempt.is_wanted();
-        let on_nobody = || self.on_nobody.iter().for_each(|tell| tell());
-        let socket = tcp::connect_while(address, wait, self.timeout, on_nobody, is_wanted)?;
-        attempt.ends_by(socket.closer()?);
-        let socket = match (&self.route, side) {
-            (None, _) => Ok(socket),
-            (Some(name), Side::Initiator) => socket.route(End::Outside, name, wait),
-            (Some(name), Side::Responder) => socket.route(End::Inside, name, wait),
-        };
-        let peer = socket.and_then(|socket| self.open(socket, side));
-        attempt.has_ended();
-        Ok(peer?)
-    }
-
-    /// Takes the port at `address`, a host and a port; port 0 lets the system choose.
-    ///
-    /// # Errors
-    /// [`Error::Session`].
-    pub fn bind(&self, address: &str) -> Result<Listener, Error> {
-        let socket = tcp::Listener::bind(address)?;
-        Ok(Listener { socket, config: self.clone(), on_refused: None })
-    }
-
     pub(super) fn is_insecure(&self) -> bool {
         matches!(self.security, Security::Insecure)
-    }
-
-    /// Both parties in one program, as of [`Peer::pair`].
-    #[must_use]
-    pub fn pair(&self) -> (Peer, Peer) {
-        let (initiator, responder) = memory::pair(self.timeout);
-        (self.peer(initiator, Side::Initiator), self.peer(responder, Side::Responder))
-    }
-
-    /// Talks to the peer over a channel of `foxtrot-net`, which nothing secures here.
-    #[must_use]
-    pub fn peer(&self, channel: Channel, side: Side) -> Peer {
-        self.over_connection(self.limited(channel), side, Who::default(), Bound::No)
-    }
-
-    /// A channel that ends after the longest time of a session.
-    pub(super) fn limited(&self, channel: Channel) -> Arc<Channel> {
-        self.session_timeout.iter().for_each(|limit| channel.end_after(*limit));
-        Arc::new(channel)
-    }
-
-    /// The peer at the other end of a connection.
-    pub(super) fn over_connection<C: Connection>(
-        &self,
-        connection: C,
-        side: Side,
-        who: Who,
-        bound: Bound,
-    ) -> Peer<C> {
-        // The only session behind its gate.
-        let gate = Gate::new(Most { memory: self.most.memory, ..ONE });
-        let local = Local {
-            progress: None,
-            pass: Mutex::new(gate.admit("", 0).ok()),
-            seed: None,
-            side,
-            who,
-            bound,
-            gate: None,
-            settings: self.jobs.clone(),
-            puzzle: 0,
-            silent: None,
-            jobs: 0,
-            is_cancelled: Arc::default(),
-            failed: Mutex::default(),
-        };
-        Peer { connection, local }
-    }
-
-    /// Secures a connection, if there are keys for it.
-    fn open(&self, socket: Socket, side: Side) -> Result<Peer, NetError> {
-        let (who, began) = (Who::of(&socket), Instant::now());
-        let socket = socket.shake_hands_within(self.session_timeout.unwrap_or(Duration::MAX));
-        let peer = |channel: Channel, who, bound| {
-            if let Some(limit) = self.session_timeout {
-                channel.end_after(limit.saturating_sub(began.elapsed()));
-            }
-            self.over_connection(Arc::new(channel), side, who, bound)
-        };
-        match &self.security {
-            Security::Insecure => Ok(peer(socket.open()?, who, Bound::No)),
-            #[cfg(feature = "tls")]
-            Security::Tls { tls, names } => {
-                let secured = match side {
-                    Side::Initiator => tls.connect(socket)?,
-                    Side::Responder => tls.accept(socket)?,
-                };
-                let name = names.iter().find(|(key, _)| *key == secured.peer);
-                let name = name.map(|(_, name)| name.clone());
-                let who = Who { name, fingerprint: Some(secured.peer), ..who };
-                let bound = Bound::Tls(secured.binding);
-                Ok(peer(secured.channel()?, who, bound))
-            }
-            #[cfg(feature = "websocket")]
-            Security::WebSocket(site) => {
-                let visitor = site.answer(socket)?.ok_or(ChannelError::Served)?;
-                let who = Who { name: visitor.name.clone(), has_token: true, ..who };
-                let bound = Bound::Stream(Some(super::ChannelBinding(visitor.binding)));
-                Ok(peer(visitor.channel()?, who, bound))
-            }
-        }
-    }
-
-    /// Secures a connection that somebody opened. A stranger has not been admitted before its first job has begun; before a
-    /// gate it has to work, unless it has a key, by which it has proved more.
-    pub(super) fn admit(
-        &self,
-        socket: Socket,
-        silent: Silent,
-        gate: Option<&Arc<Gate>>,
-    ) -> Result<Peer, Error> {
-        let mut peer = self.open(socket, Side::Responder)?;
-        let local = &mut peer.local;
-        local.silent = Some(silent);
-        if let Some(gate) = gate {
-            local.puzzle = if self.is_insecure() { WORK } else { 0 };
-            let counted_as = local.who.counted_as();
-            (local.gate, local.pass) = (Some((Arc::clone(gate), counted_as)), Mutex::default());
-        }
-        Ok(peer)
-    }
-}
-
-/// Returns true for the word of a gateway that has no place now.
-fn is_full(error: &NetError) -> bool {
-    matches!(error, NetError::Channel(ChannelError::NotJoined { why: NotJoined::Busy, .. }))
-}
-
-impl Listener {
-    /// The address that it listens on.
-    #[must_use]
-    pub fn local_addr(&self) -> SocketAddr {
-        self.socket.local_addr()
-    }
-
-    /// Has `tell` called for each connection that [`accept`](Self::accept) refuses: of a peer with a wrong key, say.
-    ///
-    /// ```
-    /// use std::{sync::mpsc, thread, time::Duration};
-    /// use foxtrot::{Config, Identity, Peer};
-    ///
-    /// let (ours, friend, stranger) = (Identity::generate()?, Identity::generate()?, Identity::generate()?);
-    /// let config = Config::tls(&ours, &[friend.fingerprint()])?.wait(Duration::from_secs(2));
-    /// let (tell, refused) = mpsc::channel();
-    /// let listener = config.bind("localhost:0")?.on_refused(move |ended| drop(tell.send(ended)));
-    /// let (address, key) = (listener.local_addr().to_string(), ours.fingerprint());
-    /// let other = thread::spawn(move || Peer::connect(&address, &stranger, &[key]).map(drop));
-    /// assert!(listener.accept().is_err());
-    /// let ended = refused.recv()?;
-    /// println!("refused {}: {}", ended.peer, ended.result.unwrap_err());
-    /// # let _ = other.join();
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn on_refused(self, tell: impl FnMut(Ended) + Send + 'static) -> Self {
-        Self { on_refused: Some(Box::new(tell)), ..self }
-    }
-
-    /// Waits for the first peer that may connect, and closes the port. Without keys the first connection is the peer.
-    ///
-    /// # Errors
-    /// [`Error::Session`]: that nobody came in time.
-    pub fn accept(self) -> Result<Peer, Error> {
-        self.accept_while(&Attempt::default())
-    }
-
-    /// [`accept`](Self::accept), unless another thread ends the attempt.
-    ///
-    /// # Errors
-    /// As [`accept`](Self::accept).
-    pub fn accept_while(mut self, attempt: &Attempt) -> Result<Peer, Error> {
-        let (address, wait) = (self.local_addr().to_string(), self.config.wait);
-        let mut on_refused = self.on_refused.take().unwrap_or_else(|| Box::new(drop));
-        // A wait that no clock can tell the end of has none.
-        let until = wait.and_then(|wait| Instant::now().checked_add(wait));
-        let mut server = self.accept_each(|mut peer| {
-            peer.local.silent = None;
-            Ok::<_, Error>(peer)
-        })?;
-        let stopper = server.stopper();
-        attempt.ends_by(move || stopper.stop());
-        let peer = loop {
-            match server.ended_by(until).map(Ended::succeeded) {
-                Some(Ok(peer)) => break Ok(peer),
-                Some(Err(refused)) => on_refused(*refused),
-                None if attempt.is_wanted() => {
-                    let within = wait.unwrap_or_default();
-                    break Err(ChannelError::NobodyConnected { address, within });
-                }
-                None => break Err(ChannelError::Abandoned),
-            }
-        };
-        attempt.has_ended();
-        Ok(peer.map_err(NetError::from)?)
-    }
-
-    /// Tries `meet` with all peers that come, side by side, for a caller who takes the first that suits, as
-    /// [`accept`](Self::accept) does. Dropping the server closes connections to the others, and the port.
-    ///
-    /// ```
-    /// use std::thread;
-    /// use foxtrot::{Config, Ended, Error, Peer, job::{Hello, Role}};
-    ///
-    /// fn meet(mut peer: Peer, role: Role) -> Result<(Peer, foxtrot::job::Agreed), Error> {
-    ///     let (agreed, ()) = peer.negotiate::<_, Error>(Hello::new(role), |_| Ok(((), 0)))?;
-    ///     Ok((peer, agreed))
-    /// }
-    ///
-    /// let listener = Config::insecure().bind("localhost:0")?;
-    /// let address = listener.local_addr().to_string();
-    /// let mut server = listener.accept_each(|peer| meet(peer, Role::Sender))?;
-    /// let wrong = Config::insecure().connect(&address)?;
-    /// assert!(meet(wrong, Role::Sender).is_err());
-    /// let other = thread::spawn(move || {
-    ///     let (mut peer, agreed) = meet(Config::insecure().connect(&address)?, Role::Receiver)?;
-    ///     peer.job(agreed).finish()
-    /// });
-    /// let (mut peer, agreed) = server.find_map(|ended| ended.result.ok()).expect("somebody suits");
-    /// peer.job(agreed).finish()?;
-    /// other.join().expect("no panic")?;
-    /// # Ok::<(), Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Session`] if the system starts no thread.
-    pub fn accept_each<T: Send + 'static, E: From<Error> + Send + 'static>(
-        self,
-        meet: impl Fn(Peer) -> Result<T, E> + Send + Sync + 'static,
-    ) -> Result<Server<T, E>, Error> {
-        let Self { config, socket, .. } = self;
-        // The only peer of this port is not pushed out by others, and its work would keep out nobody.
-        let limits = Limits { admitted: 1, kept: usize::MAX, ..config.limits };
-        Server::start(socket, config, limits, None, meet)
-    }
-
-    /// Answers all peers that come, side by side: `session` gets each of them, on a thread of its own.
-    ///
-    /// ```
-    /// # #[cfg(feature = "psi")] {
-    /// use foxtrot::{Config, psi};
-    ///
-    /// let listener = Config::insecure().sessions(8).bind("localhost:0")?;
-    /// let mut server = listener.serve(|peer| psi::send(peer, &["bob", "cid"]))?;
-    ///
-    /// let address = server.local_addr().to_string();
-    /// let mut peer = Config::insecure().connect(&address)?;
-    /// assert_eq!(psi::receive(&mut peer, &["ann", "bob"])?, [1]);
-    ///
-    /// // The server is an iterator over sessions that have ended; after a stop it has an end.
-    /// assert!(server.next().is_some_and(|ended| ended.result.is_ok()));
-    /// server.stopper().stop();
-    /// assert!(server.next().is_none());
-    /// # }
-    /// # Ok::<(), foxtrot::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Session`] if the system starts no thread.
-    pub fn serve(
-        self,
-        session: impl Fn(&mut Peer) -> Result<(), Error> + Send + Sync + 'static,
-    ) -> Result<Server, Error> {
-        self.serve_each(move |mut peer| session(&mut peer))
-    }
-
-    /// [`serve`](Self::serve) with peers that the handler owns, and results of its own.
-    ///
-    /// # Errors
-    /// As [`serve`](Self::serve).
-    pub fn serve_each<T: Send + 'static, E: From<Error> + Send + 'static>(
-        self,
-        session: impl Fn(Peer) -> Result<T, E> + Send + Sync + 'static,
-    ) -> Result<Server<T, E>, Error> {
-        let Self { config, socket, .. } = self;
-        let limits = Limits { admitted: config.most.sessions, ..config.limits };
-        let gate = Some(Gate::new(config.most));
-        Server::start(socket, config, limits, gate, session)
-    }
-}
-
-impl fmt::Debug for Listener {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listener")
-            .field("config", &self.config)
-            .field("socket", &self.socket)
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Peers over asynchronous streams, whose jobs are futures.
 
+use std::sync::Arc;
+
 use foxtrot_net::{hello::Heard, tokio::Lanes};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -7,8 +9,8 @@ use super::{Bound, ChannelBinding, Config, Peer, Stream, Who};
 use crate::Error;
 
 impl Config {
-    /// Talks to the peer over an asynchronous stream that the caller opened: jobs are futures, which run where they are awaited.
-    /// Limits of time are the caller's.
+    /// Talks to the peer over an asynchronous stream that the caller opened: jobs are futures. Time-outs hold by the clock of
+    /// [`runtime`](Self::runtime); without one they are the caller's.
     ///
     /// ```
     /// use foxtrot::{Config, Side, psi};
@@ -39,11 +41,25 @@ impl Config {
         }
         let Stream { side, binding, name, .. } = facts.into();
         let who = Who { name, ..Who::default() };
-        Ok(self.over_connection(Lanes::new(stream), side, who, Bound::Stream(binding)))
+        let mut lanes = Lanes::new(stream);
+        if let Some(runtime) = &self.runtime {
+            lanes = lanes.on(Arc::clone(runtime), self.timeout);
+            self.session_timeout.iter().for_each(|limit| lanes.end_after(*limit));
+        }
+        Ok(self.over_connection(lanes, side, who, Bound::Stream(binding)))
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Peer<Lanes<S>> {
+    /// Ends the connection in order: the stream has taken everything, and was shut down, when it returns. Dropping a peer also
+    /// ends the connection, without waiting.
+    ///
+    /// # Errors
+    /// [`Error::Session`] if the last messages could not be sent.
+    pub async fn close(self) -> Result<(), Error> {
+        Ok(self.connection.close().await?)
+    }
+
     /// Reads the peer's first message, for a program that shows a person what the peer wants. With a
     /// [`ChannelBinding`] this side also finds out whether the peer has the same one; the peer begins no session.
     ///

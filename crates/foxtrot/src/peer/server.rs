@@ -9,13 +9,12 @@ use std::{
 };
 
 use foxtrot_net::{
-    ChannelError, Error as NetError,
     gate::Gate,
     listen::{self, Connections, Limits, Stopper},
     tcp,
 };
 
-use super::{Config, Peer, Who};
+use super::{Config, Who, reach::Met};
 use crate::Error;
 #[cfg(feature = "tls")]
 use crate::Fingerprint;
@@ -54,7 +53,7 @@ pub struct Ended<T = (), E = Error> {
 }
 
 impl<T, E> Ended<T, E> {
-    fn new(who: Who, result: Result<T, E>) -> Self {
+    pub(super) fn new(who: Who, result: Result<T, E>) -> Self {
         Self {
             peer: who.to_string(),
             name: who.name,
@@ -67,7 +66,7 @@ impl<T, E> Ended<T, E> {
     }
 
     /// A connection that this system could not take.
-    fn here(error: E) -> Self {
+    pub(super) fn here(error: E) -> Self {
         let (peer, source) = ("this system".into(), "this system".into());
         Self { peer, source, ..Self::new(Who::default(), Err(error)) }
     }
@@ -96,21 +95,21 @@ impl<T: Send + 'static, E: From<Error> + Send + 'static> Server<T, E> {
         config: Config,
         limits: Limits,
         gate: Option<Arc<Gate>>,
-        session: impl Fn(Peer) -> Result<T, E> + Send + Sync + 'static,
+        session: impl Fn(Met) -> Result<T, E> + Send + Sync + 'static,
     ) -> Result<Self, Error> {
         let (address, timeout) = (listener.local_addr(), config.timeout);
         let connections = listen::serve(listener, timeout, limits, move |socket, silent| {
             let mut who = Who::of(&socket);
-            let admitted = config.admit(socket, silent, gate.as_ref());
-            if matches!(admitted, Err(Error::Session(NetError::Channel(ChannelError::Served)))) {
-                return None;
-            }
-            let result = admitted.map_err(E::from).and_then(|peer| {
-                who = peer.local.who.clone();
-                // What the handler has left half done is its own.
-                let done = catch_unwind(AssertUnwindSafe(|| session(peer)));
-                done.unwrap_or_else(|panic| Err(Error::Panicked(words(&*panic)).into()))
-            });
+            let result = match config.admit(socket, silent, gate.as_ref()) {
+                Ok(None) => return None,
+                Err(e) => Err(e.into()),
+                Ok(Some(met)) => {
+                    who = met.who().clone();
+                    // What the handler has left half done is its own.
+                    let done = catch_unwind(AssertUnwindSafe(|| session(met)));
+                    done.unwrap_or_else(|panic| Err(Error::Panicked(words(&*panic)).into()))
+                }
+            };
             Some(Ended::new(who, result))
         })?;
         Ok(Self { connections, address })
@@ -181,7 +180,7 @@ impl<T, E: From<Error>> Iterator for Server<T, E> {
 }
 
 /// Returns the message of a panic.
-fn words(panic: &(dyn Any + Send)) -> String {
+pub(super) fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("without words").into()

@@ -85,17 +85,6 @@ impl Stream {
     pub fn closer(self, closer: impl Fn(Shutdown) + Send + Sync + 'static) -> Self {
         Self { closer: Some(Box::new(closer)), ..self }
     }
-
-    /// Ends the stream by that also.
-    #[cfg(feature = "tokio")]
-    pub(crate) fn also_closed_by(self, also: impl Fn(Shutdown) + Send + Sync + 'static) -> Self {
-        let closer = self.closer.unwrap_or_else(|| Box::new(drop));
-        let both = move |how| {
-            closer(how);
-            also(how);
-        };
-        Self { closer: Some(Box::new(both)), ..self }
-    }
 }
 
 impl From<Side> for Stream {

@@ -2,7 +2,7 @@
 
 use core::{
     future::Future,
-    mem,
+    pin::Pin,
     task::{Context as Waking, Waker},
 };
 
@@ -47,12 +47,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         Ok(heard)
     }
 
-    /// Tells the peer why this side ends the session, as far as it may know and the stream takes it now. Returns the
-    /// error.
+    /// Keeps the error that ends the connection, and tells the peer why, as far as it may know and the stream takes it now.
+    /// Returns the error, or the one that came first.
     pub(super) fn tell_why(&mut self, error: Error) -> Error {
+        if let Some(first) = &self.failed {
+            return first.clone();
+        }
+        self.failed = Some(error.clone());
         let greets = matches!(self.inbox.phase, Phase::Hello | Phase::Renewed);
         if !greets
-            && !mem::replace(&mut self.is_over, true)
             && let Some(reason) = Reason::of(&error)
             && self.push(Lane::HELLO, &[reason as u8]).is_ok()
         {
@@ -62,6 +65,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             }
         }
         error
+    }
+
+    /// Fails as the connection has before, if it has.
+    fn still_open(&self) -> Result<(), Error> {
+        self.failed.clone().map_or(Ok(()), Err)
     }
 
     async fn compare_transcripts(&mut self) -> Result<Transcript, Error> {
@@ -100,11 +108,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
     }
 
     async fn say(&mut self, message: Vec<u8>) -> Result<(), Error> {
+        self.still_open()?;
         self.push(Lane::HELLO, &message)?;
-        self.flush_all().await
+        self.flush_all().await.map_err(|e| self.tell_why(e))
     }
 
     async fn hear(&mut self, most: usize) -> Result<Vec<u8>, Error> {
+        self.still_open()?;
         self.receive(Want::AtMost(most)).await.map_err(|e| self.tell_why(e))
     }
 
@@ -112,6 +122,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
         if self.tallies.take().is_some() {
             self.ended = None;
             self.inbox.begin_again();
+            self.inbox.in_use = Lane::HELLO.index() + 1;
         }
     }
 
@@ -131,6 +142,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
         E: From<Usage>,
         foxtrot_ot::Error: From<E>,
     {
+        self.still_open()?;
         Self::run(self, engine).await
     }
 
@@ -140,10 +152,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
         E: From<Usage> + Send + 'static,
         foxtrot_ot::Error: From<E>,
     {
+        self.still_open()?;
         Self::run_owned(self, engine).await
     }
 
     async fn finish(&mut self) -> Result<Transcript, Error> {
+        self.still_open()?;
         let ended = self.compare_transcripts().await;
         ended.map_err(|e| self.tell_why(e))
     }
@@ -161,7 +175,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
     }
 
     fn give_up(&mut self, error: impl Into<Error>) -> Error {
-        self.tell_why(error.into())
+        let error = self.tell_why(error.into());
+        if self.outbox.is_empty() {
+            // The peer reads the end, and not only when the stream is dropped.
+            let waking = &mut Waking::from_waker(Waker::noop());
+            let _ = Pin::new(&mut self.stream).poll_shutdown(waking);
+        }
+        error
     }
 
     async fn refuse(&mut self, why: Reason) {
