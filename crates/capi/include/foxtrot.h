@@ -362,12 +362,12 @@ enum foxtrot_status foxtrot_psi_receive_with(const struct foxtrot_peer *peer,
                                              struct foxtrot_error *error);
 
 // Counts the items that both have. Both sides learn the number, and none of the items; neither learns a number below
-// `at_least`, on which both agree. Semi-honest: the options have `FOXTROT_SEMI_HONEST`.
+// `min_count`, on which both agree. Semi-honest: the options have `FOXTROT_SEMI_HONEST`.
 enum foxtrot_status foxtrot_psi_count(const struct foxtrot_peer *peer,
                                       int32_t role,
                                       const struct foxtrot_bytes *items,
                                       size_t n,
-                                      uint64_t at_least,
+                                      uint64_t min_count,
                                       const struct foxtrot_options *options,
                                       struct foxtrot_outcome *outcome,
                                       struct foxtrot_error *error);
@@ -379,7 +379,7 @@ enum foxtrot_status foxtrot_psi_send_sum(const struct foxtrot_peer *peer,
                                          const uint64_t *numbers,
                                          size_t n,
                                          uint64_t largest,
-                                         uint64_t at_least,
+                                         uint64_t min_count,
                                          const struct foxtrot_options *options,
                                          struct foxtrot_outcome *outcome,
                                          struct foxtrot_error *error);
@@ -389,7 +389,7 @@ enum foxtrot_status foxtrot_psi_receive_sum(const struct foxtrot_peer *peer,
                                             const struct foxtrot_bytes *items,
                                             size_t n,
                                             uint64_t largest,
-                                            uint64_t at_least,
+                                            uint64_t min_count,
                                             const struct foxtrot_options *options,
                                             struct foxtrot_outcome *outcome,
                                             struct foxtrot_error *error);

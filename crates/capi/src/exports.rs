@@ -574,14 +574,14 @@ pub unsafe extern "C" fn foxtrot_psi_receive_with(
 }
 
 /// Counts the items that both have. Both sides learn the number, and none of the items; neither learns a number below
-/// `at_least`, on which both agree. Semi-honest: the options have `FOXTROT_SEMI_HONEST`.
+/// `min_count`, on which both agree. Semi-honest: the options have `FOXTROT_SEMI_HONEST`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn foxtrot_psi_count(
     peer: *const Peer,
     role: i32,
     items: *const Bytes,
     n: usize,
-    at_least: u64,
+    min_count: u64,
     options: *const Options,
     outcome: *mut Outcome,
     error: *mut Error,
@@ -591,7 +591,7 @@ pub unsafe extern "C" fn foxtrot_psi_count(
         call(error, || {
             let items = strings(items, n, "items")?;
             let learnt =
-                get(peer, "peer")?.psi_count(role, &items, at_least, get_or_default(options)?)?;
+                get(peer, "peer")?.psi_count(role, &items, min_count, get_or_default(options)?)?;
             set(outcome, learnt.into(), "outcome")
         })
     }
@@ -606,7 +606,7 @@ pub unsafe extern "C" fn foxtrot_psi_send_sum(
     numbers: *const u64,
     n: usize,
     largest: u64,
-    at_least: u64,
+    min_count: u64,
     options: *const Options,
     outcome: *mut Outcome,
     error: *mut Error,
@@ -616,7 +616,7 @@ pub unsafe extern "C" fn foxtrot_psi_send_sum(
         call(error, || {
             let (items, numbers) = (strings(items, n, "items")?, all(numbers, n, "numbers")?);
             let (peer, options) = (get(peer, "peer")?, get_or_default(options)?);
-            let learnt = peer.psi_send_sum(&items, numbers, largest, at_least, options)?;
+            let learnt = peer.psi_send_sum(&items, numbers, largest, min_count, options)?;
             set(outcome, learnt.into(), "outcome")
         })
     }
@@ -629,7 +629,7 @@ pub unsafe extern "C" fn foxtrot_psi_receive_sum(
     items: *const Bytes,
     n: usize,
     largest: u64,
-    at_least: u64,
+    min_count: u64,
     options: *const Options,
     outcome: *mut Outcome,
     error: *mut Error,
@@ -639,7 +639,7 @@ pub unsafe extern "C" fn foxtrot_psi_receive_sum(
         call(error, || {
             let items = strings(items, n, "items")?;
             let (peer, options) = (get(peer, "peer")?, get_or_default(options)?);
-            let learnt = peer.psi_receive_sum(&items, largest, at_least, options)?;
+            let learnt = peer.psi_receive_sum(&items, largest, min_count, options)?;
             set(outcome, learnt.into(), "outcome")
         })
     }

@@ -52,7 +52,11 @@ impl From<foxtrot::Error> for Failure {
             (_, Blame::Peer) => Status::Peer,
             (_, Blame::Nobody) => Status::Nobody,
         };
-        Self { status, message: error.to_string() }
+        let message = match error.cause().hint {
+            Some(hint) => format!("{error}; {}", hint.spelled(str::to_owned)),
+            None => error.to_string(),
+        };
+        Self { status, message }
     }
 }
 

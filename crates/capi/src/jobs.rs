@@ -52,14 +52,17 @@ impl Options {
         Ok(options.min_peer_keys(self.min_peer_keys))
     }
 
-    fn count(&self, at_least: u64) -> Result<psi::Count> {
+    fn count(&self, min_count: u64) -> Result<psi::Count> {
         self.only(SEMI_HONEST, false, true)?;
         if !self.has(SEMI_HONEST) {
             let why = "counts and sums are semi-honest: say so by FOXTROT_SEMI_HONEST";
             return Err(Failure::caller(why));
         }
-        let most = if self.max_peer_keys == 0 { 1 << 20 } else { self.max_peer_keys };
-        Ok(psi::Count::new().at_least(at_least).items(self.min_peer_keys, most))
+        let count = psi::Count::new().min_count(min_count).min_peer_keys(self.min_peer_keys);
+        Ok(match self.max_peer_keys {
+            0 => count,
+            most => count.max_peer_keys(most),
+        })
     }
 
     fn rot(&self, flags: u32) -> Result<rot::Options> {
@@ -168,10 +171,10 @@ impl Peer {
         &self,
         role: i32,
         items: &[&[u8]],
-        at_least: u64,
+        min_count: u64,
         options: Options,
     ) -> Result<Outcome> {
-        let (count, sends) = (options.count(at_least)?, is_sender(role)?);
+        let (count, sends) = (options.count(min_count)?, is_sender(role)?);
         self.with(|peer| match sends {
             true => count.send(peer, items),
             false => count.receive(peer, items),
@@ -183,10 +186,10 @@ impl Peer {
         items: &[&[u8]],
         numbers: &[u64],
         largest: u64,
-        at_least: u64,
+        min_count: u64,
         options: Options,
     ) -> Result<Outcome> {
-        let count = options.count(at_least)?;
+        let count = options.count(min_count)?;
         let rows: Vec<_> = items.iter().zip(numbers.iter().copied()).collect();
         self.with(|peer| count.send_sum(peer, &rows, largest))
     }
@@ -195,10 +198,10 @@ impl Peer {
         &self,
         items: &[&[u8]],
         largest: u64,
-        at_least: u64,
+        min_count: u64,
         options: Options,
     ) -> Result<Outcome> {
-        let count = options.count(at_least)?;
+        let count = options.count(min_count)?;
         self.with(|peer| count.receive_sum(peer, items, largest))
     }
 

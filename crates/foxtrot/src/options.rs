@@ -132,13 +132,22 @@ impl JobOption {
     /// The name as JavaScript writes it: `maxPeerKeys`.
     #[must_use]
     pub fn camel(&self) -> String {
-        let mut words = self.name.split('_');
-        let first = words.next().unwrap_or_default().into();
-        words.fold(first, |name: String, word| {
-            let (head, rest) = word.split_at(1);
-            name + &head.to_uppercase() + rest
-        })
+        camel(self.name)
     }
+}
+
+/// The name of an option as JavaScript writes it.
+///
+/// # Panics
+/// If one of its words begins with a letter beyond ASCII.
+#[must_use]
+pub fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().into();
+    words.fold(first, |name: String, word| {
+        let (head, rest) = word.split_at(1);
+        name + &head.to_uppercase() + rest
+    })
 }
 
 #[cfg(test)]

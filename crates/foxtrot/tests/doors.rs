@@ -98,3 +98,15 @@ fn an_asynchronous_peer_is_told_what_the_table_says() {
         });
     }
 }
+
+/// The senders of all cases, one after another, for doors that are not of Rust: their tests run this one with `--ignored`, and
+/// read where each sender listens.
+#[test]
+#[ignore = "it waits for the tests of Python and of the page"]
+fn senders_wait_for_other_doors() {
+    for case in cases() {
+        let (address, sender) = serve(&case);
+        println!("{} listens on {address}", case["name"]);
+        check_sender(&case, sender.join().unwrap());
+    }
+}

@@ -45,8 +45,8 @@ fn movable<F: Future + Send>(future: F) -> F {
 fn all_jobs_follow_one_another_over_one_stream() {
     let [mut here, mut there] = pair();
     let (asked, set) = (["ann", "", "bob", "ann", "cid"], ["cid", "ann", "eve"]);
-    let few = Count::new().at_least(2);
-    let many = Count::new().at_least(3);
+    let few = Count::new().min_count(2);
+    let many = Count::new().min_count(3);
     let receiving = movable(async {
         assert_eq!(psi::receive(&mut here, &asked).await?, [0, 3, 4]);
         let payloads = psi::Options::new().receive_with(&mut here, &asked, 2).await?;

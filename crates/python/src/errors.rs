@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use foxtrot::{Blame, Error};
+use foxtrot::{Blame, Error, Hint};
 use pyo3::{PyTypeInfo, exceptions::PyRuntimeError, prelude::*};
 
 /// The exception of this name in `foxtrot._errors`.
@@ -13,6 +13,21 @@ fn exception(name: &str, words: impl Display) -> PyErr {
             py.import("foxtrot._errors").and_then(|module| module.getattr(name)?.call1((&words,)));
         made.map_or_else(|error| error, |exception| PyErr::from_value(exception.into_any()))
     })
+}
+
+/// The exception of this name, with advice that tracebacks show as a note.
+fn with_hint(name: &str, words: impl Display, hint: Option<&Hint>) -> PyErr {
+    let raised = exception(name, words);
+    if let Some(hint) = hint {
+        let hint = hint.spelled(|option| format!("{option}="));
+        Python::attach(|py| {
+            let value = raised.value(py);
+            // Python 3.10 has no notes.
+            let _ = value.setattr("hint", &hint);
+            let _ = value.call_method1("add_note", (format!("hint: {hint}"),));
+        });
+    }
+    raised
 }
 
 /// The caller's mistake, with what to do about it.
@@ -35,7 +50,7 @@ pub(crate) fn raised(error: &Error) -> PyErr {
         (_, Blame::Connection) => "ConnectionError",
         (_, Blame::Nobody) => "RetryError",
     };
-    exception(name, error)
+    with_hint(name, error, error.cause().hint.as_ref())
 }
 
 /// The exception of a thread that ended without a result.

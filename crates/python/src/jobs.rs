@@ -207,7 +207,8 @@ pub(crate) fn psi_count<'py>(
     let keys = Arc::clone(&keys.read);
     let numbers = numbers.map(|it| (it.column.clone(), Arc::clone(&it.of_keys)));
     let CountOptions { min_count, max_peer_keys, min_peer_keys } = options;
-    let count = Count::new().at_least(min_count).items(min_peer_keys, max_peer_keys);
+    let count = Count::new().min_count(min_count);
+    let count = count.min_peer_keys(min_peer_keys).max_peer_keys(max_peer_keys);
     let (outcome, told, counters) = peer.job(py, progress, move |peer| {
         let (outcome, told) = match (largest, numbers) {
             (Some(largest), Some((column, numbers))) => {

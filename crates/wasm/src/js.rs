@@ -14,8 +14,9 @@ use std::{
 };
 
 use foxtrot::{
-    Error, Progress,
+    Cause, Error, Progress,
     job::Role,
+    options::camel,
     psi::{
         self, Assumption,
         Function::{Both, Intersection, Join},
@@ -312,6 +313,9 @@ impl Session {
             _ => None,
         };
         let thrown = thrown.unwrap_or_else(|| self::thrown(code(error), &error.to_string()));
+        let Cause { blame, hint, .. } = error.cause();
+        set(thrown.unchecked_ref(), "blame", format!("{blame:?}").to_lowercase());
+        set(thrown.unchecked_ref(), "hint", hint.map(|it| it.spelled(camel)));
         if let Session(Net::Hello(HelloError::Terms(all))) = error {
             let list = Array::new();
             for it in all {

@@ -69,6 +69,9 @@ export interface PeerTerms {
 export interface FoxtrotError extends Error {
   /** "token", "terms", "closed", "timeout", "cancelled", "misbehaved", "busy" and others. */
   code: string;
+  /** Who can do something about it, and what might help. */
+  blame?: "caller" | "agreement" | "connection" | "peer" | "nobody";
+  hint?: string;
   differences?: { key: string; here?: string; peer?: string }[];
   line?: number;
   /** The character in the line, from 1; 0 if the fault is of the whole line. */

@@ -1,7 +1,12 @@
 // The npm package in Node: vectors, properties, and both parties over streams. FOXTROT_PACKAGE is its folder;
 // PORTABLE, if it is set, has the module without vectors tested.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
+import { Duplex } from "node:stream";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
@@ -121,6 +126,40 @@ test("texts of others are escaped, and formulas are none", () => {
   assert.equal(foxtrot.escaped("Mu\u0308ller\u202e\u0007"), "Mu\u0308ller\\u{202e}\\u{7}");
   assert.equal(foxtrot.printable("\n".repeat(65)), "\\n".repeat(64) + "…");
   assert.deepEqual(["=1", "-5", "a"].map(foxtrot.safe), ["'=1", "-5", "a"]);
+});
+
+test("the page is told what the table of all doors says", async () => {
+  const table = new URL("../../foxtrot/tests/doors.json", import.meta.url);
+  const { cases } = JSON.parse(await readFile(table));
+  // Senders of the library wait one after another.
+  const senders = spawn(process.env.FOXTROT_DOORS, ["--ignored", "--nocapture", "senders_wait"], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(senders, "exit"), lines = createInterface({ input: senders.stdout })[Symbol.asyncIterator]();
+  const names = ["ann@example.org", "bob@example.org"], camel = (it) => it.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+  for (const { name, receiver = {}, finds, blame, says, hint } of cases) {
+    let found = null;
+    while (!found) {
+      const { value, done } = await lines.next();
+      assert.ok(!done, name);
+      found = value.match(/listens on (.*):(\d+)/);
+    }
+    const socket = connect(Number(found[2]), found[1]);
+    await once(socket, "connect");
+    const peer = over(Duplex.toWeb(socket), { initiator: true });
+    const options = { normalize: "email/1" };
+    for (const [key, value] of Object.entries(receiver)) options[camel(key)] = value;
+    const job = options.with ? peer.psiReceiveWith(Keys.of(names), options) : peer.psiReceive(Keys.of(names), options);
+    if (finds) {
+      assert.deepEqual([...(await job).rows].map((row) => names[row]), finds, name);
+    } else {
+      const error = await job.then(() => assert.fail(name), (error) => error);
+      const spelled = hint?.replace(/\{(.*?)\}/g, (_, option) => camel(option));
+      assert.ok(error.message.includes(says), `${name}: ${error.message}`);
+      assert.deepEqual([error.blame, error.hint], [blame, spelled], name);
+    }
+    peer.close();
+  }
+  lines.return();
+  assert.deepEqual(await ended, [0, null]);
 });
 
 test("another token is refused on both sides", async () => {

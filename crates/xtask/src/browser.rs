@@ -37,7 +37,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
         false => {
             let mut node = tools::command("node", "--test --test-reporter=spec");
             node.arg(tests.join("node.test.mjs"))
-                .env("FOXTROT_PACKAGE", target.join("npm/package"));
+                .env("FOXTROT_PACKAGE", target.join("npm/package"))
+                .env("FOXTROT_DOORS", tools::test_program("doors")?);
             tools::run(&mut node)?;
             tools::run(node.env("PORTABLE", "1"))?;
             // The command of the other tests but for the page.

@@ -9,8 +9,6 @@ use std::{
     thread,
 };
 
-use serde_json::Value;
-
 use crate::tools::{self, Failure, Result};
 
 /// Options of `capi`.
@@ -79,20 +77,14 @@ fn header() -> Result<String> {
 
 /// The static library as tests of the workspace build it, so that nothing is built twice.
 fn debug_library() -> Result<PathBuf> {
-    let build = "test --quiet --workspace --test cli --test border --no-run --message-format json";
+    let build = "test --quiet --workspace --test cli --test border --no-run";
     built(&mut tools::cargo(build))
 }
 
 /// Runs cargo, and finds the static library among what was built.
 fn built(cargo: &mut Command) -> Result<PathBuf> {
-    let said = tools::stdout(cargo)?;
-    let messages = String::from_utf8_lossy(&said).into_owned();
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut files = messages.filter(|it| it["target"]["name"] == "foxtrot_capi").flat_map(|it| {
-        let files = it["filenames"].as_array().cloned().unwrap_or_default();
-        files.into_iter().filter_map(|it| it.as_str().map(PathBuf::from))
-    });
-    let found = files.find(|it| it.extension().is_some_and(|it| it == "a"));
+    let built = tools::built(cargo, "foxtrot_capi")?;
+    let found = built.into_iter().find(|it| it.extension().is_some_and(|it| it == "a"));
     found.map_or_else(|| tools::failed("cargo built no static library"), Ok)
 }
 

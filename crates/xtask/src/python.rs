@@ -104,9 +104,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
 
     // The command of the other tests, which need not be built once more.
     tools::run(&mut tools::cargo("test --quiet --workspace --test cli --no-run"))?;
+    let doors = tools::test_program("doors")?;
     let mut pytest =
         python(&tests, "-m pytest -q --doctest-modules crates/python/tests --pyargs foxtrot");
     pytest.env("FOXTROT_COMMAND", tools::target().join("debug/foxtrot"));
+    pytest.env("FOXTROT_DOORS", doors);
     if arguments.all {
         pytest.env("FOXTROT_ALL", "1");
     }

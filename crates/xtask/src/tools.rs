@@ -8,6 +8,8 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use serde_json::Value;
+
 /// The reason why a check did not pass.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -89,6 +91,23 @@ pub(crate) fn stdout(command: &mut Command) -> Result<Vec<u8>> {
         return failed(format_args!("{command:?}: {}", output.status));
     }
     Ok(output.stdout)
+}
+
+/// Runs cargo, which has to print its messages as JSON, and finds the files that it built of a target.
+pub(crate) fn built(cargo: &mut Command, target: &str) -> Result<Vec<PathBuf>> {
+    let said = stdout(cargo.arg("--message-format=json"))?;
+    let messages = String::from_utf8_lossy(&said).into_owned();
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let of_target = messages.filter(|it| it["target"]["name"] == target);
+    let files = of_target.flat_map(|it| it["filenames"].as_array().cloned().unwrap_or_default());
+    Ok(files.filter_map(|it| it.as_str().map(PathBuf::from)).collect())
+}
+
+/// The program of a test of the workspace, as all its tests build it.
+pub(crate) fn test_program(name: &str) -> Result<PathBuf> {
+    let mut cargo = cargo("test --quiet --workspace --no-run --test");
+    let program = built(cargo.arg(name), name)?.pop();
+    program.map_or_else(|| failed(format_args!("cargo built no test {name}")), Ok)
 }
 
 /// Runs a command; returns true if it can be started and succeeds. Its output is dropped.

@@ -172,7 +172,7 @@ fn the_library_counts_with_the_command() {
     let keys = write(folder.path(), "keys", "ann\nbob\ncid\n");
     let command = Listening::start(&["psi", "count", &keys, "--min-count", "2"]);
     let mut peer = foxtrot::Config::insecure().connect(&command.address).unwrap();
-    let count = Count::new().at_least(2);
+    let count = Count::new().min_count(2);
     let learnt = count.receive(&mut peer, &["bob", "cid", "eve"]).unwrap();
     assert_eq!(learnt, Outcome::Released { count: 2, sum: None });
     peer.close().unwrap();

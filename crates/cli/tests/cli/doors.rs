@@ -21,8 +21,10 @@ fn the_command_is_told_what_the_table_says() {
 
 fn play(case: &serde_json::Value, set: &Path) {
     let (name, of) = (case["name"].as_str().unwrap(), &case["receiver"]);
+    let (folder, out) = (set.parent().unwrap(), set.with_file_name("rows.csv"));
+    let (input, output) = (set.to_str().unwrap(), out.to_str().unwrap());
     let mut arguments: Vec<String> =
-        ["psi", "receive", set.to_str().unwrap(), "--key", "email", "--yes"].map(Into::into).into();
+        ["psi", "receive", input, "--key", "email", "--yes", "-o", output].map(Into::into).into();
     let normalize = of["normalize"].as_str().unwrap_or("email");
     arguments.extend(["--normalize".into(), normalize.into()]);
     for (key, value) in of.as_object().into_iter().flatten().filter(|(key, _)| *key != "normalize")
@@ -41,11 +43,16 @@ fn play(case: &serde_json::Value, set: &Path) {
     check_sender(case, sender.join().unwrap());
     let said = stderr(&output);
     if let Some(finds) = columns(&case["finds"]) {
-        let rows = stdout(&output);
+        assert_eq!(stdout(&output), "", "{name}");
+        let rows = fs::read_to_string(&out).unwrap();
+        fs::remove_file(&out).unwrap();
         let rows: Vec<_> = rows.lines().skip(1).map(|row| row.split(',').next().unwrap()).collect();
         assert_eq!(rows, finds, "{name}: {said}");
         return;
     }
+    // A run that fails leaves nothing behind.
+    let left = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name());
+    assert_eq!(left.collect::<Vec<_>>(), ["set.csv"], "{name}");
     let status = output.status.code().map(i64::from);
     assert_eq!(status, case["status"].as_i64(), "{name}: {said}");
     assert!(said.contains(case["says"].as_str().unwrap()), "{name}: {said}");

@@ -32,6 +32,7 @@ const WORK: u8 = 16;
 pub(crate) struct Met {
     way: Way,
     local: Local,
+    #[cfg(feature = "tokio")]
     timeout: Duration,
     /// The end of the connection, if it has a longest time.
     ends: Option<Instant>,
@@ -260,7 +261,13 @@ impl Config {
             }
         };
         let ends = self.session_timeout.and_then(|limit| began.checked_add(limit));
-        Ok(Met { way, local: self.local(side, who, bound), timeout: self.timeout, ends })
+        Ok(Met {
+            way,
+            local: self.local(side, who, bound),
+            #[cfg(feature = "tokio")]
+            timeout: self.timeout,
+            ends,
+        })
     }
 
     /// Secures a connection that somebody opened; there is none over which a browser got a file. A stranger has not been

@@ -384,9 +384,9 @@ impl Options {
 /// let (mut ours, mut theirs) = Peer::pair();
 /// let sender = std::thread::spawn(move || {
 ///     let amounts = [("ann", 30), ("bob", 50), ("cid", 7)];
-///     Count::new().at_least(2).send_sum(&mut theirs, &amounts, 100)
+///     Count::new().min_count(2).send_sum(&mut theirs, &amounts, 100)
 /// });
-/// let learnt = Count::new().at_least(2).receive_sum(&mut ours, &["cid", "eve", "ann"], 100)?;
+/// let learnt = Count::new().min_count(2).receive_sum(&mut ours, &["cid", "eve", "ann"], 100)?;
 /// assert_eq!(learnt, Outcome::Released { count: 2, sum: Some(37) });
 /// assert_eq!(sender.join().expect("no panic")?, learnt);
 /// # Ok::<(), foxtrot::Error>(())
@@ -394,7 +394,7 @@ impl Options {
 #[derive(Clone, Copy, Debug)]
 pub struct Count {
     options: Options,
-    at_least: u64,
+    min_count: u64,
 }
 
 impl Count {
@@ -402,19 +402,25 @@ impl Count {
     #[must_use]
     pub const fn new() -> Self {
         let options = Options::new().max_peer_keys(circuit::MAX_ITEMS);
-        Self { options, at_least: 0 }
+        Self { options, min_count: 0 }
     }
 
     /// Tells nothing if there are fewer common items: [`Outcome::Withheld`].
     #[must_use]
-    pub const fn at_least(self, common: u64) -> Self {
-        Self { at_least: common, ..self }
+    pub const fn min_count(self, common: u64) -> Self {
+        Self { min_count: common, ..self }
     }
 
-    /// The most and the fewest items that the peer may have.
+    /// The most items that the peer may have.
     #[must_use]
-    pub const fn items(self, least: usize, most: usize) -> Self {
-        Self { options: self.options.min_peer_keys(least).max_peer_keys(most), ..self }
+    pub const fn max_peer_keys(self, most: usize) -> Self {
+        Self { options: self.options.max_peer_keys(most), ..self }
+    }
+
+    /// The fewest items that the peer may have.
+    #[must_use]
+    pub const fn min_peer_keys(self, least: usize) -> Self {
+        Self { options: self.options.min_peer_keys(least), ..self }
     }
 
     /// Counts the items that both have; the peer calls [`receive`](Self::receive).
@@ -549,7 +555,7 @@ impl Count {
     ) -> Result<(Outcome, Told), Error> {
         let function = if largest.is_some() { Function::Sum } else { Function::Count };
         let terms = self.options.terms(role, function).of(keys);
-        let (min_count, value) = (self.at_least, column.map(str::to_owned));
+        let (min_count, value) = (self.min_count, column.map(str::to_owned));
         let terms = PsiTerms { min_count, largest, value, ..terms };
         let set = Beside { items: keys.copy_items()?, beside: numbers };
         let (found, told) = terms.result(peer, set).await?;

@@ -16,9 +16,13 @@ __all__ = [
 
 
 class FoxtrotError(Exception):
-    """Base class of all exceptions of Foxtrot. ``blame`` names the party that can do something."""
+    """Base class of all exceptions of Foxtrot. ``blame`` names the party that can do something, ``hint`` what might help.
+
+    Tracebacks of Python 3.11 and later show the hint below the message.
+    """
 
     blame: str = "caller"
+    hint: str | None = None
 
     # Tracebacks and ``repr`` name the public module.
     __module__ = "foxtrot"
