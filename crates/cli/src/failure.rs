@@ -189,6 +189,13 @@ impl From<foxtrot::Error> for Failure {
     }
 }
 
+/// The end of a session of which the peer is told by this reason.
+impl From<(Reason, foxtrot::Error)> for Failure {
+    fn from((reason, error): (Reason, foxtrot::Error)) -> Self {
+        Self::from(error).told(reason)
+    }
+}
+
 /// An option of the library as a flag: `--max-peer-keys`.
 pub(crate) fn flag(option: &str) -> String {
     match option {

@@ -14,7 +14,6 @@ pub mod fuzzing;
 mod host;
 mod identity;
 mod interrupt;
-mod keys;
 mod lines;
 mod link;
 mod local;
@@ -34,6 +33,7 @@ mod serial;
 pub mod shared;
 mod start;
 mod table;
+mod transfers;
 mod workers;
 
 use std::{env, ffi::OsString, process::ExitCode};

@@ -2,7 +2,11 @@
 
 use std::{fmt::Display, net::ToSocketAddrs, time::Duration};
 
-use foxtrot::{Config, job::Hello};
+use foxtrot::{
+    Config,
+    job::{Agreement, Hello},
+};
+use serde_json::{Map, Value};
 
 use crate::{
     args::{Common, Transport},
@@ -11,7 +15,7 @@ use crate::{
     link::{Counted, Link, Unmet, uncounted},
     output::Output,
     policy::Under,
-    record::{Begins, Recorder},
+    record::{Entry, Recorder},
     secure::Security,
     serial,
 };
@@ -77,14 +81,18 @@ impl<'a> Way<'a> {
         Self { counted, ..self }
     }
 
+    /// Negotiates with the peer. That the run begins is on record, with these fields more, before the peer learns anything of
+    /// our set.
     pub(crate) fn reach(
         self,
         common: &Common,
         hello: Hello,
         output: Output,
-        begins: &Begins,
+        entry: &mut Entry,
+        more: impl Fn(Option<&Agreement>) -> Map<String, Value> + Send + Sync + 'static,
     ) -> Result<Link, Failure> {
         let (security, counted) = (self.security.within(common.timeout), self.counted);
+        let begins = &entry.begins(more);
         let write = |peer: &_, met: Option<&_>| begins.with(peer, met);
         let unmet = |e, security: &Security| match e {
             Unmet::Apart(e) => security.explain(e),
@@ -130,6 +138,7 @@ impl<'a> Way<'a> {
             output.detail(&peer);
         }
         output.detail(&format!("the session is {:?}", link.agreed.sid));
+        entry.met(link.peer.who(), &link.agreed);
         Ok(link)
     }
 

@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foxtrot::{Config, Peer, Secret, Session, psi, rot};
+use foxtrot::{
+    Config, Peer, Secret, Session, psi,
+    rot::{self, terms::RotTerms},
+};
 use foxtrot_net::{
     Channel, drive,
     hello::{Agreement, Role, exchange},
@@ -124,7 +127,7 @@ fn rot_by_hand() {
     };
     let [ours, theirs] = channels();
     let sender = thread::spawn(move || {
-        let hello = foxtrot::ot::terms::transfers("rot", Role::Sender, &method, OTS);
+        let hello = RotTerms { role: Role::Sender, method, n: OTS }.hello();
         let agreed = exchange(&theirs, false, &hello).unwrap();
         let session = Session::new(agreed.sid);
         let mut cx = drive::context(&session).unwrap();
@@ -143,7 +146,7 @@ fn rot_by_hand() {
         theirs.close().unwrap();
         pairs
     });
-    let hello = foxtrot::ot::terms::transfers("rot", Role::Receiver, &method, OTS);
+    let hello = RotTerms { role: Role::Receiver, method, n: OTS }.hello();
     let agreed = exchange(&ours, true, &hello).unwrap();
     let session = Session::new(agreed.sid);
     let mut cx = drive::context(&session).unwrap();

@@ -94,14 +94,22 @@ impl Error {
             ))
         );
         let status = match self {
-            Self::Usage(_) | Self::Session(NetError::Protocol(foxtrot_ot::Error::Usage(_))) => 2,
+            Self::Usage(_)
+            | Self::OtherRun
+            | Self::Session(NetError::Protocol(foxtrot_ot::Error::Usage(_))) => 2,
             // It may be another peer that was reached.
             Self::Session(NetError::Hello(Fingerprint | Reflection)) => 1,
             // The peer knows what it found.
             _ if blame == Blame::Peer && !is_the_peers_end => 3,
             _ => 1,
         };
-        let hint = if let Self::Session(error) = self { hint_of(error) } else { None };
+        let hint = match self {
+            Self::Session(error) => hint_of(error),
+            Self::OtherRun => {
+                Some("use the same options and identities, or start a new run on both sides".into())
+            }
+            _ => None,
+        };
         Cause { blame, status, is_the_peers_end, hint: hint.map(Hint) }
     }
 
@@ -163,6 +171,7 @@ impl Error {
             | Self::Threads(_)
             | Self::Config(_)
             | Self::Ticket(_)
+            | Self::OtherRun
             | Self::Panicked(_)
             | Self::Limits(_) => Blame::Caller,
         }

@@ -41,6 +41,8 @@ pub enum Error {
     NotText,
     /// Base OTs of an earlier session cannot be taken up, with the reason.
     Ticket(String),
+    /// The run of triples that was to go on was made under other terms, or between other keys.
+    OtherRun,
     /// A handler of a [`Server`](crate::Server) panicked, with these words.
     Panicked(String),
 }
@@ -64,6 +66,9 @@ impl fmt::Display for Error {
             Self::Threads(why) => write!(f, "cannot start threads: {why}"),
             Self::Config(why) => write!(f, "the configuration does not fit: {why}"),
             Self::Ticket(why) => f.write_str(why),
+            Self::OtherRun => f.write_str(
+                "the interrupted run was made under other terms, with another key or peer, or by an earlier version",
+            ),
             Self::Panicked(words) => write!(f, "the session's handler panicked: {words}"),
         }
     }

@@ -44,6 +44,8 @@ use crate::choice::Choice;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
+pub mod terms;
+#[cfg(feature = "net")]
 pub use peer::{Delta, receive, receive_correlated, send, send_correlated};
 
 /// The protocol and parameters of random and correlated OTs. Both sides have the same options.

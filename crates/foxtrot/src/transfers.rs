@@ -14,8 +14,7 @@ use foxtrot_ot::{
 pub(crate) const ALWAYS: u64 = 8 << 20;
 
 /// The hello of `n` transfers: of `rot`, of `cot`, or what those of [`ot`](crate::ot::terms::messages) begin with.
-#[must_use]
-pub fn transfers(job: &str, role: Role, method: &Method, n: usize) -> Hello {
+pub(crate) fn transfers(job: &str, role: Role, method: &Method, n: usize) -> Hello {
     Hello::new(role)
         .term(JOB, job)
         .term("base", method.base.info().name)
@@ -27,8 +26,7 @@ pub fn transfers(job: &str, role: Role, method: &Method, n: usize) -> Hello {
 /// The most bytes of memory that either side of `n` random or correlated transfers takes, with so many threads, whatever its peer
 /// does: base OTs, and batches of an extension with what the peer sends ahead. Keys that the caller keeps are not counted.
 /// For 8·10^6 silent OTs it is 100 MB; the command's whole process took 87 MB, of them 12 before it began.
-#[must_use]
-pub fn memory_of_transfers(method: &Method, n: usize, threads: usize) -> u64 {
+pub(crate) fn memory_of_transfers(method: &Method, n: usize, threads: usize) -> u64 {
     /// Batches at work at once, beside one for each thread.
     const BATCHES: u64 = 8;
     /// Bytes of a transfer in a batch, and the most that a batch has.

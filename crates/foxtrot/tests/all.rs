@@ -8,3 +8,4 @@ mod daily;
 mod jobs;
 mod memory;
 mod resume;
+mod terms;

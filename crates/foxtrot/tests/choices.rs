@@ -279,7 +279,7 @@ fn a_sender_cannot_see_whether_a_message_opens() {
                 channel.finish().unwrap();
                 channel.begin_again();
                 let method = Method { base: &base::roted::Rot, ..softspoken_4() };
-                let next = ot::terms::transfers("rot", Role::Receiver, &method, 5);
+                let next = rot::terms::RotTerms { role: Role::Receiver, method, n: 5 }.hello();
                 exchange(channel, true, &next).map(drop)
             });
         let messages = ot::receive(&mut ours, &[false, choice]).unwrap();

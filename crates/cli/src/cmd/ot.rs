@@ -1,15 +1,18 @@
 //! `foxtrot ot`: messages of the sender's choice, one of each pair, or of as many as agreed.
 
-use std::io::{self, IsTerminal};
+use std::{
+    io::{self, IsTerminal},
+    sync::Arc,
+};
 
 use foxtrot::{
-    job::Answer,
-    ot::terms::{memory_of_ot_sender, message_length, peers_length},
+    job::{Role, Table},
+    ot::{
+        MAX_MESSAGE,
+        terms::{OtAgreement, OtTerms},
+    },
 };
-use foxtrot_net::{
-    escaped,
-    hello::{Hello, Role, hexadecimal},
-};
+use foxtrot_net::{escaped, hello::hexadecimal};
 use foxtrot_ot::Misbehaved;
 use serde_json::{Map, json};
 use zeroize::Zeroizing;
@@ -18,7 +21,6 @@ use crate::{
     args::{Common, MessagesOut, MostSessions, OneOf, OtCommand, file},
     failure::Failure,
     files::{Existing, write_secret},
-    keys::Party,
     lines::{Messages, Received, read_choices, read_messages, write_lines},
     link::{Cost, Link},
     local::both,
@@ -27,7 +29,14 @@ use crate::{
     reach::Way,
     record::{Entry, Recorder},
     report::{Report, counted, object},
+    transfers::Transfers,
 };
+
+/// One party: its transfers, and the terms on which both sides have to agree.
+struct Party {
+    transfers: Transfers,
+    terms: OtTerms,
+}
 
 pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
     match command {
@@ -46,43 +55,40 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                     messages.display(),
                 )));
             }
-            local(&all, chosen, &party(common, all.len(), one_of, out.hex)?, out, common)
+            let ours = Party::receiver(common, chosen.len(), one_of, out.hex)?;
+            local(&all, chosen, &ours, out, common)
         }
         OtCommand::Send { messages, one_of, hex, serve, most, transport, common } => {
             let way = Way::prepare(transport, None)?;
             let all = read_messages(messages, one_of.choices, *hex)?;
-            let party = party(common, all.len(), one_of, *hex)?;
+            let party = Party::receiver(common, all.len() / one_of.choices, one_of, *hex)?;
+            let party = party.sending(&all);
             if *serve {
                 let recorder = Recorder::of_many(transport, None);
                 return answer_all((all, party), recorder, way, most, common);
             }
-            Recorder::of_one(transport, None).keep("ot", "sender", |entry| {
-                let begins = entry.begins(|_| Map::new());
-                let link = way.reach(common, sender_hello(&party, &all), party.output, &begins)?;
-                entry.met(link.peer.who(), &link.agreed);
-                tell(&party, all.longest());
-                let cost = send(link, &party, &all)?;
-                let report = party.report(cost.of(Role::Sender));
+            Recorder::of_one(transport, None).keep("ot", Role::Sender, |entry| {
+                let (link, agreed) = party.meet(way, common, entry)?;
+                let cost = party.send(link, &agreed, &all)?;
+                let report = party.transfers.report(cost.of(Role::Sender));
                 entry.ran(&report, &cost);
                 let what = match one_of.choices {
-                    2 => format!("{} pairs of messages", party.n),
-                    n => format!("{} times {n} messages", party.n),
+                    2 => format!("{} pairs of messages", party.terms.n),
+                    n => format!("{} times {n} messages", party.terms.n),
                 };
-                party.output.note(&format!("sent {what}: {}", report.words_of("OT")));
-                report.print(party.output, Map::new())
+                let output = party.transfers.output;
+                output.note(&format!("sent {what}: {}", report.words_of("OT")));
+                report.print(output, Map::new())
             })
         }
         OtCommand::Receive { choices, one_of, out, transport, common } => {
             let way = Way::prepare(transport, None)?;
             let choices = read_choices(choices, one_of.choices)?;
-            let party = party(common, choices.len() * one_of.choices, one_of, out.hex)?;
-            Recorder::of_one(transport, None).keep("ot", "receiver", |entry| {
-                let begins = entry.begins(|_| Map::new());
-                let link = way.reach(common, party.hello(Role::Receiver), party.output, &begins)?;
-                entry.met(link.peer.who(), &link.agreed);
-                tell(&party, offered_length(&link)?);
-                let (messages, cost) = receive(link, &party, choices)?;
-                let report = party.report(cost.of(Role::Receiver));
+            let party = Party::receiver(common, choices.len(), one_of, out.hex)?;
+            Recorder::of_one(transport, None).keep("ot", Role::Receiver, |entry| {
+                let (link, agreed) = party.meet(way, common, entry)?;
+                let (messages, cost) = party.receive(link, &agreed, choices)?;
+                let report = party.transfers.report(cost.of(Role::Receiver));
                 entry.ran(&report, &cost);
                 entry.set("results", messages.len());
                 deliver(&messages, &party, out, &report)
@@ -94,20 +100,23 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
 fn local(
     messages: &Messages,
     choices: Zeroizing<Vec<u64>>,
-    party: &Party,
+    ours: &Party,
     out: &MessagesOut,
     common: &Common,
 ) -> Result<(), Failure> {
-    tell(party, messages.longest());
-    let sender = party.for_another();
+    let sender = ours.for_another().sending(messages);
     let (sent, (received, cost)) = both(
         common.timeout,
-        [sender_hello(party, messages), party.hello(Role::Receiver)],
-        |link| send(link, &sender, messages),
-        |link| receive(link, party, choices),
+        [sender.terms.hello()?, ours.terms.hello()?],
+        |link| sender.send(link, &sender.agree(&Table::new())?, messages),
+        |link| {
+            let agreed = ours.agree(&link.agreed.peer_details)?;
+            ours.tell(&agreed);
+            ours.receive(link, &agreed, choices)
+        },
     )?;
-    let report = party.report([Some(&sent), Some(&cost)]);
-    deliver(&received, party, out, &report)
+    let report = ours.transfers.report([Some(&sent), Some(&cost)]);
+    deliver(&received, ours, out, &report)
 }
 
 fn answer_all(
@@ -117,19 +126,23 @@ fn answer_all(
     most: &MostSessions,
     common: &Common,
 ) -> Result<(), Failure> {
-    let (hello, output) = (sender_hello(&party, &messages), party.output);
-    let (transfers, threads) = ([party.n, party.choices()], party.workers.threads());
-    let memory = memory_of_ot_sender(&party.method, transfers, messages.longest(), threads);
-    let host = way.host(common, hello, &recorder)?;
-    let begin = move |(): &()| recorder.begin("ot", "sender");
-    let answer = move |link: Link, (), entry: &mut Entry| {
+    let (output, terms) = (party.transfers.output, party.terms);
+    let threads = party.transfers.workers.threads();
+    let agree = move |details: &Table| {
+        let agreed = terms.agree(details)?;
+        Ok((agreed, agreed.answer(threads)))
+    };
+    // No peer's details change what a session takes.
+    let memory = agree(&Table::new())?.1.memory;
+    let host = way.host(common, terms.hello()?, &recorder)?;
+    let begin = move |_: &OtAgreement| recorder.begin("ot", Role::Sender);
+    let answer = move |link: Link, agreed: OtAgreement, entry: &mut Entry| {
         let party = party.for_another();
-        let cost = send(link, &party, &messages)?;
-        let report = party.report(cost.of(Role::Sender));
+        let cost = party.send(link, &agreed, &messages)?;
+        let report = party.transfers.report(cost.of(Role::Sender));
         entry.ran(&report, &cost);
         Ok(report)
     };
-    let agree = move |_: &_| Ok(((), Answer { memory, ..Answer::default() }));
     output::stamp();
     host.all_peers(most, memory, agree, begin, answer, |number, peer, report| {
         output.note(&format!("session {number} with {peer}: {}", report.words_of("OT")));
@@ -137,55 +150,86 @@ fn answer_all(
     })
 }
 
-fn party(common: &Common, messages: usize, one_of: &OneOf, hex: bool) -> Result<Party, Failure> {
-    let (choices, n) = (one_of.choices, messages / one_of.choices);
-    Party::new(common, method_of(common, choices, n)?, n, Some((choices, hex)))
-}
+impl Party {
+    fn receiver(common: &Common, n: usize, one_of: &OneOf, hex: bool) -> Result<Self, Failure> {
+        let choices = one_of.choices;
+        let method = method_of(common, choices, n)?;
+        let transfers = Transfers::new(common, "ot", method, n)?;
+        let (role, longest) = (Role::Receiver, MAX_MESSAGE);
+        Ok(Self { transfers, terms: OtTerms { role, method, n, choices, hex, longest } })
+    }
 
-fn sender_hello(party: &Party, messages: &Messages) -> Hello {
-    message_length(party.hello(Role::Sender), messages.longest())
-}
+    /// The sender of these messages.
+    fn sending(self, messages: &Messages) -> Self {
+        let (role, longest) = (Role::Sender, messages.longest());
+        Self { terms: OtTerms { role, longest, ..self.terms }, ..self }
+    }
 
-/// The length to which the sender says it pads, if that is one.
-fn offered_length(link: &Link) -> Result<usize, Failure> {
-    Ok(peers_length(&link.agreed.peer_details)?)
-}
+    fn for_another(&self) -> Self {
+        Self { transfers: self.transfers.for_another(), terms: self.terms }
+    }
 
-fn tell(party: &Party, message_len: usize) {
-    let (transfers, method) = (counted(party.n, "transfer"), method::words(&party.method));
-    let one_of = match party.choices() {
-        2 => String::new(),
-        choices => format!("one of {choices} messages "),
-    };
-    let words = format!("agreed: {transfers} of {one_of}up to {message_len} bytes, {method}");
-    party.output.note(&words);
-}
+    fn agree(&self, details: &Table) -> Result<OtAgreement, Failure> {
+        Ok(self.terms.agree(details)?)
+    }
 
-fn send(link: Link, party: &Party, messages: &Messages) -> Result<Cost, Failure> {
-    let ((), cost) = link.run(&party.workers, |mut job| {
-        party.send_messages(&mut job, messages.longest(), messages)?;
-        Ok(job.finish()?)
-    })?;
-    Ok(cost)
-}
+    /// Meets the peer, and agrees with it.
+    fn meet(
+        &self,
+        way: Way<'_>,
+        common: &Common,
+        entry: &mut Entry,
+    ) -> Result<(Link, OtAgreement), Failure> {
+        let terms = self.terms;
+        let way = way.counting(Arc::new(move |details| {
+            terms.agree(details)?;
+            Ok(None)
+        }));
+        let output = self.transfers.output;
+        let link = way.reach(common, terms.hello()?, output, entry, |_| Map::new())?;
+        let agreed = self.agree(&link.agreed.peer_details)?;
+        self.tell(&agreed);
+        Ok((link, agreed))
+    }
 
-fn receive(
-    link: Link,
-    party: &Party,
-    choices: Zeroizing<Vec<u64>>,
-) -> Result<(Received, Cost), Failure> {
-    let length = offered_length(&link)?;
-    let (sealed, cost) = link.run(&party.workers, |mut job| {
-        let sealed = party.receive_messages(&mut job, length, choices)?;
-        // The sender gets to know that all has come, and the connection ends, before anything is opened: whether that
-        // fails, and how long it takes, may depend on the choices.
-        job.finish()?;
-        Ok(sealed)
-    })?;
-    let opened: Vec<_> = sealed.open().collect();
-    let all = opened.into_iter().collect::<Option<_>>();
-    let refused = foxtrot_ot::Error::from(Misbehaved::MessageAuthentication);
-    Ok((all.ok_or(refused)?, cost))
+    fn tell(&self, agreed: &OtAgreement) {
+        let (OtTerms { method, n, choices, .. }, longest) = (&self.terms, agreed.message_len);
+        let (transfers, method) = (counted(*n, "transfer"), method::words(method));
+        let one_of = match choices {
+            2 => String::new(),
+            choices => format!("one of {choices} messages "),
+        };
+        let words = format!("agreed: {transfers} of {one_of}up to {longest} bytes, {method}");
+        self.transfers.output.note(&words);
+    }
+
+    fn send(
+        &self,
+        mut link: Link,
+        agreed: &OtAgreement,
+        messages: &Messages,
+    ) -> Result<Cost, Failure> {
+        self.transfers.watch(&mut link, "; sending the messages");
+        let message = |i| Ok::<_, Failure>(messages.get(i));
+        let ((), cost) = link.run(&self.transfers.workers, |job| agreed.send(job, message))?;
+        Ok(cost)
+    }
+
+    fn receive(
+        &self,
+        mut link: Link,
+        agreed: &OtAgreement,
+        choices: Zeroizing<Vec<u64>>,
+    ) -> Result<(Received, Cost), Failure> {
+        self.transfers.watch(&mut link, "; receiving the messages");
+        let workers = &self.transfers.workers;
+        // The connection has ended before anything is opened.
+        let (sealed, cost) = link.run(workers, |job| Ok(agreed.receive(job, choices)?))?;
+        let opened: Vec<_> = sealed.open().collect();
+        let all = opened.into_iter().collect::<Option<_>>();
+        let refused = foxtrot_ot::Error::from(Misbehaved::MessageAuthentication);
+        Ok((all.ok_or(refused)?, cost))
+    }
 }
 
 fn deliver(
@@ -201,7 +245,7 @@ fn deliver(
         let mut lines = Zeroizing::new(Vec::new());
         write_lines(messages, out.hex, &mut *lines).map_err(|e| Failure::writing(path, &e))?;
         write_secret(Existing::Replaced, path, &lines)?;
-    } else if !party.output.json {
+    } else if !party.transfers.output.json {
         let mut stdout = io::stdout().lock();
         let written = if stdout.is_terminal() && !out.hex {
             write_lines(&harmless(messages), false, &mut stdout)
@@ -211,17 +255,17 @@ fn deliver(
         written.map_err(|e| Failure::stdout(&e))?;
     }
     let parties = if report.parties == "both" { " (both parties in this process)" } else { "" };
-    party.output.note(&format!(
+    party.transfers.output.note(&format!(
         "received {} of {} messages: {}{parties}",
         messages.len(),
-        party.choices() * messages.len(),
+        party.terms.choices * messages.len(),
         report.words_of("OT")
     ));
     let result = match file(&out.output) {
         Some(path) => json!({ "files": [path.display().to_string()] }),
         None => in_json(messages, out.hex),
     };
-    report.print(party.output, object(result))
+    report.print(party.transfers.output, object(result))
 }
 
 /// Checks text for line breaks: a message with one would pass for two. No input file has one: the

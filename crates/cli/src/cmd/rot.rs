@@ -4,21 +4,21 @@ mod files;
 
 use std::path::{Path, PathBuf};
 
-use foxtrot::job::{Job, Role};
+use foxtrot::{job::Role, rot::terms::RotTerms};
 use foxtrot_ot::protocol::Purpose;
 use serde_json::{Map, json};
 
 use crate::{
     args::{Common, KeysOut, RotCommand, RotParty},
     failure::Failure,
-    files::{Draft, Existing, put_in_place},
-    keys::Party,
-    link::Link,
+    files::{Existing, put_in_place},
+    link::{Cost, Link},
     local::both,
     method::{self, choose},
     reach::Way,
     record::Recorder,
     report::{Report, counted, object},
+    transfers::Transfers,
 };
 use files::{Files, suffixed};
 
@@ -32,24 +32,50 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
 
 fn one_party(role: Role, options: &RotParty) -> Result<(), Failure> {
     let RotParty { out, transport, common } = options;
-    let party = party(out, common)?;
+    let transfers = transfers(out, common)?;
     let way = Way::prepare(transport, None)?;
-    let files = Files::begin(role, &out.output, party.n, out.format)?;
+    let files = Files::begin(role, &out.output, transfers.n, out.format)?;
     Recorder::of_one(transport, None).keep("rot", role, |entry| {
-        let begins = entry.begins(|_| Map::new());
-        let link = way.reach(common, party.hello(role), party.output, &begins)?;
-        tell_agreed(&party);
-        entry.met(link.peer.who(), &link.agreed);
-        let existing = Existing::with_force(out.force);
-        let (names, cost) = link.run(&party.workers, |mut job| {
-            let drafts = files.make(&party, &mut job)?;
-            put(job, drafts, existing)
+        let hello = terms(&transfers, role).hello();
+        let link = way.reach(common, hello, transfers.output, entry, |_| Map::new())?;
+        tell_agreed(&transfers);
+        let names = in_words(&files::names(role, &out.output));
+        let mut are_there = false;
+        let ran = make(link, &transfers, role, files, |files| {
+            put_in_place(Existing::with_force(out.force), files.finish()?)?;
+            are_there = true;
+            Ok(())
+        });
+        let ((), cost) = ran.map_err(|e| match are_there && role == Role::Receiver {
+            // The sender has not said that its own files are there.
+            true => e.hint(format!(
+                "{} are complete; the sender has the matching files if its run ended well, and none otherwise",
+                names.join(", ")
+            )),
+            false => e,
         })?;
-        let report = party.report(cost.of(role));
+        let report = transfers.report(cost.of(role));
         entry.ran(&report, &cost);
-        entry.set("results", party.n);
-        tell(names, &party, &report)
+        entry.set("results", transfers.n);
+        tell(&names, &transfers, &report)
     })
+}
+
+fn terms(transfers: &Transfers, role: Role) -> RotTerms {
+    RotTerms { role, method: transfers.method, n: transfers.n }
+}
+
+/// Makes the keys of a party. `keep` puts the files where they are to be: a sender's are there only if the receiver's are.
+fn make<T>(
+    mut link: Link,
+    transfers: &Transfers,
+    role: Role,
+    files: Files,
+    keep: impl FnOnce(Files) -> Result<T, Failure>,
+) -> Result<(T, Cost), Failure> {
+    transfers.watch(&mut link, "");
+    let terms = terms(transfers, role);
+    link.run(&transfers.workers, |job| terms.run(job, files, Files::append, keep))
 }
 
 pub(crate) fn outputs(command: &RotCommand) -> Result<Vec<PathBuf>, Failure> {
@@ -76,28 +102,8 @@ pub(crate) fn outputs(command: &RotCommand) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
-/// Ends the job, and puts the files where they are to be: the receiver first, so that a sender's are there only if the
-/// receiver's are.
-fn put(job: Job<'_>, drafts: Vec<Draft>, existing: Existing) -> Result<Vec<String>, Failure> {
-    let (role, names, mut are_there) = (job.agreement().role, names(&drafts), false);
-    let ended = job.finish_in_place(|| {
-        put_in_place(existing, drafts)?;
-        are_there = true;
-        Ok::<_, Failure>(())
-    });
-    match ended {
-        Ok(()) => Ok(names),
-        // The sender has not said that its own files are there.
-        Err(e) if are_there && role == Role::Receiver => Err(e.hint(format!(
-            "{} are complete; the sender has the matching files if its run ended well, and none otherwise",
-            names.join(", ")
-        ))),
-        Err(e) => Err(e),
-    }
-}
-
-fn names(drafts: &[Draft]) -> Vec<String> {
-    drafts.iter().map(|draft| draft.path.display().to_string()).collect()
+fn in_words(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| path.display().to_string()).collect()
 }
 
 fn of_both(prefix: &Path) -> [PathBuf; 2] {
@@ -105,45 +111,38 @@ fn of_both(prefix: &Path) -> [PathBuf; 2] {
 }
 
 fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
-    let party = party(out, common)?;
-    let others = party.for_another();
+    let ours = transfers(out, common)?;
+    let others = ours.for_another();
     let [sender, receiver] = of_both(&out.output);
-    let sent = Files::begin(Role::Sender, &sender, party.n, out.format)?;
-    let received = Files::begin(Role::Receiver, &receiver, party.n, out.format)?;
-    tell_agreed(&party);
+    let sent = Files::begin(Role::Sender, &sender, ours.n, out.format)?;
+    let received = Files::begin(Role::Receiver, &receiver, ours.n, out.format)?;
+    tell_agreed(&ours);
     // All files are put in place together.
-    let make = |link: Link, party: &Party, files: Files| {
-        link.run(&party.workers, |mut job| {
-            let drafts = files.make(party, &mut job)?;
-            job.finish()?;
-            Ok(drafts)
-        })
-    };
     let ((mut drafts, sending), (received, receiving)) = both(
         common.timeout,
-        [Role::Sender, Role::Receiver].map(|role| party.hello(role)),
-        |link| make(link, &others, sent),
-        |link| make(link, &party, received),
+        [Role::Sender, Role::Receiver].map(|role| terms(&ours, role).hello()),
+        |link| make(link, &others, Role::Sender, sent, Files::finish),
+        |link| make(link, &ours, Role::Receiver, received, Files::finish),
     )?;
-    let report = party.report([Some(&sending), Some(&receiving)]);
+    let report = ours.report([Some(&sending), Some(&receiving)]);
     drafts.extend(received);
-    let names = names(&drafts);
+    let paths: Vec<_> = drafts.iter().map(|draft| draft.path.clone()).collect();
     put_in_place(Existing::with_force(out.force), drafts)?;
-    tell(names, &party, &report)
+    tell(&in_words(&paths), &ours, &report)
 }
 
-fn party(out: &KeysOut, common: &Common) -> Result<Party, Failure> {
+fn transfers(out: &KeysOut, common: &Common) -> Result<Transfers, Failure> {
     let too_many = |_| Failure::run(format!("not enough memory for {} transfers", out.n));
     let n = usize::try_from(out.n).map_err(too_many)?;
-    Party::new(common, choose(common, Purpose::Random, n)?, n, None)
+    Transfers::new(common, "rot", choose(common, Purpose::Random, n)?, n)
 }
 
-fn tell_agreed(party: &Party) {
-    let transfers = counted(party.n, "transfer of random keys");
-    party.output.note(&format!("agreed: {transfers}, {}", method::words(&party.method)));
+fn tell_agreed(transfers: &Transfers) {
+    let (n, method) = (counted(transfers.n, "transfer of random keys"), &transfers.method);
+    transfers.output.note(&format!("agreed: {n}, {}", method::words(method)));
 }
 
-fn tell(names: Vec<String>, party: &Party, report: &Report) -> Result<(), Failure> {
-    party.output.note(&format!("wrote {}: {}", names.join(", "), report.words_of("OT")));
-    report.print(party.output, object(json!({ "files": names })))
+fn tell(names: &[String], transfers: &Transfers, report: &Report) -> Result<(), Failure> {
+    transfers.output.note(&format!("wrote {}: {}", names.join(", "), report.words_of("OT")));
+    report.print(transfers.output, object(json!({ "files": names })))
 }

@@ -10,12 +10,7 @@ mod verify;
 
 use std::slice;
 
-use foxtrot::{
-    Context, Error,
-    job::{Job, Sink},
-    net::FrameError,
-};
-use foxtrot_triples::{Shares, formats::triples_per_record};
+use foxtrot::{Error, Progress, net::FrameError, triples::Shares};
 use serde_json::Map;
 
 use self::record::Record;
@@ -23,7 +18,7 @@ use crate::{
     args::{Common, Transport, TriplesCommand, TriplesOut},
     failure::Failure,
     interrupt,
-    link::{Cost, Link},
+    link::{Cost, Link, Unmet},
     local::both,
     output::Output,
     reach::Way,
@@ -48,6 +43,10 @@ const RESUME: &str = "finished batches are kept; continue with --resume on both 
 /// The hint after a session whose two sides have not received what the other sent.
 const FORGOTTEN: &str = "the batches of this session were removed, earlier batches are kept; continue with --resume on \
                          both sides; without --insecure TLS protects the data";
+
+/// The hint where these batches are still there.
+const UNFORGOTTEN: &str =
+    "remove the shares of this run on both sides, then start again without --resume";
 
 pub(crate) fn run(command: &TriplesCommand) -> Result<(), Failure> {
     match command {
@@ -84,19 +83,17 @@ fn generate(
     let output = Output::new(common);
     let way = Way::prepare(transport, None)?;
     Recorder::of_one(transport, None).keep("triples", format!("party {party}"), |entry| {
-        let begins = entry.begins(|_| Map::new());
-        let link = way.reach(common, terms.hello(), output, &begins);
+        let link = way.reach(common, terms.triples.hello(), output, entry, |_| Map::new());
         let mut link = link.map_err(|e| e.rename_options(&ROLES))?;
-        entry.met(link.peer.who(), &link.agreed);
         let agreed = Agreed::on(&terms, &mut link)?;
-        entry.set("run", agreed.record.run.as_str());
-        agreed.words(&terms, workers.threads()).iter().for_each(|line| output.note(line));
+        entry.set("run", agreed.record.run.name.as_str());
+        agreed.words(workers.threads()).iter().for_each(|line| output.note(line));
         let cost = make(link, &agreed, &folder, &workers, output)?;
-        let report = agreed.report(workers.threads(), cost.of(terms.role()));
+        let report = agreed.report(workers.threads(), cost.of(terms.triples.role));
         entry.ran(&report, &cost);
         entry.set("results", agreed.record.count);
         deliver(folder, &agreed, slice::from_ref(&agreed.record), output, &report)?;
-        if agreed.batches.start > 0 {
+        if agreed.triples.batches.start > 0 {
             output.note(&agreed.of_earlier());
         }
         Ok(())
@@ -113,7 +110,7 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
     let output = Output::new(common);
     let ((first, at_zero), (agreed, at_one)) = both(
         common.timeout,
-        [zero.hello(), one.hello()],
+        [zero.triples.hello(), one.triples.hello()],
         |mut link| {
             let agreed = Agreed::on(&zero, &mut link)?;
             let cost = make(link, &agreed, &folder, &others, Output::in_background())?;
@@ -121,7 +118,7 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
         },
         |mut link| {
             let agreed = Agreed::on(&one, &mut link)?;
-            agreed.words(&one, workers.threads()).iter().for_each(|line| output.note(line));
+            agreed.words(workers.threads()).iter().for_each(|line| output.note(line));
             let cost = make(link, &agreed, &folder, &workers, output)?;
             Ok((agreed, cost))
         },
@@ -139,54 +136,43 @@ fn make(
     workers: &Workers,
     output: Output,
 ) -> Result<Cost, Failure> {
-    let file = folder.open(agreed.record.clone(), agreed.batches.start);
-    let file = file.map_err(|e| link.refuse(e))?;
+    let (first, kind) = (agreed.triples.batches.start, agreed.record.kind);
+    let file = folder.open(agreed.record.clone(), first);
+    let mut file = file.map_err(|e| link.refuse(e))?;
     interrupt::hint(RESUME);
-    let ran = link.run(workers, |job| match file.filter(|_| !agreed.batches.is_empty()) {
-        Some(file) => make_into(file, job, agreed, output),
-        None => Ok(job.finish()?),
+    if !agreed.triples.batches.is_empty() {
+        output.detail(match kind {
+            Kind::Rlwe(_) => "exchanging keys",
+            Kind::Gilboa(_) | Kind::Bits(_) => "running base OTs",
+        });
+    }
+    let made = usize::try_from(agreed.triples.made()).unwrap_or(usize::MAX);
+    let bar = output.progress(made, "triples");
+    link.peer.on_progress(move |Progress { done, of, .. }| {
+        bar.set_position(done as u64);
+        if done == of {
+            bar.finish_and_clear();
+        }
+    });
+    let ran = link.run(workers, |job| {
+        // Without a file there are no batches.
+        let append = |shares: &Shares| match &mut file {
+            Some(file) => file.append(shares).map_err(Unmet::Here),
+            None => Ok(()),
+        };
+        agreed.triples.run(job, append).map_err(|e| match (e, &mut file) {
+            (Unmet::Here(e), _) => e,
+            (Unmet::Apart(Error::Session(e)), Some(file)) if e == FrameError::Transcript.into() => {
+                let hint = match file.forget(first) {
+                    Ok(()) => FORGOTTEN.into(),
+                    Err(e) => format!("{}; {UNFORGOTTEN}", e.message()),
+                };
+                Failure::from(e).hint(hint)
+            }
+            (Unmet::Apart(e), _) => e.into(),
+        })
     });
     ran.map(|((), cost)| cost).map_err(|e| e.continued_by(RESUME))
-}
-
-fn make_into(
-    mut file: folder::Output,
-    mut job: Job<'_>,
-    agreed: &Agreed,
-    output: Output,
-) -> Result<(), Failure> {
-    let Record { kind, count, .. } = agreed.record;
-    let batches = agreed.batches.clone();
-    output.detail(match kind {
-        Kind::Rlwe(_) => "exchanging keys",
-        Kind::Gilboa(_) | Kind::Bits(_) => "running base OTs",
-    });
-    let bar = &output.progress(usize::try_from(agreed.made()).unwrap_or(usize::MAX), "triples");
-    let ((session, seed), we_are_initiator) = (job.start()?, job.agreement().we_are_initiator);
-    let (failed, file_of_batches) = (&Sink::new(), &mut file);
-    job.play_into(failed, |io| async move {
-        let mut cx = Context::new(&session, seed);
-        let mut sink = |shares: &Shares| {
-            failed.keep(file_of_batches.append(shares))?;
-            bar.inc((shares.len() * triples_per_record(kind.bits())) as u64);
-            Ok(())
-        };
-        kind.generate(&io, &mut cx, we_are_initiator, batches, count, &mut sink).await
-    })?;
-    file.sync()?;
-    bar.finish_and_clear();
-    job.finish().map_err(|e| {
-        let changed = matches!(&e, Error::Session(e) if *e == FrameError::Transcript.into());
-        let failure = Failure::from(e);
-        match changed.then(|| file.forget(agreed.batches.start)) {
-            None => failure,
-            Some(Ok(())) => failure.hint(FORGOTTEN),
-            Some(Err(e)) => failure.hint(format!(
-                "{}; remove the shares of this run on both sides, then start again without --resume",
-                e.message()
-            )),
-        }
-    })
 }
 
 fn deliver(

@@ -2,11 +2,10 @@
 
 use core::future::Future;
 
-use foxtrot_net::{Connection, Difference, HelloError, Reason};
+use foxtrot_net::Connection;
 use foxtrot_ot::{
-    Context, Usage,
-    base::Block,
-    convert::{MAX_MESSAGE, Message, Sealed},
+    Usage,
+    convert::{Message, Sealed},
     extension::one_of_n::protocol::Shape,
     transfers::check_picks,
 };
@@ -14,15 +13,12 @@ use zeroize::Zeroizing;
 
 use super::{
     Options,
-    terms::{self, memory_of_ot_receiver, memory_of_ot_sender, peers_length},
+    terms::{OtAgreement, OtTerms},
 };
 use crate::{
     Error, Peer,
-    job::{Answer, Role, Sink, SinkError, Table, keep, refused, room, sink_failed},
+    job::{Job, Role, SinkError, Table, sink_failed},
 };
-
-/// About how many bytes more a sealed message takes than its length: padding, cipher and places.
-const SEALED: usize = 128;
 
 /// The messages that the receiver chose, erased on drop. One that does not open is `None`: see [the module](super).
 #[derive(Debug, Default)]
@@ -159,27 +155,12 @@ impl Options {
         longest: usize,
         mut source: impl FnMut(usize) -> Result<M, E> + Send,
     ) -> Result<(), Error> {
-        let max = self.longest.min(MAX_MESSAGE);
-        if longest > max {
-            return Err(Usage::MessageLength { len: longest, max }.into());
+        if longest > self.longest {
+            return Err(Usage::MessageLength { len: longest, max: self.longest }.into());
         }
-        let Shape { n, choices } = shape;
-        let method = self.method(n, choices)?;
-        // The protocol will have the keys of all messages in memory.
-        room::<Block>(n.saturating_mul(choices))?;
-        let hello = terms::messages(Role::Sender, &method, n, choices, true);
-        let memory = memory_of_ot_sender(&method, [n, choices], longest, peer.local.threads());
-        let mut job = peer.begin(terms::message_length(hello, longest), memory).await?;
-        let ((session, seed), direction) = (job.start()?, job.direction());
-        let counted = &mut job.local().counter(n, "transfers");
-        let refused = &Sink::new();
-        job.run_into(refused, |io| async move {
-            let mut cx = Context::new(&session, seed);
-            let message = |i| keep(refused, source(i));
-            method.send_messages(&io, &mut cx, direction, shape, longest, message, counted).await
-        })
-        .await?;
-        job.end().await
+        let terms = self.terms(Role::Sender, shape, longest)?;
+        let (job, agreed) = meet(peer, &terms).await?;
+        agreed.play_sender(job, |i| source(i).map_err(sink_failed)).await
     }
 
     async fn receive_sealed<C: Connection>(
@@ -188,41 +169,32 @@ impl Options {
         choices: usize,
         picks: Zeroizing<Vec<u64>>,
     ) -> Result<Sealed, Error> {
-        let n = picks.len();
-        let method = self.method(n, choices)?;
+        let shape = Shape { n: picks.len(), choices };
+        let terms = self.terms(Role::Receiver, shape, self.longest)?;
         check_picks(&picks, choices)?;
-        let hello = terms::messages(Role::Receiver, &method, n, choices, true);
-        let threads = peer.local.threads();
-        let agree = |details: &Table| {
-            let length = peers_length(details).map_err(refused)?;
-            if length > self.longest {
-                let (here, peer) = (format!("at most {}", self.longest), length.to_string());
-                let key = "the length of messages".to_owned();
-                let difference = Difference { key, here: Some(here), peer: Some(peer) };
-                let differ = HelloError::Terms(vec![difference]);
-                return Err((Reason::Other, Error::Session(differ.into())));
-            }
-            let memory = memory_of_ot_receiver(&method, n, length, threads);
-            Ok((length, Answer { memory, ..Answer::default() }))
-        };
-        let (agreed, length) = peer.agree::<_, Error>(hello, agree, |_, _| Ok(())).await?;
-        let mut job = peer.job(agreed);
-        // The protocol will have all chosen messages in memory, sealed.
-        room::<u8>(n.saturating_mul(length + SEALED))?;
-        let ((session, seed), direction) = (job.start()?, job.direction());
-        let counted = &mut job.local().counter(n, "transfers");
-        let sealed = job
-            .run(|io| async move {
-                let mut cx = Context::new(&session, seed);
-                method
-                    .receive_messages(&io, &mut cx, direction, choices, length, picks, counted)
-                    .await
-            })
-            .await?;
-        // The session ends before anything is opened: whether that fails, and how long it takes, depends on the choices.
-        job.end().await?;
-        Ok(sealed)
+        let (job, agreed) = meet(peer, &terms).await?;
+        agreed.play_receiver(job, picks).await
     }
+
+    fn terms(self, role: Role, shape: Shape, longest: usize) -> Result<OtTerms, Usage> {
+        let Shape { n, choices } = shape;
+        let method = self.method(n, choices)?;
+        Ok(OtTerms { role, method, n, choices, hex: true, longest })
+    }
+}
+
+/// Negotiates these terms, and begins the job.
+async fn meet<'p, C: Connection>(
+    peer: &'p mut Peer<C>,
+    terms: &OtTerms,
+) -> Result<(Job<'p, C>, OtAgreement), Error> {
+    let threads = peer.local.threads();
+    let agree = |details: &Table| {
+        let agreed = terms.agree(details)?;
+        Ok((agreed, agreed.answer(threads)))
+    };
+    let (agreed, terms) = peer.agree::<_, Error>(terms.hello()?, agree, |_, _| Ok(())).await?;
+    Ok((peer.job(agreed), terms))
 }
 
 /// The index of the message that each choice means.

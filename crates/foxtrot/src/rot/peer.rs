@@ -10,10 +10,10 @@ use foxtrot_ot::{
 };
 use zeroize::Zeroizing;
 
-use super::Options;
+use super::{Options, terms::RotTerms};
 use crate::{
     Error, Peer,
-    job::{Job, Role, Sink, SinkError, keep, room},
+    job::{Job, Role, Sink, SinkError, keep, room, sink_failed},
     transfers::{memory_of_transfers, transfers},
 };
 
@@ -138,20 +138,9 @@ impl Options {
         kept: u64,
         mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
-        let mut job = self.begin(peer, "rot", Role::Sender, n, kept).await?;
-        let ((session, seed), direction, mut counted) =
-            (job.start()?, job.direction(), job.local().counter(n, "transfers"));
-        let refused = &Sink::new();
-        job.run_into(refused, |io| async move {
-            let mut cx = Context::new(&session, seed);
-            let sink = |keys: &[[Block; 2]]| {
-                counted(keys.len());
-                keep(refused, sink(keys))
-            };
-            self.send_over(&io, &mut cx, direction, n, sink).await
-        })
-        .await?;
-        job.end_in_place(|| Ok(())).await
+        let take =
+            |(): &mut (), _: &Bits, keys: &[Block]| sink(keys.as_chunks().0).map_err(sink_failed);
+        self.make(peer, Role::Sender, n, kept, take).await
     }
 
     /// [`receive`] with a `sink` that takes choice bits and keys batch after batch; every batch but the last has a whole
@@ -173,20 +162,24 @@ impl Options {
         kept: u64,
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
-        let mut job = self.begin(peer, "rot", Role::Receiver, n, kept).await?;
-        let ((session, seed), direction, mut counted) =
-            (job.start()?, job.direction(), job.local().counter(n, "transfers"));
-        let refused = &Sink::new();
-        job.run_into(refused, |io| async move {
-            let mut cx = Context::new(&session, seed);
-            let sink = |choices: &Bits, keys: &[Block]| {
-                counted(keys.len());
-                keep(refused, sink(choices, keys))
-            };
-            self.receive_over(&io, &mut cx, direction, n, sink).await
-        })
-        .await?;
-        job.end_in_place(|| Ok(())).await
+        let take =
+            |(): &mut (), choices: &Bits, keys: &[Block]| sink(choices, keys).map_err(sink_failed);
+        self.make(peer, Role::Receiver, n, kept, take).await
+    }
+
+    /// Makes random OTs, of which the caller keeps so many bytes.
+    async fn make<C: Connection>(
+        self,
+        peer: &mut Peer<C>,
+        role: Role,
+        n: usize,
+        kept: u64,
+        take: impl FnMut(&mut (), &Bits, &[Block]) -> Result<(), Error> + Send,
+    ) -> Result<(), Error> {
+        let terms = RotTerms { role, method: self.method(n)?, n };
+        let memory = terms.memory(peer.local.threads()).saturating_add(kept);
+        let job = peer.begin(terms.hello(), memory).await?;
+        terms.play(job, (), take, |()| Ok(())).await
     }
 
     /// [`send_correlated`] with these options.
@@ -263,7 +256,7 @@ impl Options {
         mut sink: impl FnMut(&[Block]) -> Result<(), E> + Send,
     ) -> Result<Delta, Error> {
         self.plan(n, Direction::default())?;
-        let mut job = self.begin(peer, "cot", Role::Sender, n, kept).await?;
+        let mut job = self.begin(peer, Role::Sender, n, kept).await?;
         let ((session, seed), direction, mut counted) =
             (job.start()?, job.direction(), job.local().counter(n, "transfers"));
         let (mut delta, refused) = (Delta::default(), &Sink::new());
@@ -300,7 +293,7 @@ impl Options {
     ) -> Result<(), Error> {
         let n = choices.len();
         self.plan(n, Direction::default())?;
-        let mut job = self.begin(peer, "cot", Role::Receiver, n, kept).await?;
+        let mut job = self.begin(peer, Role::Receiver, n, kept).await?;
         let choices = Bits::from_bools(choices.iter().copied());
         let ((session, seed), direction, mut counted) =
             (job.start()?, job.direction(), job.local().counter(n, "transfers"));
@@ -317,18 +310,17 @@ impl Options {
         job.end().await
     }
 
-    /// Begins a job of which the caller keeps so many bytes.
+    /// Begins a job of correlated OTs, of which the caller keeps so many bytes.
     async fn begin<'p, C: Connection>(
         self,
         peer: &'p mut Peer<C>,
-        job: &str,
         role: Role,
         n: usize,
         kept: u64,
     ) -> Result<Job<'p, C>, Error> {
         let method = self.method(n)?;
         let memory = memory_of_transfers(&method, n, peer.local.threads()).saturating_add(kept);
-        peer.begin(transfers(job, role, &method, n), memory).await
+        peer.begin(transfers("cot", role, &method, n), memory).await
     }
 }
 

@@ -2,16 +2,15 @@
 
 use core::future::Future;
 
-use foxtrot_net::Connection;
-use foxtrot_ot::Context;
+use foxtrot_net::{Connection, HelloError};
 
 use super::{
-    OF_A_WORD, Options, Shares, Triples, Word,
-    terms::{self, memory_of_triples},
+    Options, Shares, Triples, Word,
+    terms::{TriplesTerms, memory_of_triples},
 };
 use crate::{
     Error, Peer, Side,
-    job::{Role, Sink, SinkError, keep, room},
+    job::{Answer, Role, SinkError, Table, room, sink_failed},
 };
 
 /// Makes `n` triples of words of type `T`: this side's shares. Both sides make the same call.
@@ -86,27 +85,20 @@ impl Options {
         kept: u64,
         mut sink: impl FnMut(&Shares) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
-        let kind = self.kind(bits, n)?;
-        let we_are_initiator = peer.side() == Side::Initiator;
         // The roles only tell the two parties apart.
-        let role = if we_are_initiator { Role::Sender } else { Role::Receiver };
-        let hello = terms::triples(role, kind, n as u64, "new", 0);
-        let memory = memory_of_triples(kind, n as u64, peer.local.threads()).saturating_add(kept);
-        let mut job = peer.begin(hello, memory).await?;
-        let ((session, seed), mut counted, refused) =
-            (job.start()?, job.local().counter(n, "triples"), &Sink::new());
-        let (mut left, per_share) = (n, if bits == 1 { OF_A_WORD } else { 1 });
-        job.run_into(refused, |io| async move {
-            let mut cx = Context::new(&session, seed);
-            let sink = |shares: &Shares| {
-                let used = left.min(shares.len() * per_share);
-                left -= used;
-                counted(used);
-                keep(refused, sink(shares))
-            };
-            self.generate_over(&io, &mut cx, we_are_initiator, bits, n, sink).await
-        })
-        .await?;
-        job.end().await
+        let role = match peer.side() {
+            Side::Initiator => Role::Sender,
+            Side::Responder => Role::Receiver,
+        };
+        let (kind, count) = (self.kind(bits, n)?, n as u64);
+        let terms = TriplesTerms { role, kind, count, earlier: None };
+        let memory = memory_of_triples(kind, count, peer.local.threads()).saturating_add(kept);
+        let agree = |_: &Table| Ok(((), Answer { memory, ..Answer::default() }));
+        let (agreed, ()) = peer.agree::<_, Error>(terms.hello(), agree, |_, _| Ok(())).await?;
+        let agreement = terms.agree(&agreed).map_err(|(reason, e)| {
+            peer.give_up(HelloError::Refused(reason));
+            e
+        })?;
+        agreement.play(peer.job(agreed), |shares| sink(shares).map_err(sink_failed)).await
     }
 }

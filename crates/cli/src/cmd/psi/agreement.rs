@@ -110,20 +110,14 @@ impl Terms {
         entry.set("policy", self.policy.as_deref().map(Policy::id));
         entry.set("set", self.psi.set.clone());
         let terms = self.psi.clone();
-        let begins = entry.begins(move |met| beginning(&terms, met));
-        let link = way.reach(common, hello, Output::new(common), &begins)?;
-        entry.met(link.peer.who(), &link.agreed);
-        Ok(link)
+        let more = move |met: Option<&_>| beginning(&terms, met);
+        way.reach(common, hello, Output::new(common), entry, more)
     }
 
     /// Counts what a peer can test in a run on these terms, if its details suit this side.
     pub(super) fn counted(&self) -> Counted {
         let terms = self.psi.clone();
-        Arc::new(move |details| {
-            let agreed = terms.agree_on_sizes(details);
-            let agreed = agreed.map_err(|(reason, e)| Failure::from(e).told(reason))?;
-            Ok(agreed.counted_keys())
-        })
+        Arc::new(move |details| Ok(terms.agree_on_sizes(details)?.counted_keys()))
     }
 }
 
@@ -150,7 +144,7 @@ impl Agreed {
     /// Agrees with a peer that told these details. Whether our set is too large for it was found out before it
     /// learnt the size.
     pub(super) fn with(terms: &Terms, details: &Table) -> Result<Self, Failure> {
-        let psi = terms.psi.agree(details).map_err(|(reason, e)| Failure::from(e).told(reason))?;
+        let psi = terms.psi.agree(details)?;
         let asked = terms.psi.set.as_deref().map(printable);
         Ok(Self { psi, policy: terms.policy.clone(), asked })
     }

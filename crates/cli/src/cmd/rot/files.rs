@@ -5,14 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foxtrot::job::{Job, Role};
+use foxtrot::{Bits, Block, job::Role};
 use foxtrot_triples::formats::numpy_header;
 
 use crate::{
     args::Format,
     failure::Failure,
     files::{Access, Draft},
-    keys::Party,
 };
 
 /// The files of a party: its keys and, of the receiver, its choices.
@@ -48,14 +47,15 @@ impl Files {
         })
     }
 
-    /// Runs the party's protocol. Returns the files, complete and on the disk.
-    pub(super) fn make(self, party: &Party, job: &mut Job<'_>) -> Result<Vec<Draft>, Failure> {
-        let Self { mut keys, mut choices } = self;
-        party.make(job, |some_choices, some_keys| {
-            choices.iter_mut().try_for_each(|file| file.append(some_choices))?;
-            keys.append(some_keys)
-        })?;
-        let drafts: Vec<_> = [keys].into_iter().chain(choices).collect();
+    /// Appends the keys of a batch and, for a receiver, its choices.
+    pub(super) fn append(&mut self, choices: &Bits, keys: &[Block]) -> Result<(), Failure> {
+        self.choices.iter_mut().try_for_each(|file| file.append(choices.as_bytes()))?;
+        self.keys.append(keys.as_flattened())
+    }
+
+    /// The files, complete and on the disk.
+    pub(super) fn finish(self) -> Result<Vec<Draft>, Failure> {
+        let drafts: Vec<_> = [self.keys].into_iter().chain(self.choices).collect();
         drafts.iter().try_for_each(Draft::sync)?;
         Ok(drafts)
     }

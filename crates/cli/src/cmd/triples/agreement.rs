@@ -1,13 +1,12 @@
 //! The agreement of both sides, and its consequences.
 
-use std::{ops::Range, time::Duration};
+use std::time::Duration;
 
 use foxtrot::{
-    job::{Hello, Role},
-    triples::terms as of_triples,
+    job::Role,
+    triples::terms::{EarlierRun, TriplesAgreement, TriplesTerms},
 };
-use foxtrot_ot::Sid;
-use foxtrot_triples::{DEFAULT_SIGMA, LEAST_HIDDEN, params};
+use foxtrot_triples::{DEFAULT_SIGMA, LEAST_HIDDEN, formats::Format, params};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -26,16 +25,16 @@ use crate::{
 /// Bits that a run hides statistically; with fewer the user is warned.
 const FEW: u32 = 30;
 
+/// The terms of one side, and the form of its file.
 pub(super) struct Terms {
-    /// The triples to make. `run` is `new`, as in the hello, until the session gives the run its number.
-    record: Record,
-    /// Whole batches of the run that is continued.
-    earlier: Option<u64>,
+    pub(super) party: u8,
+    format: Format,
+    pub(super) triples: TriplesTerms,
 }
 
 pub(super) struct Agreed {
     pub(super) record: Record,
-    pub(super) batches: Range<u64>,
+    pub(super) triples: TriplesAgreement,
 }
 
 impl Terms {
@@ -63,49 +62,34 @@ impl Terms {
         }
         let kind = kind::of(out)?;
         check_hidden(kind, count)?;
-        let record = |session, run| Record { party, kind, count, format, session, run };
-        let Some((there, batches)) = earlier else {
-            return Ok(Self { record: record(None, "new".into()), earlier: None });
-        };
-        let wanted = record(there.session, there.run.clone());
-        if there != wanted {
+        let earlier = earlier.map(|(there, batches)| {
+            let wanted = Record { party, kind, count, format, run: there.run.clone() };
+            if there == wanted {
+                return Ok(EarlierRun { run: there.run, batches });
+            }
             let (there, wanted) = (there.words(), wanted.words());
-            let why = format!("the interrupted run makes {there}, not {wanted}");
-            return Err(Failure::usage(why));
-        }
-        Ok(Self { record: wanted, earlier: Some(batches) })
-    }
-
-    /// The role in hellos and reports, which only tells the two apart.
-    pub(super) fn role(&self) -> Role {
-        if self.record.party == 0 { Role::Sender } else { Role::Receiver }
-    }
-
-    pub(super) fn hello(&self) -> Hello {
-        let Record { kind, count, run, .. } = &self.record;
-        of_triples::triples(self.role(), *kind, *count, run, self.earlier.unwrap_or(0))
+            Err(Failure::usage(format!("the interrupted run makes {there}, not {wanted}")))
+        });
+        let role = if party == 0 { Role::Sender } else { Role::Receiver };
+        let triples = TriplesTerms { role, kind, count, earlier: earlier.transpose()? };
+        Ok(Self { party, format, triples })
     }
 }
 
 impl Agreed {
     /// Agrees with the peer of this link: what one of the two does not have is made anew.
     pub(super) fn on(terms: &Terms, link: &mut Link) -> Result<Self, Failure> {
-        let (mut record, all) = (terms.record.clone(), terms.record.batches());
-        let theirs = of_triples::peers_batches(&link.agreed.peer_offers, all)?;
-        let digest = link.agreed.terms_digest(&[of_triples::RUN]);
-        let run_of = |session| of_triples::run_of(Sid::from_bytes(session), &digest);
-        if terms.earlier.is_none() {
-            let session = *link.agreed.sid.as_bytes();
-            (record.session, record.run) = (Some(session), run_of(session));
-        } else if record.session.map(run_of).as_ref() != Some(&record.run) {
-            let why = "the interrupted run was made under other terms, with another key or peer, or by an earlier version";
-            let hint = "use the same options and identities, or start a new run on both sides";
-            return Err(link.refuse(Failure::usage(why).hint(hint)));
-        }
-        Ok(Self { record, batches: terms.earlier.unwrap_or(0).min(theirs)..all })
+        let agreed = terms.triples.agree(&link.agreed);
+        let triples = agreed.map_err(|e| link.refuse(e.into()))?;
+        Ok(Self::of(terms, triples))
     }
 
-    pub(super) fn words(&self, terms: &Terms, threads: usize) -> Vec<String> {
+    fn of(&Terms { party, format, .. }: &Terms, triples: TriplesAgreement) -> Self {
+        let (&TriplesTerms { kind, count, .. }, run) = (&triples.terms, triples.run.clone());
+        Self { record: Record { party, kind, count, format, run }, triples }
+    }
+
+    pub(super) fn words(&self, threads: usize) -> Vec<String> {
         let Record { kind, count, .. } = self.record;
         let (bits, name) = (kind.bits(), kind.name());
         let triples = if count == 1 { "triple" } else { "triples" };
@@ -119,11 +103,11 @@ impl Agreed {
             "semi-honest: a cheating peer is not detected".into(),
         ];
         lines.extend(warning);
-        let Range { start, end } = self.batches;
-        if terms.earlier.is_some() {
-            lines.push(format!("continuing after {start} of {end} batches"));
+        let batches = &self.triples.batches;
+        if self.triples.terms.earlier.is_some() {
+            lines.push(format!("continuing after {} of {} batches", batches.start, batches.end));
         }
-        let size = kind.bytes_each_way(&self.batches, count);
+        let size = kind.bytes_each_way(batches, count);
         let computed = match threads {
             1 => "each side".into(),
             _ => format!("each side with {threads} threads"),
@@ -137,24 +121,20 @@ impl Agreed {
         format!(
             "batches of earlier sessions: {}; their opened triples were right, but their messages may not have been compared; \
              `triples verify`, with the files of both parties, checks every triple",
-            self.batches.start
+            self.triples.batches.start
         )
     }
 
     fn computing(&self, threads: usize) -> Duration {
         let Record { kind, .. } = self.record;
-        let made = kind.made(self.made()) as f64;
+        let made = kind.made(self.triples.made()) as f64;
         let each = f64::from(costs::each(kind)) * 1e-9 / threads as f64;
         costs::once(kind) + Duration::from_secs_f64(made * each)
     }
 
-    pub(super) fn made(&self) -> u64 {
-        let Range { start, end } = self.batches;
-        if start == end { 0 } else { self.record.count - start * self.record.kind.usable() as u64 }
-    }
-
     pub(super) fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
-        let (kind, n) = (self.record.kind, usize::try_from(self.made()).unwrap_or(usize::MAX));
+        let (kind, made) = (self.record.kind, self.triples.made());
+        let n = usize::try_from(made).unwrap_or(usize::MAX);
         let name = format!("triples/{}", kind.name());
         let about = [name, kind::params(kind), "semi-honest".into()];
         Report::of_parties(about, (n, threads), costs)
@@ -167,9 +147,9 @@ impl Agreed {
             "set": kind.name(),
             "bits": kind.bits(),
             "sigma": kind.sigma(),
-            "run": run,
-            "batches_before": self.batches.start,
-            "batches": self.batches.end,
+            "run": run.name,
+            "batches_before": self.triples.batches.start,
+            "batches": self.triples.batches.end,
             "files": files,
         }))
     }
@@ -217,7 +197,7 @@ fn with_more(set: &params::Set, count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use foxtrot_triples::formats::Format;
+    use foxtrot::triples::terms::TriplesRun;
 
     use super::*;
 
@@ -231,10 +211,11 @@ mod tests {
     }
 
     fn of_kind(kind: Kind, count: u64) -> Vec<String> {
-        let record =
-            Record { party: 0, kind, count, format: Format::Raw, session: None, run: "run".into() };
-        let terms = Terms { record: record.clone(), earlier: None };
-        Agreed { record, batches: 0..kind.batches(count) }.words(&terms, 1)
+        let terms = TriplesTerms { role: Role::Sender, kind, count, earlier: None };
+        let run = TriplesRun { session: None, name: "run".into() };
+        let triples =
+            TriplesAgreement { batches: 0..kind.batches(count), run, terms: terms.clone() };
+        Agreed::of(&Terms { party: 0, format: Format::Raw, triples: terms }, triples).words(1)
     }
 
     #[test]

@@ -186,7 +186,14 @@ impl Output {
         write_records(shares, buffer);
         let written = self.file.write_all(buffer);
         self.batches += 1;
-        written.and_then(|()| self.unsynced.add(&self.file, len)).map_err(|e| self.failed(&e))
+        let written = written.and_then(|()| self.unsynced.add(&self.file, len));
+        // The peer is told that all has come only when it is on the disk.
+        let is_last = self.batches == self.record.batches();
+        let synced = written.and_then(|()| match is_last {
+            true => self.unsynced.sync(&self.file),
+            false => Ok(()),
+        });
+        synced.map_err(|e| Failure::writing(&self.path, &e).hint(super::RESUME))
     }
 
     /// Removes what is behind so many batches: it is not known which of the others are right.
@@ -194,14 +201,6 @@ impl Output {
         let forgotten = self.file.set_len(self.record.len_of(batches));
         let synced = forgotten.and_then(|()| self.unsynced.sync(&self.file));
         synced.map_err(|e| Failure::writing(&self.path, &e))
-    }
-
-    pub(super) fn sync(&mut self) -> Result<(), Failure> {
-        self.unsynced.sync(&self.file).map_err(|e| self.failed(&e))
-    }
-
-    fn failed(&self, error: &std::io::Error) -> Failure {
-        Failure::writing(&self.path, error).hint(super::RESUME)
     }
 }
 
@@ -267,6 +266,7 @@ fn hole(file: &mut File, start: u64, end: u64) -> std::io::Result<Option<u64>> {
 
 #[cfg(test)]
 mod tests {
+    use foxtrot::triples::terms::TriplesRun;
     use foxtrot_triples::formats::Format;
 
     use super::{super::kind::Kind, *};
@@ -280,8 +280,7 @@ mod tests {
             kind,
             count: COUNT,
             format: Format::Npy,
-            session: Some([0; 32]),
-            run: "0".repeat(64),
+            run: TriplesRun { session: Some([0; 32]), name: "0".repeat(64) },
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use foxtrot::triples::terms::TriplesRun;
 use foxtrot_net::{
     hello::{hexadecimal, of_hexadecimal},
     small,
@@ -22,10 +23,7 @@ pub(super) struct Record {
     pub(super) kind: Kind,
     pub(super) count: u64,
     pub(super) format: Format,
-    /// The id of the run's first session. Version 1 of these files did not have it.
-    pub(super) session: Option<[u8; 32]>,
-    /// The run's name, the same for both parties: a digest of the session and of its terms.
-    pub(super) run: String,
+    pub(super) run: TriplesRun,
 }
 
 impl Record {
@@ -39,14 +37,16 @@ impl Record {
             let kind = Kind::find(text("set")?).filter(|kind| format.has(kind.bits()))?;
             let count = object["count"].as_u64().filter(|count| (1..=1 << 40).contains(count))?;
             let count = Some(count).filter(|it| it.is_multiple_of(in_record(kind)))?;
+            // Version 1 of these files did not have the session.
             let session = match object["schema"].as_u64()? {
                 1 => None,
                 2 => Some(of_hexadecimal(text("session")?)?),
                 _ => return None,
             };
-            let run = text("run").filter(|run| of_hexadecimal(run).is_some())?.to_owned();
+            let name = text("run").filter(|run| of_hexadecimal(run).is_some())?.to_owned();
+            let run = TriplesRun { session, name };
             let ours = object["party"] == party;
-            ours.then_some(Self { party, kind, count, format, session, run })
+            ours.then_some(Self { party, kind, count, format, run })
         };
         record().ok_or_else(|| {
             let path = path.display();
@@ -69,8 +69,8 @@ impl Record {
             "count": self.count,
             "format": self.format.name(),
             "file": self.format.path(self.kind.bits(), self.party),
-            "session": self.session.as_ref().map(|it| hexadecimal(it)),
-            "run": self.run,
+            "session": self.run.session.as_ref().map(|it| hexadecimal(it)),
+            "run": self.run.name,
         });
         let text = format!("{object:#}\n");
         write_secret(Existing::Replaced, &json_path(folder, self.party), text.as_bytes())
