@@ -96,7 +96,7 @@ fn sessions(earlier: [Option<EarlierRun>; 2]) -> [Ran; 2] {
     let ran = session(&mut ours, Role::Sender, first);
     // What ends one side's session ends the other's.
     drop(ours);
-    [ran, other.join().unwrap()]
+    [ran, other.join().expect("no panic")]
 }
 
 #[test]
