@@ -31,7 +31,7 @@
 //! # Ok::<(), foxtrot::Error>(())
 //! ```
 
-use std::{error, fmt, future::Future, ops::Deref, sync::Arc};
+use std::{error, fmt, future::Future, sync::Arc};
 
 use foxtrot_net::{Channel, ChannelError, Connection, HelloError, drive};
 pub use foxtrot_net::{
@@ -47,10 +47,10 @@ use foxtrot_ot::{
     erase::{Secret, Zero},
 };
 
-pub use crate::peer::{Base, Who};
+pub use crate::peer::{Agreed, Answer, Base, Who};
 use crate::{
     Error, Peer, ProtocolError,
-    peer::{self, Local, Offer, lock},
+    peer::{Local, lock},
 };
 
 /// An error of a caller's sink, as [`Error::Sink`] carries it.
@@ -73,52 +73,6 @@ pub(crate) fn sink_failed(error: impl SinkError) -> Error {
 /// The peer's details cannot be.
 pub(crate) fn refused(error: HelloError) -> (Reason, Error) {
     (Reason::Undecodable, Error::Session(error.into()))
-}
-
-/// The terms on which both sides of a connection have agreed; they are for one [`Job`].
-#[must_use = "the peer waits for the job"]
-pub struct Agreed {
-    pub(crate) agreement: Agreement,
-    /// For test vectors.
-    pub(crate) seed: Option<peer::Seed>,
-    /// Base OTs that both sides keep.
-    pub(crate) kept: Option<Offer>,
-    pub(crate) erased: Vec<String>,
-}
-
-impl Agreed {
-    /// Files of kept base OTs that no session can take up, each with the reason. They were erased before the negotiation
-    /// ([`Config::resume_base`](crate::Config::resume_base)).
-    #[must_use]
-    pub fn erased(&self) -> &[String] {
-        &self.erased
-    }
-}
-
-impl Deref for Agreed {
-    type Target = Agreement;
-
-    fn deref(&self) -> &Agreement {
-        &self.agreement
-    }
-}
-
-impl fmt::Debug for Agreed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.agreement.fmt(f)
-    }
-}
-
-/// The answer of this side to the details of a peer.
-#[derive(Clone, Debug, Default)]
-pub struct Answer {
-    /// The most bytes of memory that the job takes.
-    pub memory: u64,
-    /// Keys that the peer can test in the job. They count against its limits of the day,
-    /// [`Config::per_day`](crate::Config::per_day). `None` counts no run.
-    pub keys: Option<u64>,
-    /// A hello of which a responder tells the details in place of those of the hello that it began with.
-    pub hello: Option<Hello>,
 }
 
 /// A session with a peer. One that is dropped before its end gives up, so that the peer waits for nothing.

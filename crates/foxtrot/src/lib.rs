@@ -100,6 +100,8 @@ pub mod options;
 pub mod ot;
 #[cfg(feature = "psi")]
 pub mod psi;
+#[cfg(all(feature = "net", feature = "psi"))]
+mod psi_terms;
 pub mod rot;
 #[cfg(feature = "table")]
 pub mod table;

@@ -1,5 +1,6 @@
 //! The other party: how to reach it, and the connection to it.
 
+mod agreed;
 mod attempt;
 mod config;
 #[cfg(feature = "lanes")]
@@ -36,10 +37,8 @@ use foxtrot_net::{
 use foxtrot_ot::{Session, tasks::Executor};
 use zeroize::Zeroizing;
 
-use crate::{
-    Error,
-    job::{Agreed, Answer},
-};
+use crate::Error;
+pub use agreed::{Agreed, Answer};
 pub use attempt::Attempt;
 pub use config::Config;
 pub use foxtrot_net::listen::Stopper;
@@ -53,7 +52,7 @@ pub use tokio::{AsyncPeer, Duplex};
 pub use who::Who;
 
 #[cfg(feature = "policy")]
-use crate::psi::terms::{FUNCTION, peer_learns};
+use crate::psi_terms::{FUNCTION, peer_learns};
 
 #[cfg(feature = "policy")]
 use crate::policy::{Forbidden, Policy};

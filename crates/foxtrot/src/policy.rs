@@ -38,12 +38,9 @@ use foxtrot_net::{
 
 use crate::{
     Fingerprint,
-    psi::{
-        Function,
-        terms::{
-            ASSUMPTION, COLUMNS, FUNCTION, KEY_COLUMNS, MIN_COUNT, NORMALIZE, OR_NORMALIZE, VALUE,
-            joined,
-        },
+    psi_terms::{
+        ASSUMPTION, COLUMNS, FUNCTION, Function, KEY_COLUMNS, MIN_COUNT, NORMALIZE, OR_NORMALIZE,
+        VALUE, joined,
     },
 };
 

@@ -53,7 +53,6 @@ pub mod agreement;
 pub mod cells;
 #[cfg(feature = "net")]
 pub mod fields;
-mod function;
 #[cfg(feature = "net")]
 pub mod keys;
 #[cfg(feature = "net")]
@@ -65,14 +64,17 @@ pub mod run;
 #[cfg(feature = "net")]
 pub mod shards;
 #[cfg(feature = "net")]
-pub mod terms;
+pub use crate::psi_terms::Function;
+/// Terms of `psi`, as hellos name them (`docs/wire/README.md`, section 3).
+#[cfg(feature = "net")]
+pub mod terms {
+    pub use crate::psi_terms::*;
+}
 #[cfg(feature = "net")]
 pub use {
     foxtrot_psi::circuit::Outcome,
     peer::{Count, receive, send},
 };
-
-pub use function::Function;
 
 /// The tag of the hash of an item: see `docs/psi-files.md`.
 const CONTEXT: &str = "foxtrot v1 psi item";

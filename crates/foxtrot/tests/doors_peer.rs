@@ -54,6 +54,7 @@ pub(crate) fn cases() -> Vec<Value> {
 }
 
 /// Keys of `names`, normalised as the case says.
+#[allow(dead_code, reason = "not every door takes them")]
 pub(crate) fn keys(of: &Value, names: [&str; 2]) -> Keys {
     keys_of(of, names, "email")
 }

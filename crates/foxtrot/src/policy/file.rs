@@ -11,7 +11,7 @@ use toml::{
 };
 
 use super::{Policy, Side};
-use crate::{Fingerprint, psi::Function};
+use crate::{Fingerprint, psi_terms::Function};
 
 /// Why a text is no policy.
 #[derive(Clone, Debug, PartialEq, Eq)]

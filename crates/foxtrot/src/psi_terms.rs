@@ -1,5 +1,7 @@
 //! Terms of `psi`, as hellos name them (`docs/wire/README.md`, section 3).
 
+mod function;
+
 use core::ops::RangeInclusive;
 
 pub use foxtrot_net::hello::{FUNCTION, SHARDS};
@@ -8,6 +10,8 @@ use foxtrot_net::{
     hello::{self, Hello, JOB, KEYS, Role, Table, hexadecimal, numbered},
 };
 use foxtrot_psi::{method, paxos::MAX_ITEMS};
+
+pub use function::Function;
 
 /// The term of the least number of common keys that a count or a sum tells.
 pub const MIN_COUNT: &str = "min-count";
