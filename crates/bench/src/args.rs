@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use foxtrot_cli::shared::{VERSION, threads};
 
-use crate::over::Net;
+use crate::link::Net;
 
 /// Measure protocols on this machine.
 ///

@@ -12,6 +12,7 @@ use std::{
     time::Instant,
 };
 
+use clap::ValueEnum;
 use foxtrot_net::{Channel, Error, channel::ReadHalf};
 
 /// A link, the same in both directions, which do not slow each other down.
@@ -263,5 +264,44 @@ impl Drop for Reader {
 impl Drop for Writer {
     fn drop(&mut self) {
         self.pipe.end(|state| state.is_written = true);
+    }
+}
+
+/// The links of the papers, by rate and round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Net {
+    /// 10 Gbit/s, 0.5 ms
+    Lan10,
+    /// 1 Gbit/s, 0.5 ms
+    Lan1,
+    /// 100 Mbit/s, 100 ms
+    Wan,
+    /// 10 Gbit/s, 0.2 ms: the faster one of "Batching Base Oblivious Transfers"
+    BatchingLan,
+    /// 100 Mbit/s, 60 ms: its slower one
+    BatchingWan,
+}
+
+impl Net {
+    pub(crate) fn link(self) -> Link {
+        const GBIT: u64 = 1_000_000_000;
+        let (rate, delay) = match self {
+            Self::Lan10 => (10 * GBIT, 250),
+            Self::Lan1 => (GBIT, 250),
+            Self::Wan => (GBIT / 10, 50_000),
+            Self::BatchingLan => (10 * GBIT, 100),
+            Self::BatchingWan => (GBIT / 10, 30_000),
+        };
+        Link::new(rate, Duration::from_micros(delay))
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Lan10 => "lan10",
+            Self::Lan1 => "lan1",
+            Self::Wan => "wan",
+            Self::BatchingLan => "batching-lan",
+            Self::BatchingWan => "batching-wan",
+        }
     }
 }

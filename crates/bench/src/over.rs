@@ -16,7 +16,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clap::ValueEnum;
 use foxtrot_cli::shared::{Failure, Workers, thread_cpu};
 use foxtrot_net::{
     Channel, Counters, Error, memory,
@@ -26,7 +25,7 @@ use foxtrot_net::{
 use super::ext::{RECEIVER, SENDER, Sample};
 use crate::{
     args::BenchTransport,
-    link::{self, Link},
+    link::{self, Net},
 };
 
 /// Longer than any message of a benchmark takes over any link.
@@ -39,45 +38,6 @@ pub(super) enum Over {
     Memory,
     Tcp,
     Net(Net),
-}
-
-/// The links of the papers, by rate and round trip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum Net {
-    /// 10 Gbit/s, 0.5 ms
-    Lan10,
-    /// 1 Gbit/s, 0.5 ms
-    Lan1,
-    /// 100 Mbit/s, 100 ms
-    Wan,
-    /// 10 Gbit/s, 0.2 ms: the faster one of "Batching Base Oblivious Transfers"
-    BatchingLan,
-    /// 100 Mbit/s, 60 ms: its slower one
-    BatchingWan,
-}
-
-impl Net {
-    pub(super) fn link(self) -> Link {
-        const GBIT: u64 = 1_000_000_000;
-        let (rate, delay) = match self {
-            Self::Lan10 => (10 * GBIT, 250),
-            Self::Lan1 => (GBIT, 250),
-            Self::Wan => (GBIT / 10, 50_000),
-            Self::BatchingLan => (10 * GBIT, 100),
-            Self::BatchingWan => (GBIT / 10, 30_000),
-        };
-        Link::new(rate, Duration::from_micros(delay))
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Lan10 => "lan10",
-            Self::Lan1 => "lan1",
-            Self::Wan => "wan",
-            Self::BatchingLan => "batching-lan",
-            Self::BatchingWan => "batching-wan",
-        }
-    }
 }
 
 impl Over {

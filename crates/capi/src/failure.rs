@@ -5,7 +5,7 @@ use std::ffi::c_char;
 
 use foxtrot::{Blame, KeyError};
 
-use crate::exports::{Error, MESSAGE_SIZE, Status};
+use crate::types::{Error, MESSAGE_SIZE, Status};
 
 /// A call that did not do what it was asked for.
 #[derive(Clone, Debug)]

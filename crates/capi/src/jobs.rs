@@ -12,10 +12,10 @@ use foxtrot::{
 use zeroize::Zeroizing;
 
 use crate::{
-    exports::{GILBOA, LPN, NOT_OPENED, Options, RECEIVER, RLWE, SEMI_HONEST, SENDER, SILENT},
     failure::{Failure, Result},
     peer::Peer,
     stream::{Kind, Stream},
+    types::{GILBOA, LPN, NOT_OPENED, Options, RECEIVER, RLWE, SEMI_HONEST, SENDER, SILENT},
 };
 
 impl Options {

@@ -10,9 +10,9 @@ use std::{
 use foxtrot::{Canceller, Fingerprint, Side, Stream as Opened, Threads};
 
 use crate::{
-    exports::{FINGERPRINT_SIZE, INITIATOR, RESPONDER},
     failure::{Failure, Result},
     raw::{Foreign, Half},
+    types::{FINGERPRINT_SIZE, INITIATOR, RESPONDER},
 };
 
 /// A key by which peers know this side. It is erased when it is freed.

@@ -13,8 +13,8 @@ use std::{
 };
 
 use crate::{
-    exports::{Bytes, CLOSE_BOTH, CLOSE_READ, CLOSE_WRITE, Callbacks, Error, Status},
     failure::{Failure, Result},
+    types::{Bytes, CLOSE_BOTH, CLOSE_READ, CLOSE_WRITE, Callbacks, Error, Status},
 };
 
 /// Runs a call. Writes its error where the caller wants it, and catches a panic.

@@ -10,7 +10,6 @@ mod closing;
 pub(crate) mod inbox;
 mod lane;
 mod meter;
-mod reason;
 mod receive;
 mod transcript;
 mod transmit;
@@ -40,13 +39,13 @@ use crate::{
     deadline::{self, lock},
 };
 
+pub use crate::error::Reason;
 pub(crate) use closing::Step;
 use inbox::{Inbox, Phase};
 pub use lane::Lane;
 use lane::PerLane;
 pub use meter::Counters;
 pub(crate) use meter::Meter;
-pub use reason::Reason;
 pub(crate) use transcript::Tally;
 pub use transcript::Transcript;
 use transmit::Outbox;

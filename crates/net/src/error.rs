@@ -1,30 +1,19 @@
 //! Errors by who is to blame.
 
+mod not_joined;
+mod reason;
 mod tls;
-mod words;
 
 use core::time::Duration;
 use std::io;
 
-use crate::{channel::Reason, gateway::NotJoined, hello::Role};
+use crate::{
+    role::Role,
+    words::{Words, printable, reason, texts},
+};
+pub use not_joined::NotJoined;
+pub use reason::Reason;
 pub use tls::TlsError;
-pub(crate) use words::Words;
-use words::reason;
-pub use words::{escaped, is_shown, printable};
-
-/// Writes `Display` for an error: a pattern of its variants and a text, one after another.
-macro_rules! texts {
-    ($error:ty: $($pattern:pat $(if $guard:expr)? => $text:literal $(, $arg:expr)*;)+) => {
-        impl core::fmt::Display for $error {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                match self {
-                    $($pattern $(if $guard)? => write!(f, $text $(, $arg)*),)+
-                }
-            }
-        }
-    };
-}
-pub(crate) use texts;
 
 /// Anything that can end a session.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use crate::{Reason, day::Day, deadline::lock, error::texts};
+use crate::{Reason, day::Day, deadline::lock, words::texts};
 
 /// Counts sessions from their admission to their end.
 #[derive(Debug)]

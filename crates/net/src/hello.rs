@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 
 use foxtrot_ot::{Direction, Session, Sid};
 
-use crate::{Channel, Error, HelloError, connection::Connection, error::texts};
+pub use crate::role::Role;
+use crate::{Channel, Error, HelloError, connection::Connection};
 pub use codec::{Heard, decimal, hexadecimal, number, of_hexadecimal};
 use meeting::Opening;
 
@@ -60,15 +61,6 @@ pub const POLICY_RULE: &str = "policy rule";
 
 /// See [`PUZZLE`].
 pub const MOST_PUZZLE_BITS: u8 = 24;
-
-/// The role of one side in the session as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Byte 0.
-    Sender,
-    /// Byte 1.
-    Receiver,
-}
 
 /// Strings by strings.
 pub type Table = BTreeMap<String, String>;
@@ -290,17 +282,6 @@ impl Hello {
     }
 }
 
-impl Role {
-    /// The other side's.
-    #[must_use]
-    pub fn other(self) -> Self {
-        match self {
-            Self::Sender => Self::Receiver,
-            Self::Receiver => Self::Sender,
-        }
-    }
-}
-
 impl Agreement {
     /// The direction of a protocol in which the parties play the roles of the hello.
     #[must_use]
@@ -445,9 +426,4 @@ pub(crate) fn fresh_nonce() -> Result<[u8; 32], HelloError> {
 
 foxtrot_ot::erase::redacted! {
     Binding;
-}
-
-texts! { Role:
-    Self::Sender => "sender";
-    Self::Receiver => "receiver";
 }

@@ -10,7 +10,7 @@ use ring::{
 };
 use zeroize::Zeroizing;
 
-use crate::error::texts;
+use crate::words::texts;
 
 const PEM_LABEL: &str = "PRIVATE KEY";
 

@@ -51,12 +51,13 @@ pub mod websocket;
 mod deadline;
 mod error;
 mod percent;
+mod role;
+mod words;
 
-pub use channel::{Channel, Counters, Lane, Reason};
+pub use channel::{Channel, Counters, Lane};
 pub use connection::Connection;
-pub use error::{
-    ChannelError, Difference, Error, FrameError, HelloError, TlsError, escaped, is_shown, printable,
-};
+pub use error::{ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError};
+pub use words::{escaped, is_shown, printable};
 
 /// The README's Rust, compiled and run.
 #[cfg(doctest)]

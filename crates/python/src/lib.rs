@@ -6,6 +6,7 @@ mod errors;
 mod jobs;
 mod keys;
 mod limits;
+mod options;
 mod run;
 mod shards;
 mod table;
@@ -31,7 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<keys::Fields>()?;
     module.add_class::<keys::Keys>()?;
     module.add_class::<keys::Numbers>()?;
-    module.add_class::<shards::Ticket>()?;
+    module.add_class::<options::Ticket>()?;
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(connection::connect, module)?)?;
     module.add_function(wrap_pyfunction!(connection::pair, module)?)?;

@@ -7,7 +7,7 @@ use foxtrot::{
     psi::{
         Assumption, Options,
         keys::{Item, Keyer},
-        shards::{self, Division, Shard},
+        shards::{Division, Shard},
     },
 };
 use numpy::PyArray1;
@@ -17,13 +17,9 @@ use zeroize::Zeroizing;
 use crate::{
     connection::Peer,
     errors::{raised, usage},
-    jobs::PsiOptions,
     keys::{Keys, Rows, no_nul, normalisers},
+    options::{PsiOptions, Ticket},
 };
-
-/// The agreement of both sides on all shards.
-#[pyclass(frozen, module = "foxtrot._core")]
-pub(crate) struct Ticket(pub(crate) shards::Ticket);
 
 /// Rows that are divided at once.
 const AT_ONCE: usize = 1 << 14;

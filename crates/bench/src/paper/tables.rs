@@ -11,7 +11,7 @@ use foxtrot_cli::shared::Failure;
 use serde::Deserialize;
 
 use super::figure::Figure;
-use crate::over::{Net, Over};
+use crate::{link::Net, over::Over};
 
 macro_rules! files {
     ($($id:literal),* $(,)?) => {

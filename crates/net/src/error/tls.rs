@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::texts;
+use crate::words::texts;
 
 /// The reason why a connection could not be secured. Fingerprints are written as their text.
 #[derive(Clone, Debug, PartialEq, Eq)]

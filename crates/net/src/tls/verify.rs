@@ -11,7 +11,7 @@ use rustls::{
     server::danger::{ClientCertVerified, ClientCertVerifier},
 };
 
-use crate::{error::texts, identity::Fingerprint};
+use crate::{identity::Fingerprint, words::texts};
 
 /// The keys that we expect.
 #[derive(Debug)]

@@ -3,8 +3,22 @@
 use core::{fmt, time::Duration};
 use std::io;
 
+/// Writes `Display` for an error: a pattern of its variants and a text, one after another.
+macro_rules! texts {
+    ($error:ty: $($pattern:pat $(if $guard:expr)? => $text:literal $(, $arg:expr)*;)+) => {
+        impl core::fmt::Display for $error {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self {
+                    $($pattern $(if $guard)? => write!(f, $text $(, $arg)*),)+
+                }
+            }
+        }
+    };
+}
+pub(crate) use texts;
+
 /// The system's words in lower case, without the number behind them.
-pub(super) fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         // The library's own words are about buffers.
         return "the other end closed the connection".to_owned();

@@ -2,7 +2,8 @@
 
 use foxtrot_ot::{Error as Protocol, Misbehaved};
 
-use crate::{ChannelError, Error, FrameError, HelloError, error::texts};
+use super::{ChannelError, Error, FrameError, HelloError};
+use crate::words::texts;
 
 /// The reason why a side gave up after the first hellos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
