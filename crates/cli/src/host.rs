@@ -170,7 +170,7 @@ impl Host<'_> {
             });
             match (met, entry) {
                 (Ok((agreed, ours)), Some(mut entry)) => {
-                    let result = answer(Link { peer, agreed }, ours, &mut entry);
+                    let result = answer(Link::new(peer, agreed), ours, &mut entry);
                     Ok(entry.finish(result))
                 }
                 // It ended while it was told of our set.

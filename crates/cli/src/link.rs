@@ -6,9 +6,8 @@ use std::{
 };
 
 use foxtrot::{
-    Counters, Error, Peer,
+    Canceller, Counters, Error, Peer,
     job::{Agreed, Agreement, Answer, Hello, Job, Role, Table, Who},
-    net::HelloError,
 };
 
 use crate::{clock, failure::Failure, output::say, workers::Workers};
@@ -23,8 +22,18 @@ pub(crate) fn uncounted() -> Counted {
 }
 
 pub(crate) struct Link {
+    waits: Waits,
     pub(crate) peer: Peer,
     pub(crate) agreed: Agreed,
+}
+
+/// The peer waits for the job: if there is none, it is told that something failed here.
+struct Waits(Option<Canceller>);
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.0.iter().for_each(Canceller::cancel);
+    }
 }
 
 /// The cost of a run, for one party.
@@ -52,9 +61,14 @@ impl From<Error> for Unmet {
 }
 
 impl Link {
+    /// The peer with which both sides have agreed.
+    pub(crate) fn new(peer: Peer, agreed: Agreed) -> Self {
+        Self { waits: Waits(Some(peer.canceller())), peer, agreed }
+    }
+
     pub(crate) fn greet(mut peer: Peer, hello: Hello) -> Result<Self, Error> {
         let (agreed, ()) = peer.negotiate::<_, Error>(hello, |_| Ok(((), 0)))?;
-        Ok(Self { peer, agreed })
+        Ok(Self::new(peer, agreed))
     }
 
     /// Greets a peer. `write` writes down that the session begins before the peer learns anything of our set.
@@ -71,7 +85,7 @@ impl Link {
         let (agreed, ()) = peer.negotiate_recorded(hello, agree, |peer, met| {
             write(peer, met.map(|(agreed, ())| agreed)).map_err(Unmet::Here)
         })?;
-        Ok(Self { peer, agreed })
+        Ok(Self::new(peer, agreed))
     }
 
     /// Runs the job to its end, on these threads, which have done nothing yet; then ends the connection.
@@ -90,7 +104,8 @@ impl Link {
         job: impl FnOnce(Job<'_>) -> Result<T, Failure>,
         then: impl FnOnce(T) -> Result<U, Failure>,
     ) -> Result<(U, Cost), Failure> {
-        let Self { mut peer, agreed } = self;
+        let Self { mut waits, mut peer, agreed } = self;
+        waits.0 = None;
         agreed.erased().iter().for_each(|file| say(&format!("erased {file}")));
         if workers.threads() > 1 {
             peer.use_executor(Arc::new(workers.clone()));
@@ -108,7 +123,7 @@ impl Link {
     /// Ends the session, and tells the peer why: what it said of itself cannot be, our own input cannot be used, or something
     /// else failed here.
     pub(crate) fn refuse(&mut self, failure: Failure) -> Failure {
-        self.peer.give_up(HelloError::Refused(failure.reason()));
+        self.peer.refuse(failure.reason());
         failure
     }
 }
@@ -131,5 +146,37 @@ impl Cost {
             Role::Sender => [Some(self), None],
             Role::Receiver => [None, Some(self)],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// What the peer reads when this side has agreed with it, and does this.
+    fn peer_reads(ends: impl FnOnce(Link)) -> Failure {
+        let (ours, theirs) = Peer::pair();
+        let peer = thread::spawn(move || {
+            let link = Link::greet(theirs, Hello::new(Role::Sender)).unwrap();
+            let workers = Workers::new(1).unwrap();
+            link.run(&workers, |job| Ok(job.finish()?)).map(drop).unwrap_err()
+        });
+        ends(Link::greet(ours, Hello::new(Role::Receiver)).unwrap());
+        peer.join().unwrap()
+    }
+
+    #[test]
+    fn a_peer_that_waits_for_a_job_hears_whose_fault_it_is_that_there_is_none() {
+        let refused = peer_reads(|mut link| {
+            let failure = link.refuse(Failure::usage("cannot read a.csv"));
+            assert_eq!((failure.status(), failure.message()), (2, "cannot read a.csv"));
+        });
+        let own_input = "the peer gave up: it cannot use its own input or settings";
+        assert_eq!((refused.status(), refused.message()), (1, own_input));
+        let forgotten = peer_reads(drop);
+        let failed = "the peer gave up: something failed on its side";
+        assert_eq!((forgotten.status(), forgotten.message()), (1, failed));
     }
 }

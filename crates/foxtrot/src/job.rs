@@ -109,6 +109,30 @@ impl<C: Connection> Peer<C> {
         Ok(self.job(agreed))
     }
 
+    /// Ends the connection, and tells the peer the reason, if it has one to expect: that the input of this side cannot be used, if
+    /// a program finds that out when the peer waits for a job.
+    ///
+    /// ```
+    /// use foxtrot::{Peer, net::Reason, psi};
+    ///
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let other = std::thread::spawn(move || {
+    ///     psi::receive(&mut theirs, &["ann"])?;
+    ///     psi::receive(&mut theirs, &["bob"])
+    /// });
+    /// psi::send(&mut ours, &["bob"])?;
+    /// match std::fs::read_to_string("missing.txt") {
+    ///     Ok(text) => psi::send(&mut ours, &text.lines().collect::<Vec<_>>())?,
+    ///     Err(_) => ours.refuse(Reason::OwnInput),
+    /// }
+    /// let told = other.join().expect("no panic").expect_err("nobody sends");
+    /// assert!(told.to_string().contains("it cannot use its own input or settings"), "{told}");
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    pub fn refuse(&mut self, reason: Reason) {
+        self.connection.give_up(HelloError::Refused(reason));
+    }
+
     /// Begins the job on which both sides have agreed.
     pub fn job(&mut self, agreed: Agreed) -> Job<'_, C> {
         Job { peer: self, agreed, is_done: false }

@@ -8,7 +8,7 @@ use std::{
 use foxtrot::{
     Bits, Blame, Block, Error, Peer, Progress,
     job::{Job, Role},
-    net::{ChannelError, Error as NetError, HelloError, Reason},
+    net::{ChannelError, Error as NetError, Reason},
     ot::{self, terms::OtTerms},
     rot::{self, terms::RotTerms},
     triples::terms::{EarlierRun, TriplesAgreement, TriplesRun, TriplesTerms},
@@ -77,7 +77,7 @@ fn session(
     let terms = TriplesTerms { role, kind, count, earlier };
     let (agreed, ()) = peer.negotiate::<_, Error>(terms.hello(), |_| Ok(((), 0)))?;
     let agreement = terms.agree(&agreed).map_err(|(reason, e)| {
-        peer.give_up(HelloError::Refused(reason));
+        peer.refuse(reason);
         e
     })?;
     let mut made = 0;

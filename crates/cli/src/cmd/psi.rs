@@ -298,7 +298,7 @@ impl Ours<'_> {
         // Rows that match are written when the run is over.
         let learns = role == Role::Receiver || terms.psi.function == Function::Both;
         let (stock, sets) = match learns {
-            true => (Stock::copied(&sets, terms.clone())?, Some(sets)),
+            true => (Stock::copied(&sets, terms.clone()).map_err(|e| link.refuse(e))?, Some(sets)),
             false => (Stock::of(sets, fields, terms.clone()), None),
         };
         let (found, cost) = party::run(&agreed, link, Lent(Arc::new(stock)), &workers, output)?;

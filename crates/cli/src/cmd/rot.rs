@@ -42,7 +42,7 @@ fn one_party(role: Role, options: &RotParty) -> Result<(), Failure> {
         let names = in_words(&files::names(role, &out.output));
         let mut are_there = false;
         let ran = make(link, &transfers, role, files, |files| {
-            put_in_place(Existing::with_force(out.force), files.finish()?)?;
+            put_in_place(Existing::with_force(out.force), files.into_drafts())?;
             are_there = true;
             Ok(())
         });
@@ -121,8 +121,8 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     let ((mut drafts, sending), (received, receiving)) = both(
         common.timeout,
         [Role::Sender, Role::Receiver].map(|role| terms(&ours, role).hello()),
-        |link| make(link, &others, Role::Sender, sent, Files::finish),
-        |link| make(link, &ours, Role::Receiver, received, Files::finish),
+        |link| make(link, &others, Role::Sender, sent, |files| Ok(files.into_drafts())),
+        |link| make(link, &ours, Role::Receiver, received, |files| Ok(files.into_drafts())),
     )?;
     let report = ours.report([Some(&sending), Some(&receiving)]);
     drafts.extend(received);

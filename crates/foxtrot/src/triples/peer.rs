@@ -2,7 +2,7 @@
 
 use core::future::Future;
 
-use foxtrot_net::{Connection, HelloError};
+use foxtrot_net::Connection;
 
 use super::{
     Options, Shares, Triples, Word,
@@ -96,7 +96,7 @@ impl Options {
         let agree = |_: &Table| Ok(((), Answer { memory, ..Answer::default() }));
         let (agreed, ()) = peer.agree::<_, Error>(terms.hello(), agree, |_, _| Ok(())).await?;
         let agreement = terms.agree(&agreed).map_err(|(reason, e)| {
-            peer.give_up(HelloError::Refused(reason));
+            peer.refuse(reason);
             e
         })?;
         agreement.play(peer.job(agreed), |shares| sink(shares).map_err(sink_failed)).await

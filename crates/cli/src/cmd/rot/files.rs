@@ -18,6 +18,8 @@ use crate::{
 pub(super) struct Files {
     keys: Draft,
     choices: Option<Draft>,
+    /// Keys that are still to come.
+    left: usize,
 }
 
 const KEYS: &str = "keys";
@@ -37,27 +39,36 @@ impl Files {
         n: usize,
         format: Format,
     ) -> Result<Self, Failure> {
-        let n = n as u64;
+        let of = n as u64;
         Ok(match role {
-            Role::Sender => Self { keys: begin(prefix, KEYS, &[n, 2, 16], format)?, choices: None },
+            Role::Sender => Self {
+                keys: begin(prefix, KEYS, &[of, 2, 16], format)?,
+                choices: None,
+                left: 2 * n,
+            },
             Role::Receiver => Self {
-                keys: begin(prefix, KEYS, &[n, 16], format)?,
-                choices: Some(begin(prefix, CHOICES, &[n.div_ceil(8)], format)?),
+                keys: begin(prefix, KEYS, &[of, 16], format)?,
+                choices: Some(begin(prefix, CHOICES, &[of.div_ceil(8)], format)?),
+                left: n,
             },
         })
     }
 
-    /// Appends the keys of a batch and, for a receiver, its choices.
+    /// Appends the keys of a batch and, for a receiver, its choices. The last batch brings all to the disk: only then does the
+    /// peer hear that everything came.
     pub(super) fn append(&mut self, choices: &Bits, keys: &[Block]) -> Result<(), Failure> {
         self.choices.iter_mut().try_for_each(|file| file.append(choices.as_bytes()))?;
-        self.keys.append(keys.as_flattened())
+        self.keys.append(keys.as_flattened())?;
+        self.left -= keys.len();
+        match self.left {
+            0 => self.choices.iter().chain([&self.keys]).try_for_each(Draft::sync),
+            _ => Ok(()),
+        }
     }
 
-    /// The files, complete and on the disk.
-    pub(super) fn finish(self) -> Result<Vec<Draft>, Failure> {
-        let drafts: Vec<_> = [self.keys].into_iter().chain(self.choices).collect();
-        drafts.iter().try_for_each(Draft::sync)?;
-        Ok(drafts)
+    /// The files.
+    pub(super) fn into_drafts(self) -> Vec<Draft> {
+        [self.keys].into_iter().chain(self.choices).collect()
     }
 }
 
