@@ -109,23 +109,20 @@ impl<C: Connection> Peer<C> {
         Ok(self.job(agreed))
     }
 
-    /// Ends the connection, and tells the peer the reason, if it has one to expect: that the input of this side cannot be used, if
-    /// a program finds that out when the peer waits for a job.
+    /// Ends the connection of a peer that waits for the job on which both sides have agreed, and tells it the reason.
     ///
     /// ```
-    /// use foxtrot::{Peer, net::Reason, psi};
+    /// use foxtrot::{Error, Peer, job::{Hello, Role}, net::Reason};
     ///
     /// let (mut ours, mut theirs) = Peer::pair();
     /// let other = std::thread::spawn(move || {
-    ///     psi::receive(&mut theirs, &["ann"])?;
-    ///     psi::receive(&mut theirs, &["bob"])
+    ///     let (agreed, ()) = theirs.negotiate::<_, Error>(Hello::new(Role::Sender), |_| Ok(((), 0)))?;
+    ///     theirs.job(agreed).finish()
     /// });
-    /// psi::send(&mut ours, &["bob"])?;
-    /// match std::fs::read_to_string("missing.txt") {
-    ///     Ok(text) => psi::send(&mut ours, &text.lines().collect::<Vec<_>>())?,
-    ///     Err(_) => ours.refuse(Reason::OwnInput),
-    /// }
-    /// let told = other.join().expect("no panic").expect_err("nobody sends");
+    /// let (_agreed, ()) = ours.negotiate::<_, Error>(Hello::new(Role::Receiver), |_| Ok(((), 0)))?;
+    /// // Say, a file of this side cannot be read.
+    /// ours.refuse(Reason::OwnInput);
+    /// let told = other.join().expect("no panic").expect_err("there is no job");
     /// assert!(told.to_string().contains("it cannot use its own input or settings"), "{told}");
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
