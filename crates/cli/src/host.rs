@@ -252,7 +252,7 @@ impl From<Error> for Refused {
 /// # Errors
 /// The user's or the system's bound of memory admits no session, of which the smallest takes `least` bytes.
 fn limits(most: &MostSessions, least: u64) -> Result<(usize, Most), Failure> {
-    let memory = most.memory.unwrap_or_else(|| memory::left() / 2);
+    let memory = most.max_memory.unwrap_or_else(|| memory::left() / 2);
     let most_silent = Limits::default().silent;
     // A quarter is for connections that wait, and a third as much as for sessions.
     let waiting_in = |memory: u64| {
@@ -265,14 +265,14 @@ fn limits(most: &MostSessions, least: u64) -> Result<(usize, Most), Failure> {
     if of_sessions < session {
         let needed = session + (waiting_in(session / 3) as u64 + 1) * WAITING;
         let why = format!("{} of memory are not enough for a session", bytes(memory));
-        let failure = match most.memory {
+        let failure = match most.max_memory {
             Some(_) => Failure::usage(why),
             None => Failure::run(format!("{why}: half of what the system leaves")),
         };
         let needed = needed.div_ceil(1 << 20);
         return Err(failure.hint(format!("use at least --max-memory {needed}M")));
     }
-    let (sessions, of_one_peer) = (most.all, most.of_one_peer);
+    let (sessions, of_one_peer) = (most.max_sessions, most.max_sessions_per_peer);
     Ok((silent, Most { sessions, of_one_peer, memory: of_sessions }))
 }
 

@@ -1,4 +1,4 @@
-//! The options of jobs that every door has: one name, one default and one range for each.
+//! The options of jobs and servers that every door has: one name, one default and one range for each.
 //!
 //! The command, Python, C and the page spell the names their own way, and take defaults and ranges from here or have them
 //! checked against these. So two doors with no option given agree.
@@ -17,7 +17,7 @@ pub enum Value {
     Off,
 }
 
-/// An option of a job.
+/// An option of a job or a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobOption {
     /// The name, of words with `_` between them: the builder's and Python's.
@@ -72,7 +72,23 @@ pub const MIN_COUNT: JobOption = JobOption {
     help: "Tell nothing if fewer keys are common (must be the same on both sides)",
 };
 
-/// All of them.
+/// The most sessions of a server at once.
+pub const MAX_SESSIONS: JobOption = JobOption {
+    name: "max_sessions",
+    value: Value::Number(64, (1, 1 << 16)),
+    help: "Concurrent sessions; another peer is told to try again later",
+};
+/// The most sessions of a server with one peer at once.
+pub const MAX_SESSIONS_PER_PEER: JobOption = JobOption {
+    name: "max_sessions_per_peer",
+    value: Value::Number(8, (1, 1 << 16)),
+    help: "Concurrent sessions of one peer: one key or, without keys, one IPv4 address or IPv6 /64 network",
+};
+
+/// Options of servers.
+pub const SERVER_OPTIONS: [JobOption; 2] = [MAX_SESSIONS, MAX_SESSIONS_PER_PEER];
+
+/// Options of jobs.
 pub const JOB_OPTIONS: [JobOption; 7] =
     [MAX_PEER_KEYS, MIN_PEER_KEYS, ASSUMPTION, SEMI_HONEST, WIDTH, DUPLICATES, MIN_COUNT];
 
@@ -160,7 +176,7 @@ mod tests {
         assert_eq!(MAX_PEER_KEYS.camel(), "maxPeerKeys");
         assert_eq!(WIDTH.camel(), "width");
         assert_eq!(SEMI_HONEST.default_text(), "false");
-        for option in JOB_OPTIONS {
+        for option in JOB_OPTIONS.into_iter().chain(SERVER_OPTIONS) {
             if let Value::Number(default, (first, last)) = option.value {
                 assert!((first..=last).contains(&default), "{}", option.name);
             }

@@ -73,7 +73,7 @@ fn seconds(name: &str, value: f64) -> PyResult<Duration> {
 impl Config {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "the settings of a connection")]
-    #[pyo3(signature = (identity, peers, *, timeout, wait, session_timeout, application, threads, sessions, sessions_per_peer, max_memory, policy, limits, route))]
+    #[pyo3(signature = (identity, peers, *, timeout, wait, session_timeout, application, threads, max_sessions, max_sessions_per_peer, max_memory, policy, limits, route))]
     fn new(
         identity: Option<&Identity>,
         peers: Vec<(String, Option<String>)>,
@@ -82,8 +82,8 @@ impl Config {
         session_timeout: Option<f64>,
         application: Option<&str>,
         threads: usize,
-        sessions: Option<usize>,
-        sessions_per_peer: Option<usize>,
+        max_sessions: Option<usize>,
+        max_sessions_per_peer: Option<usize>,
         max_memory: Option<u64>,
         policy: Option<&str>,
         limits: Option<&Limits>,
@@ -119,10 +119,10 @@ impl Config {
         if threads != 1 {
             config = config.threads(&Threads::new(threads).map_err(|e| raised(&e))?);
         }
-        if let Some(sessions) = sessions {
+        if let Some(sessions) = max_sessions {
             config = config.sessions(sessions);
         }
-        if let Some(sessions) = sessions_per_peer {
+        if let Some(sessions) = max_sessions_per_peer {
             config = config.sessions_per_peer(sessions);
         }
         if let Some(bytes) = max_memory {

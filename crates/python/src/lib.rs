@@ -11,7 +11,7 @@ mod run;
 mod shards;
 mod table;
 
-use foxtrot::options::JOB_OPTIONS;
+use foxtrot::options::{JOB_OPTIONS, SERVER_OPTIONS};
 use pyo3::prelude::*;
 
 /// Private set intersection, oblivious transfer and multiplication triples: the compiled part of `foxtrot`.
@@ -26,6 +26,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<connection::Listener>()?;
     let defaults = JOB_OPTIONS.map(|option| (option.name, option.default_text()));
     module.add("JOB_OPTIONS", std::collections::BTreeMap::from(defaults))?;
+    let defaults = SERVER_OPTIONS.map(|option| (option.name, option.default_text()));
+    module.add("SERVER_OPTIONS", std::collections::BTreeMap::from(defaults))?;
     module.add_class::<connection::Peer>()?;
     module.add_class::<connection::Server>()?;
     module.add_class::<limits::Limits>()?;

@@ -26,6 +26,8 @@ def test_options_that_every_door_has_are_keywords_with_the_same_defaults() -> No
         for value in found:
             # Without a value the library's own holds; counts take fewer keys.
             assert value is None or str(value).lower() == default or value == 1 << 20, name
+    serve = inspect.signature(foxtrot.serve).parameters
+    assert {name: str(serve[name].default) for name in foxtrot._core.SERVER_OPTIONS} == foxtrot._core.SERVER_OPTIONS
 
 
 def test_random_ots_give_the_receiver_the_chosen_keys() -> None:
@@ -230,7 +232,7 @@ def test_asyncio_serves_peers_by_coroutines() -> None:
             async with await foxtrot.aio.connect(address, insecure=True) as peer:
                 return await foxtrot.aio.psi.receive(peer, ["ann", "bob"])
 
-        async with foxtrot.aio.serve("localhost:0", answer, insecure=True, sessions_per_peer=20) as server:
+        async with foxtrot.aio.serve("localhost:0", answer, insecure=True, max_sessions_per_peer=20) as server:
             # More than the loop's pool has threads.
             found = await asyncio.gather(*(ask(server.address) for _ in range(20)))
             ended = [await anext(server) for _ in range(20)]

@@ -3,26 +3,24 @@
 use std::{path::PathBuf, str::FromStr};
 
 use clap::Args as ClapArgs;
+use foxtrot::options::{MAX_SESSIONS, MAX_SESSIONS_PER_PEER};
 
 use super::{
     Name, heading,
-    values::{between, memory},
+    values::{between, between_of, memory},
 };
 
 /// Limits of `--serve`.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::SERVER)]
 pub(crate) struct MostSessions {
-    /// Concurrent sessions; another peer is told to try again later
-    #[arg(long = "max-sessions", value_name = "N", default_value_t = 64, requires = "serve", value_parser = between::<usize>(1..=1 << 16))]
-    pub(crate) all: usize,
-    /// Concurrent sessions of one peer: one key or, with --insecure, one IPv4 address or IPv6 /64
-    /// network
-    #[arg(long = "max-sessions-per-peer", value_name = "N", default_value_t = 8, requires = "serve", value_parser = between::<usize>(1..=1 << 16))]
-    pub(crate) of_one_peer: usize,
+    #[arg(long, value_name = "N", help = MAX_SESSIONS.help, default_value_t = MAX_SESSIONS.size(), requires = "serve", value_parser = between_of(&MAX_SESSIONS))]
+    pub(crate) max_sessions: usize,
+    #[arg(long, value_name = "N", help = MAX_SESSIONS_PER_PEER.help, default_value_t = MAX_SESSIONS_PER_PEER.size(), requires = "serve", value_parser = between_of(&MAX_SESSIONS_PER_PEER))]
+    pub(crate) max_sessions_per_peer: usize,
     /// Memory limit of all sessions, for example 2G [default: half of the free memory]
-    #[arg(long = "max-memory", value_name = "BYTES", requires = "serve", value_parser = memory)]
-    pub(crate) memory: Option<u64>,
+    #[arg(long, value_name = "BYTES", requires = "serve", value_parser = memory)]
+    pub(crate) max_memory: Option<u64>,
 }
 
 /// Files of a server that change.

@@ -104,7 +104,9 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
-    use foxtrot::options::{JOB_OPTIONS, MAX_PEER_KEYS, MIN_PEER_KEYS, Value, WIDTH};
+    use foxtrot::options::{
+        JOB_OPTIONS, MAX_PEER_KEYS, MAX_SESSIONS, MIN_PEER_KEYS, SERVER_OPTIONS, Value, WIDTH,
+    };
 
     use super::*;
 
@@ -164,7 +166,7 @@ mod tests {
     fn options_that_every_door_has_are_flags_with_the_same_defaults() {
         let mut root = crate::args::Args::command();
         root.build();
-        for option in JOB_OPTIONS {
+        for option in JOB_OPTIONS.into_iter().chain(SERVER_OPTIONS) {
             let flag = option.flag();
             let args = commands(&root).into_iter().flat_map(clap::Command::get_arguments);
             let named: Vec<_> = args.filter(|arg| arg.get_long() == Some(&flag)).collect();
@@ -177,7 +179,7 @@ mod tests {
                 assert_eq!(default, option.default_text(), "--{flag}");
             }
         }
-        for option in [MAX_PEER_KEYS, MIN_PEER_KEYS, WIDTH] {
+        for option in [MAX_PEER_KEYS, MIN_PEER_KEYS, WIDTH, MAX_SESSIONS] {
             let Value::Number(_, (first, last)) = option.value else { unreachable!() };
             let parse = between_of(&option);
             assert!(parse(&first.to_string()).is_ok() && parse(&last.to_string()).is_ok());

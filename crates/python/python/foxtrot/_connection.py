@@ -237,8 +237,8 @@ def config(
     application: str | None,
     threads: int,
     session_timeout: float | None = None,
-    sessions: int | None = None,
-    sessions_per_peer: int | None = None,
+    max_sessions: int | None = None,
+    max_sessions_per_peer: int | None = None,
     max_memory: int | None = None,
     policy: Policy = None,
     limits: Limits | None = None,
@@ -266,8 +266,8 @@ def config(
         session_timeout=session_timeout,
         application=application,
         threads=threads,
-        sessions=sessions,
-        sessions_per_peer=sessions_per_peer,
+        max_sessions=max_sessions,
+        max_sessions_per_peer=max_sessions_per_peer,
         max_memory=max_memory,
         policy=None if policy is None else _read(Path(policy))[0].decode(),
         limits=None if limits is None else limits._core,
@@ -636,8 +636,8 @@ def serve(
     policy: Policy = None,
     limits: Limits | None = None,
     threads: int = 1,
-    sessions: int = 64,
-    sessions_per_peer: int = 8,
+    max_sessions: int = 64,
+    max_sessions_per_peer: int = 8,
     max_memory: int | None = None,
 ) -> Server:
     """Answer all peers that come, side by side, until the server is stopped.
@@ -655,8 +655,8 @@ def serve(
         address: Host and port to listen on.
         handler: A function that gets each :class:`Peer`, on a thread of its own, and runs jobs with it.
         session_timeout: The longest time of a session, in seconds. By default without end.
-        sessions: The most sessions at once.
-        sessions_per_peer: The most sessions at once with one peer.
+        max_sessions: The most sessions at once.
+        max_sessions_per_peer: The most sessions at once with one peer.
         max_memory: The most bytes that all sessions take together, with payloads and results. A job that would take more is refused.
 
     The other arguments are as of :func:`connect`.
@@ -676,8 +676,8 @@ def serve(
         limits=limits,
         threads=threads,
         session_timeout=session_timeout,
-        sessions=sessions,
-        sessions_per_peer=sessions_per_peer,
+        max_sessions=max_sessions,
+        max_sessions_per_peer=max_sessions_per_peer,
         max_memory=max_memory,
     )
 

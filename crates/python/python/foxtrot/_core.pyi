@@ -9,6 +9,7 @@ __version__: str
 MOST_THREADS: int
 # The defaults of options that every door has, by their names.
 JOB_OPTIONS: dict[str, str]
+SERVER_OPTIONS: dict[str, str]
 
 _Tell = Callable[[int, int, str], object] | None
 
@@ -65,8 +66,8 @@ class Config:
         session_timeout: float | None,
         application: str | None,
         threads: int,
-        sessions: int | None,
-        sessions_per_peer: int | None,
+        max_sessions: int | None,
+        max_sessions_per_peer: int | None,
         max_memory: int | None,
         policy: str | None,
         limits: Limits | None,
