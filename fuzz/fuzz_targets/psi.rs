@@ -13,8 +13,10 @@ use foxtrot_ot::{
     ideal,
     pair::{Pair, Party},
 };
-use foxtrot_psi::paxos::{
-    Digest, Error, Joint, Next, Parameters, Receiver, Sender, receivers_coin, senders_coin,
+use foxtrot_psi::{
+    Digest, Error, Joint, Next,
+    paxos::{Parameters, Receiver, Sender},
+    receivers_coin, senders_coin,
 };
 use libfuzzer_sys::fuzz_target;
 

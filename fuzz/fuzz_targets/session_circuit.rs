@@ -8,9 +8,12 @@ use foxtrot_fuzz::{
 };
 use foxtrot_net::{drive, hello::Agreement};
 use foxtrot_ot::Session;
-use foxtrot_psi::circuit::{
-    Digest, Outcome, Parameters, Terms,
-    protocol::{Plan, receive, send},
+use foxtrot_psi::{
+    Digest,
+    circuit::{
+        Outcome, Parameters, Terms,
+        protocol::{Plan, receive, send},
+    },
 };
 use libfuzzer_sys::fuzz_target;
 

@@ -9,8 +9,9 @@ use foxtrot_fuzz::{
 use foxtrot_net::{drive, hello::Agreement};
 use foxtrot_ot::Session;
 use foxtrot_psi::{
+    Digest,
     join::Terms,
-    method::protocol::{Digest, Plan, Receiver, Sender},
+    method::protocol::{Plan, Receiver, Sender},
     vole_psi::{Parameters, Vole},
 };
 use libfuzzer_sys::fuzz_target;

@@ -9,7 +9,8 @@ use foxtrot_fuzz::{
 use foxtrot_net::{drive, hello::Agreement};
 use foxtrot_ot::{Session, base::Adversary};
 use foxtrot_psi::{
-    method::protocol::{Digest, Plan, Receiver, Sender},
+    Digest,
+    method::protocol::{Plan, Receiver, Sender},
     paxos::Parameters,
 };
 use libfuzzer_sys::fuzz_target;

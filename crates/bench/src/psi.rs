@@ -13,8 +13,9 @@ use std::{
 use foxtrot_cli::shared::Failure;
 use foxtrot_ot::{Backend, base::Adversary, erase::Secret};
 use foxtrot_psi::{
+    Digest,
     circuit::{self as count, Terms},
-    paxos::{Digest, Parameters},
+    paxos::Parameters,
     vole_psi,
 };
 

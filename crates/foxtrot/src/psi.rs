@@ -38,10 +38,7 @@ use foxtrot_psi::method::{
     protocol::{Plan, Receiver, Sender},
 };
 pub use foxtrot_psi::{
-    method::{Assumption, protocol::Received},
-    okvs::Digest,
-    paxos::{Error as PsiError, MAX_ITEMS},
-    plan::Progress as Steps,
+    Digest, Error as PsiError, MAX_ITEMS, Received, method::Assumption, plan::Progress as Steps,
 };
 use zeroize::Zeroizing;
 

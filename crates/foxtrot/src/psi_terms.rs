@@ -9,7 +9,7 @@ use foxtrot_net::{
     HelloError,
     hello::{self, Hello, JOB, KEYS, Role, Table, hexadecimal, numbered},
 };
-use foxtrot_psi::{method, paxos::MAX_ITEMS};
+use foxtrot_psi::{MAX_ITEMS, method};
 
 pub use function::Function;
 

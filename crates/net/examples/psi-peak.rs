@@ -17,9 +17,12 @@ use foxtrot_ot::{
     Direction, Session, Sid,
     base::{Adversary, roted::Endemic},
 };
-use foxtrot_psi::method::{
-    Assumption, Method, Parameters,
-    protocol::{Digest, Plan, Receiver, Sender},
+use foxtrot_psi::{
+    Digest,
+    method::{
+        Assumption, Method, Parameters,
+        protocol::{Plan, Receiver, Sender},
+    },
 };
 
 type Fallible<T> = Result<T, Box<dyn Error>>;

@@ -15,7 +15,10 @@
 mod moment;
 
 use foxtrot_ot::{Session, Sid};
-use foxtrot_psi::okvs::{Digest, Okvs, Plan, RowSeed, Structure};
+use foxtrot_psi::{
+    Digest, RowSeed,
+    okvs::{Okvs, Plan, Structure},
+};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -8,7 +8,10 @@
 use std::time::Duration;
 
 use foxtrot_ot::{Session, Sid};
-use foxtrot_psi::okvs::{Coins, Digest, Okvs};
+use foxtrot_psi::{
+    Digest,
+    okvs::{Coins, Okvs},
+};
 
 fn main() {
     let runs = std::env::args().nth(1).and_then(|runs| runs.parse().ok()).unwrap_or(3);

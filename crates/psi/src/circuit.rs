@@ -51,7 +51,7 @@
 //! let (none, outcome) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
 //! assert_eq!(outcome, Outcome::Released { count: 2, sum: Some(40) });
 //! assert_eq!(none, None);
-//! # Ok::<(), foxtrot_psi::circuit::Error>(())
+//! # Ok::<(), foxtrot_psi::Error>(())
 //! ```
 
 mod cuckoo;
@@ -66,8 +66,6 @@ pub mod protocol;
 mod tests;
 
 pub use parameters::{MAX_ITEMS, PROTOCOL, Parameters, Terms};
-
-pub use crate::paxos::{Digest, Error};
 
 /// The result, as a party learns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

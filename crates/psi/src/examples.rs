@@ -30,7 +30,7 @@ let receiver = Engine::new(|io| async move {
 });
 let ((), common) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
 assert_eq!(common, [2]);
-# Ok::<(), foxtrot_psi::method::protocol::Error>(())
+# Ok::<(), foxtrot_psi::Error>(())
 ```
 "
         )

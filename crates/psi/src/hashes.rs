@@ -6,9 +6,34 @@ use foxtrot_kernel::{
     Backend,
     blake3::{MAX_INPUT, derive_keys, lanes},
 };
-use foxtrot_ot::{Session, erase::Secret};
+use foxtrot_ot::{Decode, Session, erase::Secret};
 
-use crate::okvs::{Digest, RowSeed};
+/// An item of a set, and a key of a store: a collision-resistant digest of what is compared.
+pub type Digest = [u8; 32];
+
+/// The public seed of the rows' hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowSeed(pub(crate) [u8; 32]);
+
+impl RowSeed {
+    /// Its length in bytes.
+    pub const LEN: usize = 32;
+
+    /// Decodes a message of the party that encoded.
+    ///
+    /// # Errors
+    /// [`Decode::Length`] unless there are 32 bytes; all of these are seeds.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Decode> {
+        let wrong = Decode::Length { message: "RowSeed", expected: Self::LEN, got: bytes.len() };
+        bytes.try_into().map(Self).map_err(|_| wrong)
+    }
+
+    /// The bytes of the message.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
 
 /// A hash of strings of one length.
 #[derive(Clone, Copy)]

@@ -21,8 +21,12 @@ pub mod plan;
 pub mod shards;
 pub mod vole_psi;
 
+mod coin;
 mod error;
 mod hashes;
+mod items;
+mod load;
+mod matches;
 mod packed;
 pub mod party;
 mod ranges;
@@ -30,9 +34,15 @@ mod sets;
 mod sizes;
 mod tags;
 
+pub use coin::{Joint, receivers_coin, senders_coin};
+pub use error::Error;
 use foxtrot_ot::{erase, protocol::Protocol};
+pub use hashes::{Digest, RowSeed};
+pub use items::MAX_ITEMS;
+pub use party::Next;
 pub use sets::Sets;
 pub use sizes::largest_fitted_set;
+pub use tags::{FRAME, Received, Sent};
 
 /// The records of every private set intersection, and of counts and sums.
 pub fn protocols() -> impl Iterator<Item = &'static Protocol> {

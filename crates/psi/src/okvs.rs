@@ -49,7 +49,7 @@
 //! under a fresh seed, empty but for a small probability (`docs/protocols/okvs.md`). Who shares
 //! the owner's caches sees more than that: such an attacker is not defended against here.
 
-use foxtrot_ot::{Decode, Seed, Session, Usage};
+use foxtrot_ot::{Seed, Session, Usage};
 use zeroize::Zeroizing;
 
 mod decode;
@@ -61,12 +61,8 @@ mod plan;
 mod rows;
 mod shapes;
 
-pub use crate::error::Error;
 pub use decode::Decoder;
 pub use plan::{Plan, Structure};
-
-/// A key of the store: a collision-resistant digest of the item.
-pub type Digest = [u8; 32];
 
 /// The most keys that a store takes.
 pub const MAX_KEYS: usize = 1 << 22;
@@ -135,30 +131,6 @@ impl Okvs {
             Ok(n) if keys <= MAX_KEYS => Ok(n),
             _ => Err(Usage::BatchTooLarge { n: keys, max: MAX_KEYS }),
         }
-    }
-}
-
-/// The public seed of the rows' hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RowSeed([u8; 32]);
-
-impl RowSeed {
-    /// Its length in bytes.
-    pub const LEN: usize = 32;
-
-    /// Decodes a message of the party that encoded.
-    ///
-    /// # Errors
-    /// [`Decode::Length`] unless there are 32 bytes; all of these are seeds.
-    pub fn decode(bytes: &[u8]) -> Result<Self, Decode> {
-        let wrong = Decode::Length { message: "RowSeed", expected: Self::LEN, got: bytes.len() };
-        bytes.try_into().map(Self).map_err(|_| wrong)
-    }
-
-    /// The bytes of the message.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
     }
 }
 

@@ -10,14 +10,12 @@ use foxtrot_kernel::memory::prefetch;
 use foxtrot_ot::{Seed, Session, Usage, erase::Secret};
 
 use crate::{
+    Digest, Error, Joint, Received, RowSeed, Sent,
     hashes::Keyed,
-    okvs::{Coins, Digest, Plan, RowSeed},
-    paxos::{
-        Error, Joint, Next,
-        buckets::{Filled, Items, bucket_session},
-    },
+    items::{Filled, Items, bucket_session},
+    okvs::{Coins, Plan},
     sets::Sets,
-    tags::{Answers, Ours, Received, Sent},
+    tags::{Answers, Ours},
 };
 
 /// Items of which the sender has a plan at a time.
@@ -28,6 +26,15 @@ pub struct Sender<P>(pub(crate) Party<P>);
 
 /// The party that learns the intersection, before a bucket.
 pub struct Receiver<P>(pub(crate) Party<P>);
+
+/// The step after a bucket: another bucket, or the tags.
+#[derive(Debug)]
+pub enum Next<More, Done> {
+    /// Another bucket.
+    Bucket(More),
+    /// The tags.
+    Done(Done),
+}
 
 /// Either party before a bucket.
 pub(crate) struct Party<P> {

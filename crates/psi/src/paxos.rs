@@ -31,7 +31,7 @@
 //! use foxtrot_ot::{
 //!     Seed, Session, Sid, base::Adversary, erase::Secret, extension::one_of_n::Places, ideal,
 //! };
-//! use foxtrot_psi::paxos::{Next, Parameters, Receiver, Sender};
+//! use foxtrot_psi::{Next, paxos::{Parameters, Receiver, Sender}};
 //!
 //! # let (receivers_seed, senders_seed) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
 //! let parameters = Parameters::new(Adversary::Malicious, 3, 2)?;
@@ -61,38 +61,19 @@
 //! let Next::Done(sent) = opened.finish(&of_sender, senders)? else { unreachable!() };
 //! sent.frames().try_for_each(|tags| received.take(&tags))?;
 //! assert_eq!(received.intersect()?, [1]);
-//! # Ok::<(), foxtrot_psi::paxos::Error>(())
+//! # Ok::<(), foxtrot_psi::Error>(())
 //! ```
 #![doc = intersection_example!("foxtrot_psi::paxos::Parameters::new(foxtrot_ot::base::Adversary::Malicious, ours.len(), theirs.len())")]
 
-pub(crate) mod buckets;
-mod coin;
-pub(crate) mod load;
 mod parameters;
 pub(crate) mod protocol;
 mod receiver;
 mod sender;
 mod tags;
 
-pub use coin::{Joint, receivers_coin, senders_coin};
-pub use parameters::{MAX_ITEMS, PROTOCOLS, Parameters};
+pub use parameters::{PROTOCOLS, Parameters};
 pub use receiver::{Encoded, Receiver};
 pub use sender::{Opened, Sender};
-
-pub use crate::{
-    error::Error,
-    okvs::{Digest, RowSeed},
-    tags::{FRAME, Received, Sent},
-};
-
-/// The step after a bucket: another bucket, or the tags.
-#[derive(Debug)]
-pub enum Next<More, Done> {
-    /// Another bucket.
-    Bucket(More),
-    /// The tags.
-    Done(Done),
-}
 
 #[cfg(test)]
 pub(crate) mod tests;

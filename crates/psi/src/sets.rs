@@ -2,7 +2,7 @@
 
 use foxtrot_ot::Usage;
 
-use crate::{elias_fano::Coding, largest_fitted_set, okvs::Okvs, paxos::load, tags::FRAME};
+use crate::{FRAME, elias_fano::Coding, largest_fitted_set, load, okvs::Okvs};
 
 /// Items of the receiver that one bucket is for, about.
 const BUCKET: usize = 1 << 20;

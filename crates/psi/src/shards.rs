@@ -26,7 +26,7 @@
 //! assert_eq!(ours.shards_of(&[[1; 32], [2; 32]]), theirs.shards_of(&[[1; 32], [2; 32]]));
 //! // A million items are padded to 16 times 64 485.
 //! assert_eq!(ours.load(1_000_000), 64_485);
-//! # Ok::<(), foxtrot_psi::paxos::Error>(())
+//! # Ok::<(), foxtrot_psi::Error>(())
 //! ```
 
 use alloc::vec::Vec;
@@ -34,10 +34,7 @@ use core::mem;
 
 use foxtrot_ot::{Context, Direction, Session, Sid, Usage, engine::Io, pair::Party};
 
-use crate::{
-    okvs::Digest,
-    paxos::{Error, Joint, buckets::buckets_of, load, receivers_coin, senders_coin},
-};
+use crate::{Digest, Error, Joint, items::buckets_of, load, receivers_coin, senders_coin};
 
 /// The most shards.
 pub const MOST: u32 = 1 << 16;

@@ -17,10 +17,11 @@ use foxtrot_ot::{
 };
 
 use crate::{
+    Error,
     elias_fano::{Coding, Tags},
     hashes::TOGETHER,
-    join::{ItemKey, Keys, Matches},
-    paxos::{Error, buckets::Items},
+    items::Items,
+    matches::{ItemKey, Keys, Matches},
     ranges::Ranges,
     sizes::SIGMA,
 };

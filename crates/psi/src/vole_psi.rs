@@ -45,14 +45,11 @@ pub use receiver::{Encoded, Masked, Planned, Receiver};
 pub use sender::{Opened, Sender};
 
 use crate::{
+    Digest,
     hashes::TOGETHER,
     okvs::{Decoder, Plan},
     party::TagHash,
     tags::Answers,
-};
-pub use crate::{
-    paxos::{Digest, Error, Joint, MAX_ITEMS, Next, RowSeed},
-    tags::{FRAME, Received, Sent},
 };
 
 /// The receiver's U of a bucket.

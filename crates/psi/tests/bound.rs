@@ -1,12 +1,13 @@
 //! The bounds of `docs/protocols/okvs.md`, recomputed, and compared with what happens.
 
-use crate::support::moment;
-
 use foxtrot_ot::{Session, Sid, base::Adversary};
 use foxtrot_psi::{
-    okvs::{Digest, MAX_KEYS, Okvs, RowSeed},
-    paxos::{MAX_ITEMS, Parameters},
+    Digest, MAX_ITEMS, RowSeed,
+    okvs::{MAX_KEYS, Okvs},
+    paxos::Parameters,
 };
+
+use crate::support::moment;
 
 /// Every size up to 1500, then larger and larger steps.
 fn sizes(largest: usize) -> impl Iterator<Item = usize> {

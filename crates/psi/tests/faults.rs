@@ -1,17 +1,19 @@
 //! Set intersections with messages lost, late, early, cut or changed.
 
-use crate::support::faults::{Case, Run};
 use foxtrot_ot::{
     Context, Decode, Direction, Seed, Session, Sid,
     base::{Adversary, roted::Endemic},
     engine::Engine,
 };
 use foxtrot_psi::{
+    Digest, Error,
     join::Terms,
     method::protocol::{Plan, Receiver, Sender},
-    paxos::{Digest, Error, Parameters},
+    paxos::Parameters,
     vole_psi::{self, Vole},
 };
+
+use crate::support::faults::{Case, Run};
 
 /// Sizes of the sets of the receiver, which has multiples of 3, and of the sender, which has multiples of 5.
 const OURS: usize = 40;

@@ -2,8 +2,8 @@
 
 use foxtrot_ot::{Backend, Decode, Session, Sid, Usage};
 use foxtrot_psi::{
-    okvs::{Coins, Digest, MAX_KEYS, Okvs, RowSeed},
-    paxos::Error,
+    Digest, Error, RowSeed,
+    okvs::{Coins, MAX_KEYS, Okvs},
 };
 
 fn session(counter: u64) -> Session {

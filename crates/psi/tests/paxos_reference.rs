@@ -3,7 +3,10 @@
 use foxtrot_ot::{
     Bits, Seed, Session, Sid, base::Adversary, erase::Secret, extension::one_of_n::Places, ideal,
 };
-use foxtrot_psi::paxos::{self, Next, Parameters};
+use foxtrot_psi::{
+    Next,
+    paxos::{self, Parameters},
+};
 use foxtrot_reference::bits_from_bytes;
 
 #[test]

@@ -11,8 +11,9 @@ use foxtrot_ot::{
     pair::{Failed, Pair, Party},
 };
 use foxtrot_psi::{
+    Digest, Error,
     method::protocol::{Plan, Progress, Receiver, Sender},
-    paxos::{Digest, Error, Parameters},
+    paxos::Parameters,
 };
 
 fn session() -> Session {

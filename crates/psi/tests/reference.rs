@@ -2,7 +2,10 @@
 //! against itself: what one encodes the other decodes.
 
 use foxtrot_ot::{Backend, Session, Sid};
-use foxtrot_psi::okvs::{Coins, Digest, Okvs, RowSeed};
+use foxtrot_psi::{
+    Digest, RowSeed,
+    okvs::{Coins, Okvs},
+};
 use foxtrot_reference::okvs::{Shape, decode, encode, row_seed, test_strings};
 use serde_json::Value;
 

@@ -10,9 +10,12 @@ use foxtrot_ot::{
     engine::Engine,
     pair::Pair,
 };
-use foxtrot_psi::method::{
-    Assumption, Method,
-    protocol::{Error, Plan, Receiver, Sender},
+use foxtrot_psi::{
+    Error,
+    method::{
+        Assumption, Method,
+        protocol::{Plan, Receiver, Sender},
+    },
 };
 
 /// An intersection in the session with that number.

@@ -9,7 +9,10 @@ use foxtrot_ot::{
     Backend, Direction, Seed, Session, Sid, base::Adversary, erase::Secret,
     extension::one_of_n::Places, ideal,
 };
-use foxtrot_psi::paxos::{Digest, Next, Parameters, Receiver, Sender};
+use foxtrot_psi::{
+    Digest, Next,
+    paxos::{Parameters, Receiver, Sender},
+};
 
 fn digest(k: u16) -> Digest {
     let mut digest = [0x77; 32];

@@ -7,9 +7,12 @@ use foxtrot_ot::{
     Context, Direction, Session, Sid,
     engine::{Engine, Progress},
 };
-use foxtrot_psi::method::{
-    Parameters,
-    protocol::{Error, Plan, Receiver, Sender},
+use foxtrot_psi::{
+    Error,
+    method::{
+        Parameters,
+        protocol::{Plan, Receiver, Sender},
+    },
 };
 
 use super::{RECEIVER, SENDER, Sample, Setting, sets};

@@ -12,11 +12,10 @@ use foxtrot_ot::{
     pair::Pair,
 };
 use foxtrot_psi::{
+    Digest, Error, Joint, Next, Received, Sent,
     join::{Claimed, Join, Terms},
-    paxos::{
-        Digest, Error, Joint, Next, Parameters, Received, Receiver, Sender, Sent, receivers_coin,
-        senders_coin,
-    },
+    paxos::{Parameters, Receiver, Sender},
+    receivers_coin, senders_coin,
 };
 
 use super::{Check, secrets, seed, session};

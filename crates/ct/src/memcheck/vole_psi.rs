@@ -7,7 +7,10 @@ use foxtrot_ot::{
     erase::Secret,
     silent::{self, Field, Silent},
 };
-use foxtrot_psi::vole_psi::{FRAME, Mask, Next, Parameters, Receiver, Sender, Vole};
+use foxtrot_psi::{
+    FRAME, Next,
+    vole_psi::{Mask, Parameters, Receiver, Sender, Vole},
+};
 
 use super::{Check, seed, session};
 

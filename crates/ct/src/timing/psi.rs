@@ -3,7 +3,10 @@
 use std::{hint::black_box, time::Instant};
 
 use foxtrot_ot::{Bits, base::Adversary, erase::Secret, extension::one_of_n::Places, ideal};
-use foxtrot_psi::paxos::{Digest, Next, Parameters, Receiver, Sender};
+use foxtrot_psi::{
+    Digest, Next,
+    paxos::{Parameters, Receiver, Sender},
+};
 
 use super::{Step, nanoseconds, seed, session};
 

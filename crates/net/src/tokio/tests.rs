@@ -9,8 +9,9 @@ use foxtrot_ot::{
     engine::join,
 };
 use foxtrot_psi::{
+    Digest,
     method::protocol::{Plan, Receiver, Sender},
-    paxos::{Digest, Parameters},
+    paxos::Parameters,
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, BufStream, DuplexStream, duplex},

@@ -13,8 +13,9 @@ use foxtrot_ot::{
     extension::{self, Kind, Shape, one_of_n, protocol, two_round},
 };
 use foxtrot_psi::{
+    Digest,
     method::protocol::{Plan as Agreed, Receiver, Sender},
-    paxos::{Digest, Parameters},
+    paxos::Parameters,
 };
 use foxtrot_triples::{
     Shares,

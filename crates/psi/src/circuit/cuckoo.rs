@@ -10,8 +10,10 @@ use core::array;
 use foxtrot_kernel::{memcheck, memory::prefetch};
 use foxtrot_ot::Session;
 
-use super::{Digest, Error, parameters::HASHES};
-use crate::{erase::Secret, hashes::Keyed};
+use crate::{Digest, Error, erase::Secret, hashes::Keyed};
+
+/// Hash functions, each with a segment of its own of all bins.
+pub(super) const HASHES: usize = 3;
 
 /// Bins that are fetched ahead.
 const AHEAD: usize = 12;

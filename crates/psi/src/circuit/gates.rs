@@ -7,7 +7,7 @@ use foxtrot_kernel::memcheck;
 use foxtrot_ot::{engine::Io, erase::Secret, expect_len};
 use foxtrot_triples::bits::Triples;
 
-use super::Error;
+use crate::Error;
 
 /// Words of a frame.
 const WORDS: usize = 1 << 16;

@@ -8,7 +8,8 @@ use foxtrot_kernel::memcheck;
 use foxtrot_ot::{engine::Io, erase::Secret};
 use zeroize::Zeroizing;
 
-use super::{Error, gates::receive};
+use super::gates::receive;
+use crate::Error;
 
 /// A layer of look-ups, which makes a bit of every four of a lane.
 #[derive(Clone, Copy)]

@@ -15,11 +15,12 @@ use foxtrot_ot::{
 };
 use zeroize::Zeroizing;
 
-use super::{Digest, Error, gates::receive, ots::Ots, parameters::HASHES};
+use super::{gates::receive, ots::Ots};
 use crate::{
+    Digest, Error, FRAME, RowSeed,
+    circuit::cuckoo::HASHES,
     hashes::{Keyed, TOGETHER},
-    okvs::{Coins, Okvs, Plan, RowSeed},
-    tags::FRAME,
+    okvs::{Coins, Okvs, Plan},
     vole_psi::{Mask, add_products},
 };
 

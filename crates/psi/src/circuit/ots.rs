@@ -12,7 +12,8 @@ use foxtrot_ot::{
 };
 use foxtrot_triples::bits;
 
-use super::{Error, products::words};
+use super::products::words;
+use crate::Error;
 
 /// The common part of the silent protocols of a run.
 pub(super) struct Ots<'a> {

@@ -13,10 +13,7 @@ use super::{
     look_ups::{self, nibbles_len},
     oprf,
 };
-use crate::{
-    okvs::{Okvs, RowSeed},
-    packed,
-};
+use crate::{RowSeed, circuit::cuckoo::HASHES, okvs::Okvs, packed};
 
 /// The most items of a set: the slots of the receiver's store are the outputs of one VOLE.
 pub const MAX_ITEMS: usize = 1 << 20;
@@ -27,9 +24,6 @@ pub(super) const SLOTS: usize = 1 << 14;
 /// Bytes of a slot in memory: a word for each column, or two with a sum.
 pub(super) const COUNT_ONLY: usize = 8 * HASHES;
 pub(super) const WITH_SUM: usize = 16 * HASHES;
-
-/// Hash functions, each with a segment of its own of all bins.
-pub(super) const HASHES: usize = 3;
 
 /// Terms of what is computed, and of who learns it. Both parties have the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

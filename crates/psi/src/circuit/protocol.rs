@@ -14,20 +14,21 @@ use foxtrot_ot::{
 use zeroize::Zeroizing;
 
 use super::{
-    Digest, Error, Outcome, PROTOCOL, Parameters, cuckoo,
+    Outcome, PROTOCOL, Parameters, cuckoo,
     gates::{Gates, receive as receive_message},
     look_ups,
     oprf::Oprf,
     ots::{Ots, Run},
-    parameters::{COUNT_ONLY, HASHES, SLOTS, WITH_SUM},
+    parameters::{COUNT_ONLY, SLOTS, WITH_SUM},
     products::{accept, bytes, offer, words},
 };
 use crate::{
+    Digest, Error, FRAME, RowSeed,
+    circuit::cuckoo::HASHES,
     hashes::TOGETHER,
-    okvs::{Coins, RowSeed},
+    okvs::Coins,
     packed::{self, below, pack, unpack},
     plan::{self, counter},
-    tags::FRAME,
 };
 
 pub use crate::plan::{OnProgress, Progress};

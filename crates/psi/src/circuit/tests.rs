@@ -16,6 +16,7 @@ use super::{
     protocol::{Plan, Progress, receive, send},
     *,
 };
+use crate::{Digest, Error};
 
 fn digests(range: core::ops::Range<usize>) -> Vec<Digest> {
     let digest = |k: usize| core::array::from_fn(|i| k.to_le_bytes().get(i).copied().unwrap_or(7));

@@ -6,8 +6,8 @@ use core::mem::take;
 use foxtrot_kernel::memcheck;
 use foxtrot_ot::{Decode, Misbehaved, Usage, erase::Secret, expect_count, expect_len};
 
-use super::{FRAME, ItemKey, Join, Keys, Matches, indices};
-use crate::{hashes::Keyed, paxos::Error};
+use super::{FRAME, ItemKey, Join, Keys, Matches};
+use crate::{Error, hashes::Keyed, matches::indices};
 
 /// Bytes of a value. One that is invented is right with probability 2⁻¹²⁸.
 pub(super) const VALUE: usize = 16;

@@ -7,7 +7,7 @@ use foxtrot_kernel::memcheck;
 use foxtrot_ot::{Misbehaved, Usage, engine::Abandoned, erase::Secret, tasks::for_each};
 
 use super::{FRAME, ItemKey, Join, Keys, Matches, Store, TOGETHER};
-use crate::{hashes::Keyed, paxos::Error};
+use crate::{Error, hashes::Keyed};
 
 /// Bytes of a check. A payload under another key passes with probability 2⁻⁶⁴.
 const CHECK: usize = 8;

@@ -9,7 +9,7 @@ use foxtrot_ot::{
 };
 
 use super::{Claimed, Join, Keys, Matches, Store, Terms, claims::COUNT};
-use crate::{paxos::Error, tags::Received};
+use crate::{Error, Received};
 
 /// The receiver of a join, to which everything has come.
 #[derive(Debug)]

@@ -14,12 +14,13 @@ use foxtrot_ot::{
 
 use super::*;
 use crate::{
+    Digest, Error,
+    erase::Secret,
     method::{
         Parameters,
         protocol::{Plan, Progress, Receiver, Sender},
     },
-    okvs::Digest,
-    paxos::{self, Error},
+    paxos,
     vole_psi::{self, Vole},
 };
 

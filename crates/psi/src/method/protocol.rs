@@ -13,16 +13,14 @@ use foxtrot_ot::{
 use zeroize::Zeroizing;
 
 use super::{Of, Parameters};
+pub use crate::plan::{OnProgress, Progress};
 use crate::{
+    Digest, Error, Received, Sent,
     join::{self, Join, Joined, Store, Terms},
-    paxos::{self, protocol as of_paxos, receivers_coin, senders_coin},
+    paxos::{self, protocol as of_paxos},
     plan::{self, counter},
-    tags::Sent,
+    receivers_coin, senders_coin,
     vole_psi::{self, protocol as of_vole},
-};
-pub use crate::{
-    paxos::{Digest, Error, Received},
-    plan::{OnProgress, Progress},
 };
 
 /// Terms that both parties have agreed on.

@@ -7,13 +7,13 @@ use foxtrot_ot::{Session, Usage, erase::Secret, expect_count, tasks::for_each};
 use zeroize::Zeroize;
 
 use super::{
-    Coins, Digest, Okvs, Plan, RowSeed,
+    Coins, Okvs, Plan,
     decode::{AHEAD, ask, value},
     dense::{Dense, xor},
     elimination::System,
     peel::{Peeled, peel},
 };
-use crate::{erase::erase, error::Error};
+use crate::{Digest, Error, RowSeed, erase::erase};
 
 impl Okvs {
     /// Draws the row seed and fills all slots so that every key has its value. The keys are distinct.

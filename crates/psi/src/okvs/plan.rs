@@ -9,13 +9,13 @@ use foxtrot_ot::{
 };
 
 use super::{
-    Digest, Okvs, RowSeed,
+    Okvs,
     decode::Decoder,
     elimination::System,
     peel::{Peeled, peel},
     rows::Row,
 };
-use crate::{erase::Secret, ranges::Ranges};
+use crate::{Digest, RowSeed, erase::Secret, ranges::Ranges};
 
 /// The rows of some keys, sorted by where they start, so that what works through them moves
 /// through the slots once. Erased when dropped.

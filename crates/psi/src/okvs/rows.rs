@@ -5,8 +5,8 @@ use foxtrot_ot::{
     tasks::{Executor, for_each},
 };
 
-use super::{Digest, Okvs, RowSeed};
-use crate::{erase::Secret, hashes::Keyed};
+use super::Okvs;
+use crate::{Digest, RowSeed, erase::Secret, hashes::Keyed};
 
 /// The positions of a key's ones: the sparse slots' places in their segments, of 64/H bits each; and the dense slots, of which bit k
 /// stands for slot k, with the number of the first segment above them. Numbers, because the allocator has lists of these

@@ -4,6 +4,7 @@ use std::{vec, vec::Vec};
 use foxtrot_ot::{Session, Sid};
 
 use super::*;
+use crate::{Digest, RowSeed};
 
 fn plan(okvs: &Okvs, seed: u16) -> Plan {
     let session = Session::new(Sid::from_bytes([3; 32])).sub("test", 0, Default::default());

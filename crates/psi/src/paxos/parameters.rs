@@ -14,10 +14,10 @@ use foxtrot_ot::{
 };
 use zeroize::Zeroizing;
 
-use crate::sets::{Sets, buckets};
-
-/// The most items of a set: 2³⁰.
-pub const MAX_ITEMS: usize = 1 << 30;
+use crate::{
+    MAX_ITEMS,
+    sets::{Sets, buckets},
+};
 
 /// The terms of the two parties: adversary and sizes, and the parameters that follow from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

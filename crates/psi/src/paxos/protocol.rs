@@ -11,8 +11,8 @@ use foxtrot_ot::{
     extension::one_of_n::{self, Places},
 };
 
-use super::{Error, Next, Parameters, Received, Receiver, RowSeed, Sender, Sent};
-use crate::erase::Secret;
+use super::{Parameters, Receiver, Sender};
+use crate::{Error, Next, Received, RowSeed, Sent, erase::Secret};
 
 /// Takes the receiver's words of all buckets; with the tags to be sent.
 pub(crate) async fn send(

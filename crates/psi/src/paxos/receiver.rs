@@ -4,13 +4,13 @@ use alloc::vec;
 
 use foxtrot_ot::expect_count;
 
-use super::{Digest, Error, Next, Parameters, RowSeed, tags::tags};
+use super::{Parameters, tags::tags};
 use crate::{
+    Digest, Error, Next, Received, RowSeed,
     erase::Secret,
     hashes::Keyed,
     okvs::Plan,
     party::{self, Party},
-    tags::Received,
 };
 
 /// The receiver, before a bucket.

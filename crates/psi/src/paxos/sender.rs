@@ -4,12 +4,12 @@ use alloc::vec;
 
 use foxtrot_ot::{expect_count, extension::one_of_n};
 
-use super::{Digest, Error, Next, Parameters, RowSeed, tags::tags};
+use super::{Parameters, tags::tags};
 use crate::{
+    Digest, Error, Next, RowSeed, Sent,
     erase::Secret,
     hashes::Keyed,
     party::{self, Party},
-    tags::Sent,
 };
 
 /// The sender, before a bucket.

@@ -2,8 +2,8 @@
 
 use foxtrot_ot::{Usage, erase::Secret};
 
-use super::{Digest, Parameters};
-use crate::{okvs::Plan, party::TagHash, tags::Answers};
+use super::Parameters;
+use crate::{Digest, okvs::Plan, party::TagHash, tags::Answers};
 
 /// Computes the tags of a plan's items, in the order of the plan, from the rows of all slots. `shift` gets items and the sender's rows of
 /// these, and turns the rows into those that the receiver would have.

@@ -20,7 +20,7 @@ use foxtrot_ot::{
 };
 
 use super::*;
-use crate::erase::Secret;
+use crate::{Digest, Error, FRAME, Joint, Next, erase::Secret, receivers_coin, senders_coin};
 
 /// Hooks by which a hostile party changes a run's messages; the defaults are honest.
 pub(super) struct Messages<'a> {

@@ -9,9 +9,8 @@ use foxtrot_ot::{
     silent::{self, Gf64, Gf128, Silent},
 };
 
-use super::{FRAME, MAX_ITEMS};
 use crate::{
-    paxos,
+    FRAME, MAX_ITEMS, paxos,
     sets::{Sets, buckets},
 };
 

@@ -7,10 +7,8 @@ use foxtrot_ot::{
     silent::{Gf64, Gf128, Silent, protocol as vole},
 };
 
-use super::{
-    Error, FRAME, Field, Mask, Next, Parameters, Planned, Received, Receiver, RowSeed, Sender, Sent,
-};
-use crate::plan::Plan;
+use super::{Field, Mask, Parameters, Planned, Receiver, Sender};
+use crate::{Error, FRAME, Next, Received, RowSeed, Sent, plan::Plan};
 
 /// The sender of a VOLE, set up.
 pub(crate) type SenderBelow = Field<vole::Sender<Gf128>, vole::Sender<Gf64>>;

@@ -6,11 +6,11 @@ use core::mem::take;
 use foxtrot_kernel::{memcheck, memory::strings};
 use foxtrot_ot::{erase::Secret, expect_count, tasks::erase_with};
 
-use super::{Error, Mask, Next, Parameters, RowSeed, tags};
+use super::{Mask, Parameters, tags};
 use crate::{
+    Error, Next, Received, RowSeed,
     okvs::Plan,
     party::{self, Party},
-    tags::Received,
 };
 
 /// The receiver, before a bucket.

@@ -10,10 +10,10 @@ use foxtrot_ot::{
     tasks::{erase_with, for_each},
 };
 
-use super::{Error, Next, Parameters, RowSeed, TOGETHER, add_products, tags};
+use super::{Parameters, TOGETHER, add_products, tags};
 use crate::{
+    Error, FRAME, Next, RowSeed, Sent,
     party::{self, Party},
-    tags::Sent,
 };
 
 /// The sender, before a bucket.
@@ -50,7 +50,7 @@ impl Opened {
     /// [`Decode`](foxtrot_ot::Decode) if it has another length than is next.
     pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
         let mut frames = self.party.parameters.sum_frames();
-        let expected = frames.nth(self.sums.len().div_ceil(super::FRAME));
+        let expected = frames.nth(self.sums.len().div_ceil(FRAME));
         expect_len("Masked", frame, expected.ok_or(Usage::SessionEnded)?)?;
         self.sums.extend_from_slice(frame);
         Ok(())

@@ -16,7 +16,7 @@ use foxtrot_ot::{
 };
 
 use super::*;
-use crate::paxos::tests::toss;
+use crate::{Error, FRAME, Joint, Next, paxos::tests::toss};
 
 /// Three threads, whose tasks must not ask for threads: a pool without a free one would wait for ever.
 #[derive(Debug)]

@@ -2,7 +2,10 @@
 
 use foxtrot_downstream::{ALL_SIZES, on_small_stacks, seed, session};
 use foxtrot_ot::{base::Adversary, erase::Secret, extension::one_of_n::Places, ideal};
-use foxtrot_psi::paxos::{Digest, Next, Parameters, Receiver, Sender};
+use foxtrot_psi::{
+    Digest, Next,
+    paxos::{Parameters, Receiver, Sender},
+};
 
 /// The digests of so many multiples of a number.
 fn multiples(of: usize, n: usize) -> Vec<Digest> {

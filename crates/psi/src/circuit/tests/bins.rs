@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::circuit::cuckoo::{assign, bins};
+use crate::{
+    Error,
+    circuit::cuckoo::{assign, bins},
+};
 
 fn session(byte: u8) -> Session {
     Session::new(Sid::from_bytes([byte; 32]))

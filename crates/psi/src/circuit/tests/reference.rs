@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::{
+    Digest, Error,
     circuit::{
         cuckoo,
         gates::{Gates, words_to_release},

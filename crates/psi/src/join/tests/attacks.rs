@@ -3,6 +3,7 @@
 use foxtrot_ot::{Decode, Misbehaved};
 
 use super::*;
+use crate::Next;
 
 const LEN: usize = 21;
 const RECORD: usize = 8 + LEN;
@@ -155,8 +156,8 @@ fn keys_of_both(below: vole_psi::Parameters) -> [Vec<ItemKey>; 2] {
         encoded.mask(vole_psi::Mask::Large(Secret(u)), Secret(v)).unwrap();
     let mut opened = sender.unwrap().keep_keys().open(row_seed.as_bytes()).unwrap();
     opened.take(&sums).unwrap();
-    let vole_psi::Next::Done(sent) = opened.finish(&delta, Secret(w)).unwrap() else { panic!() };
-    let vole_psi::Next::Done(mut received) = masked.finish().unwrap() else { panic!() };
+    let Next::Done(sent) = opened.finish(&delta, Secret(w)).unwrap() else { panic!() };
+    let Next::Done(mut received) = masked.finish().unwrap() else { panic!() };
     sent.frames().for_each(|frame| received.take(&frame).unwrap());
     let senders = sent.keys().unwrap();
     let matches = received.matches().unwrap();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::{hashes::Keyed, okvs::RowSeed, paxos::buckets::bucket_session, tags::Answers};
+use crate::{RowSeed, hashes::Keyed, items::bucket_session, tags::Answers};
 
 fn vectors() -> Value {
     serde_json::from_str(include_str!("../../../tests/vectors/join.json")).unwrap()

@@ -3,7 +3,7 @@
 use foxtrot_ot::base::Adversary::{Malicious, SemiHonest};
 
 use super::*;
-use crate::hashes::Keyed;
+use crate::{Digest, Error, RowSeed, hashes::Keyed};
 
 const CAUGHT: Result<Vec<usize>, (Party, Error)> = Err((
     Party::Sender,
@@ -284,7 +284,7 @@ fn hashes_of_different_buckets_and_seeds_differ() {
     let seeds = [[1; 32], [2; 32]].map(|bytes| RowSeed::decode(&bytes).unwrap());
     let mut seen = BTreeSet::new();
     for bucket in 0..3 {
-        let session = buckets::bucket_session(&session(), bucket);
+        let session = crate::items::bucket_session(&session(), bucket);
         for seed in &seeds {
             let (words, tags) = (Keyed::words(&session, seed), Keyed::tags(&session, seed));
             let mut word = [0; 16];
@@ -335,7 +335,7 @@ fn a_bucket_that_is_too_full_is_an_error() {
     assert!(parameters.keys() < 2000);
     let joint = coin(&parameters);
     let many = digests(0..20_000);
-    let of = buckets::buckets_of(&session(), &joint.unwrap(), &many, 4);
+    let of = crate::items::buckets_of(&session(), &joint.unwrap(), &many, 4);
     let chosen: Vec<_> = many
         .iter()
         .zip(&of.0)

@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use foxtrot_ot::tasks::{Executor, Task};
 
 use super::*;
-use crate::paxos::buckets::Items;
+use crate::{Digest, Error, MAX_ITEMS, items::Items};
 
 fn parameters(adversary: Adversary, ours: &[Digest], theirs: &[Digest]) -> Parameters {
     Parameters::new(adversary, ours.len(), theirs.len()).unwrap()

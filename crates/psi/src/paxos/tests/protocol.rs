@@ -8,7 +8,10 @@ use foxtrot_ot::{
 };
 
 use super::*;
-use crate::method::protocol::{Plan, Receiver, Sender};
+use crate::{
+    Error,
+    method::protocol::{Plan, Receiver, Sender},
+};
 
 /// Both parties over a channel that may change messages; the receiver's result.
 fn play(

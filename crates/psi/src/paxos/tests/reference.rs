@@ -8,6 +8,7 @@ use foxtrot_reference::{
 };
 
 use super::*;
+use crate::{Digest, Error, Next, receivers_coin, senders_coin};
 
 const SEEDS: [[u8; 32]; 2] = [[0x11; 32], [0x22; 32]];
 

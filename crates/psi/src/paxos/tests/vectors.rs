@@ -6,7 +6,7 @@ use foxtrot_reference::{oracle::sub_session_id, paxos as schoolbook};
 use serde_json::Value;
 
 use super::*;
-use crate::paxos::buckets::buckets_of;
+use crate::{Digest, Joint, Next, items::buckets_of};
 
 fn vectors() -> Value {
     serde_json::from_str(include_str!("../../../tests/vectors/paxos.json")).unwrap()

@@ -3,7 +3,10 @@
 use foxtrot_ot::{Decode, Misbehaved, tasks::InPlace};
 
 use super::*;
-use crate::okvs::{Coins, Okvs};
+use crate::{
+    Error,
+    okvs::{Coins, Okvs},
+};
 
 fn with(
     parameters: &Parameters,
@@ -45,7 +48,7 @@ fn a_receiver_with_one_item_too_many_learns_about_that_one_and_no_other() {
     let n = 20;
     let parameters = Parameters::of(Vole::Silent, n, 30).unwrap();
     let okvs = Okvs::three(n).unwrap();
-    let session = crate::paxos::buckets::bucket_session(&session(), 0);
+    let session = crate::items::bucket_session(&session(), 0);
     // The keys of the declared number decide the rows; one key more is solved for by hand: the values of n keys, one of which
     // is replaced until the other fits would take 2^128 tries, so the cheat uses the room of the dense slots instead.
     let keys = digests(0..n as u64 + 1);
@@ -179,7 +182,7 @@ fn a_sender_with_delta_zero_learns_nothing_and_gives_the_intersection() {
     // What it sees is masked by U as ever.
     let ideal = Ideal::new(&parameters, 3);
     let okvs = Okvs::three(100).unwrap();
-    let session = crate::paxos::buckets::bucket_session(&session(), 0);
+    let session = crate::items::bucket_session(&session(), 0);
     let unmasked: Vec<[u8; 16]> = sums
         .as_chunks::<16>()
         .0

@@ -11,7 +11,10 @@ use foxtrot_ot::{
 };
 
 use super::*;
-use crate::method::protocol::{self, Plan, Progress};
+use crate::{
+    Error,
+    method::protocol::{self, Plan, Progress},
+};
 
 fn plan(parameters: Parameters) -> Plan<'static> {
     let base = base::find("roted", Functionality::Endemic).unwrap();

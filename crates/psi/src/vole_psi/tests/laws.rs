@@ -1,6 +1,7 @@
 //! Laws of honest runs.
 
 use super::*;
+use crate::{Error, Next};
 
 /// Sets of these sizes that share about a half of the smaller one.
 fn sets(ours: usize, theirs: usize) -> [Vec<Digest>; 2] {

@@ -5,6 +5,7 @@ use foxtrot_reference::{oracle::sub_session_id, vole_psi as schoolbook};
 use serde_json::Value;
 
 use super::*;
+use crate::Next;
 
 fn vectors() -> Value {
     serde_json::from_str(include_str!("../../../tests/vectors/vole_psi.json")).unwrap()

@@ -1,4 +1,4 @@
-//! Items by bucket.
+//! Items of a set, and which of them are in which bucket.
 
 use alloc::{vec, vec::Vec};
 use core::ops::Deref;
@@ -6,8 +6,10 @@ use core::ops::Deref;
 use foxtrot_kernel::memcheck;
 use foxtrot_ot::{Seed, Session, expect_count};
 
-use super::{Digest, Error, Joint};
-use crate::{erase::Secret, hashes::Keyed};
+use crate::{Digest, Error, Joint, erase::Secret, hashes::Keyed};
+
+/// The most items of a set: 2³⁰.
+pub const MAX_ITEMS: usize = 1 << 30;
 
 /// A party's items, and which of them are in which bucket.
 pub(crate) struct Items {
