@@ -41,8 +41,6 @@ mod library;
 #[cfg(target_os = "linux")]
 #[path = "cli/limits.rs"]
 mod limits;
-#[path = "cli/modules.rs"]
-mod modules;
 #[path = "cli/one_of_n.rs"]
 mod one_of_n;
 #[path = "cli/or_keys.rs"]

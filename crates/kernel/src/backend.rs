@@ -4,13 +4,10 @@ use core::fmt;
 
 #[cfg(target_arch = "aarch64")]
 use crate::simd::neon::Neon;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{avx2::Avx2, avx512::Avx512};
 #[cfg(target_feature = "simd128")]
 use crate::simd128::Simd128;
-#[cfg(target_arch = "x86_64")]
-use crate::{
-    blocks::w256::Two,
-    simd::{avx2::Avx2, avx512::Avx512},
-};
 
 /// Proof that an instruction set is there: its values come from detection only.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,9 +61,7 @@ macro_rules! dispatch {
             dispatch!(x86 $backend, $simd => $vector, $portable)
         }
         #[cfg(target_arch = "aarch64")]
-        if let $crate::backend::Vectors::Neon(_) = $backend.vectors()
-            && let Some($simd) = $crate::blocks::neon::NeonAes::detect()
-        {
+        if let $crate::backend::Vectors::Neon(simd) = $backend.vectors() && let Some($simd) = simd.wide() {
             $simd.run(#[inline(always)] || $vector)
         } else {
             dispatch!(x86 $backend, $simd => $vector, $portable)
@@ -331,8 +326,6 @@ macro_rules! run {
 
 #[cfg(target_arch = "x86_64")]
 run!(Avx2: "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq");
-#[cfg(target_arch = "x86_64")]
-run!(Two<true>: "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq,vaes,vpclmulqdq");
 #[cfg(target_arch = "x86_64")]
 run!(
     Avx512: "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq",

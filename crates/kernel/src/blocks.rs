@@ -20,7 +20,7 @@ pub(crate) mod w256;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod w512;
 
-use crate::Block;
+use crate::{Block, halves};
 
 /// a ⊕ b.
 pub(crate) fn xor(a: &Block, b: &Block) -> Block {
@@ -30,6 +30,28 @@ pub(crate) fn xor(a: &Block, b: &Block) -> Block {
 /// a ∧ b.
 pub(crate) fn and(a: &Block, b: &Block) -> Block {
     (u128::from_ne_bytes(*a) & u128::from_ne_bytes(*b)).to_ne_bytes()
+}
+
+/// The element of GF(2⁶⁴) that a product is, modulo x^64 = x^4 + x^3 + x + 1.
+#[inline(always)]
+pub(crate) fn reduce_64(product: u128) -> u64 {
+    let [low, high] = halves(product);
+    // high·x^64 = high·(1 + x + x^3 + x^4). What these shifts push beyond x^63 is `carry`, of
+    // four bits, which comes back the same way: so it is added to high first.
+    let carry = high >> 63 ^ high >> 61 ^ high >> 60;
+    let folded = high ^ carry;
+    low ^ folded ^ folded << 1 ^ folded << 3 ^ folded << 4
+}
+
+/// The element of GF(2¹²⁸) that products of halves are, by their weight: low by low, mixed, high by high; modulo
+/// x^128 = x^7 + x^2 + x + 1.
+#[inline(always)]
+pub(crate) fn reduce_128([low, middle, high]: [u128; 3]) -> u128 {
+    let [low, high] = [low ^ middle << 64, high ^ middle >> 64];
+    // As above with shifts by 1, 2 and 7; `middle` weighs x^64.
+    let carry = high >> 127 ^ high >> 126 ^ high >> 121;
+    let folded = high ^ carry;
+    low ^ folded ^ folded << 1 ^ folded << 2 ^ folded << 7
 }
 
 /// The operations of a width.

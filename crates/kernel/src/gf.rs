@@ -4,7 +4,10 @@
 //! holes between their bits (which some microcontrollers, like the Cortex-M3, do in variable time),
 //! the rest has instructions for it.
 
-use crate::{blocks::Clmul, halves, joined};
+use crate::{
+    blocks::{Clmul, reduce_64, reduce_128},
+    halves, joined,
+};
 
 /// The operations of a field, by its elements.
 macro_rules! field {
@@ -162,15 +165,9 @@ impl Element for u64 {
         *sum = c.xor3(*sum, c.product::<0x00>(a, b), c.product::<0x11>(a, b));
     }
 
-    /// x^64 = x^4 + x^3 + x + 1.
     #[inline(always)]
     fn reduce([sum, ..]: [u128; 3]) -> Self {
-        let [low, high] = halves(sum);
-        // high·x^64 = high·(1 + x + x^3 + x^4). What these shifts push beyond x^63 is `carry`, of
-        // four bits, which comes back the same way: so it is added to high first.
-        let carry = high >> 63 ^ high >> 61 ^ high >> 60;
-        let folded = high ^ carry;
-        low ^ folded ^ folded << 1 ^ folded << 3 ^ folded << 4
+        reduce_64(sum)
     }
 }
 
@@ -197,14 +194,9 @@ impl Element for u128 {
         c.add_products(sums, a, b);
     }
 
-    /// x^128 = x^7 + x^2 + x + 1.
     #[inline(always)]
-    fn reduce([low, middle, high]: [u128; 3]) -> Self {
-        let [low, high] = [low ^ middle << 64, high ^ middle >> 64];
-        // As above with shifts by 1, 2 and 7; `middle` weighs x^64.
-        let carry = high >> 127 ^ high >> 126 ^ high >> 121;
-        let folded = high ^ carry;
-        low ^ folded ^ folded << 1 ^ folded << 2 ^ folded << 7
+    fn reduce(sums: [u128; 3]) -> Self {
+        reduce_128(sums)
     }
 }
 

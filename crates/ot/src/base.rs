@@ -120,6 +120,14 @@ pub enum Choice {
 }
 
 impl Choice {
+    /// The number of bits.
+    pub(crate) fn n(&self) -> usize {
+        match self {
+            Self::Given(bits) => bits.len(),
+            Self::Random(n) => *n,
+        }
+    }
+
     /// The given bits, for a protocol that takes these only.
     pub(crate) fn given(self, protocol: &'static str) -> Result<Bits, Usage> {
         match self {

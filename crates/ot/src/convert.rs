@@ -11,15 +11,15 @@ use alloc::{vec, vec::Vec};
 
 use chacha20poly1305::{AeadInOut, ChaCha20Poly1305, KeyInit, Nonce, Tag};
 use foxtrot_kernel::{Backend, bits::xor_masked};
-use subtle::ConstantTimeEq;
+use subtle::{ConstantTimeEq, ConstantTimeLess};
 use zeroize::Zeroizing;
 
 use crate::{
     Error, Session, Usage,
     base::Block,
+    choices::verdict,
     expect_at_most, expect_count, expect_len,
     oracle::{Oracle, Purpose},
-    transfers::check_picks,
 };
 
 /// The longest message in bytes.
@@ -283,6 +283,16 @@ fn unpad(text: &[u8]) -> Option<Message> {
     let (len, padded) = text.split_first_chunk::<4>()?;
     let (message, padding) = padded.split_at_checked(u32::from_le_bytes(*len) as usize)?;
     padding.iter().all(|&byte| byte == 0).then(|| Zeroizing::new(message.to_vec()))
+}
+
+/// Checks that each pick is below `choices`; looks at all of them, since an early end would tell where.
+///
+/// # Errors
+/// [`Usage::NoSuchChoice`].
+pub fn check_picks(picks: &[u64], choices: usize) -> Result<(), Usage> {
+    let choices = choices as u64;
+    let all = picks.iter().fold(subtle::Choice::from(1), |all, pick| all & pick.ct_lt(&choices));
+    if verdict(all) { Ok(()) } else { Err(Usage::NoSuchChoice { choices }) }
 }
 
 foxtrot_kernel::redacted! {

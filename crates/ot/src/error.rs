@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::extension::Incompatible;
+use crate::protocol::Incompatible;
 
 /// Anything that can end a protocol before its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,10 +24,8 @@
 
 pub mod code;
 pub mod iknp;
-pub mod kkrt;
 pub mod kos;
 pub mod one_of_n;
-pub mod oos;
 pub mod protocol;
 pub mod softspoken;
 pub mod two_round;
@@ -45,6 +43,7 @@ pub use crate::protocol::{Incompatible, compatible};
 pub use check::{Challenge, PROOF_LEN};
 pub(crate) use info::ASSUMPTION;
 pub use info::{PROTOCOLS, find, registry};
+pub use one_of_n::{kkrt, oos};
 pub use output::{Kind, Places};
 pub use receiver::{Receiver, Unanswered};
 pub use sender::{Sender, Unverified};
@@ -106,10 +105,7 @@ impl Shape {
     /// Returns the shape that the choice asks for.
     #[must_use]
     pub fn of(choice: &Choice) -> Self {
-        match choice {
-            Choice::Given(bits) => Self::given(bits.len()),
-            Choice::Random(n) => Self::random(*n),
-        }
+        Self { n: choice.n(), given: matches!(choice, Choice::Given(_)) }
     }
 
     /// Returns true if the receiver gives its choices.

@@ -72,6 +72,14 @@ pub use foxtrot_kernel::{Backend, BackendError};
 pub use seed::Seed;
 pub use session::{Direction, Session, Sid};
 
+/// The records of every base OT, extension, 1-of-N extension and silent protocol.
+pub fn protocols() -> impl Iterator<Item = &'static protocol::Protocol> {
+    use extension::{one_of_n, two_round};
+    let bases = base::registry().iter().map(|base| base.info());
+    let of_two = bases.chain(&extension::PROTOCOLS).chain([&two_round::PROTOCOL]);
+    of_two.chain(&one_of_n::PROTOCOLS).chain(&silent::PROTOCOLS)
+}
+
 /// The README's Rust, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

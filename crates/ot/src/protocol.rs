@@ -5,12 +5,6 @@
 
 use core::fmt;
 
-use crate::{
-    base,
-    extension::{self, one_of_n, two_round},
-    silent,
-};
-
 /// The output that a protocol gives its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -148,6 +142,9 @@ pub struct Protocol {
     pub security: &'static str,
     /// A use to avoid, and the reason; empty if there is none.
     pub caveat: &'static str,
+    /// The base OTs that the protocol has a variant for, if each has one of its own, which also plays the base OT; empty if the
+    /// protocol takes any base OT, or none.
+    pub carriers: &'static [&'static str],
     /// True if the protocol only reproduces a paper: no other protocol stands on it, and no registry of
     /// these crates has it.
     pub reproduction: bool,
@@ -173,6 +170,7 @@ impl Protocol {
         params: "",
         security: "",
         caveat: "",
+        carriers: &[],
         reproduction: false,
         flows: 0,
         receiver_bytes: |_| 0,
@@ -190,13 +188,6 @@ impl Protocol {
     fn is_named(&self, name: &str) -> bool {
         self.name == name || self.name.strip_suffix("-semi-honest") == Some(name)
     }
-}
-
-/// The records of every base OT, extension, 1-of-N extension and silent protocol.
-pub fn registry() -> impl Iterator<Item = &'static Protocol> {
-    let bases = base::registry().iter().map(|base| base.info());
-    let of_two = bases.chain(&extension::PROTOCOLS).chain([&two_round::PROTOCOL]);
-    of_two.chain(&one_of_n::PROTOCOLS).chain(&silent::PROTOCOLS)
 }
 
 /// The protocol of that name, or the default of the family of that name, among those that fit.
@@ -283,8 +274,7 @@ pub fn compatible(below: &Protocol, above: &Protocol) -> Result<(), Incompatible
         (_, _, other) => return Err(Incompatible::Functionality(other)),
     }
     match below.flows {
-        _ if above.family != two_round::FAMILY => Ok(()),
-        _ if two_round::carriers().any(|carrier| carrier.name == below.name) => Ok(()),
+        _ if above.carriers.is_empty() || above.carriers.contains(&below.name) => Ok(()),
         ..=2 => Err(Incompatible::NoVariant),
         _ => Err(Incompatible::Flows),
     }
@@ -311,9 +301,7 @@ pub fn suits(
         };
         return match base.functionality {
             // The two-round extension is played like a base OT.
-            _ if base.kind != Kind::BaseOt && base.family != two_round::FAMILY => {
-                Err(Incompatible::Kind)
-            }
+            _ if base.kind != Kind::BaseOt && base.carriers.is_empty() => Err(Incompatible::Kind),
             _ if base.reproduction => Err(Incompatible::Reproduction),
             is if is != needed => Err(Incompatible::Alone(needed)),
             _ if !base.adversary.suffices(wanted) => Err(Incompatible::Weak),

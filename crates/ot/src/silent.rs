@@ -99,10 +99,9 @@ use crate::{
     base::Block,
     engine::batches::Runs,
     erase::Secret,
-    expect_count,
-    extension::{self, Incompatible},
+    expect_count, extension,
     oracle::{Oracle, Query},
-    protocol::Adversary,
+    protocol::{Adversary, Incompatible},
     tasks::for_each,
 };
 

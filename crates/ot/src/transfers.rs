@@ -5,14 +5,12 @@
 
 use alloc::{boxed::Box, vec::Vec};
 use spin::Mutex;
-use subtle::ConstantTimeLess;
 use zeroize::Zeroizing;
 
 use crate::{
     Bits, Context, Direction, Error, Usage,
     base::{Adversary, BaseOt, Block, Choice, Protocol},
-    choices::verdict,
-    convert::{self, Format, Sealed},
+    convert::{self, Format, Sealed, check_picks},
     engine::{Abandoned, Io, Run},
     extension::{
         self, Kind, Shape,
@@ -355,16 +353,6 @@ impl Method {
     fn plan<E>(&self, extension: E, direction: Direction) -> Plan<'static, E> {
         Plan { extension, base: self.base, direction, counter: 0 }
     }
-}
-
-/// Checks that each pick is below `choices`; looks at all of them, since an early end would tell where.
-///
-/// # Errors
-/// [`Usage::NoSuchChoice`].
-pub fn check_picks(picks: &[u64], choices: usize) -> Result<(), Usage> {
-    let choices = choices as u64;
-    let all = picks.iter().fold(subtle::Choice::from(1), |all, pick| all & pick.ct_lt(&choices));
-    if verdict(all) { Ok(()) } else { Err(Usage::NoSuchChoice { choices }) }
 }
 
 foxtrot_kernel::redacted! {

@@ -3,7 +3,7 @@
 use foxtrot_ot::{
     Backend, Bits, Decode, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys, find as find_base},
-    extension::two_round::{MAX_BATCH, TwoRound, VARIANTS, carriers, find, registry},
+    extension::two_round::{MAX_BATCH, PROTOCOL, TwoRound, VARIANTS, carriers, find, registry},
     pair::{Event, Pair, Party, assert_rot},
 };
 
@@ -133,6 +133,7 @@ fn names_and_families_of_base_ots_are_found() {
     assert_eq!(name("pvw"), None);
     let roted = find_base("roted-endemic", Functionality::Endemic).unwrap();
     assert_eq!(carriers().next().unwrap().name, roted.info().name);
+    assert!(carriers().map(|it| it.name).eq(PROTOCOL.carriers.iter().copied()));
     assert_eq!(VARIANTS[0].info().name, registry()[0].info().name);
 }
 

@@ -17,6 +17,8 @@ mod features;
 mod inlined;
 mod memcheck;
 mod miri;
+#[cfg(test)]
+mod modules;
 mod msrv;
 mod npm;
 mod package;

@@ -6,11 +6,12 @@ mod notes;
 
 use std::io::{self, Write};
 
-use foxtrot_ot::protocol::{self, Kind, Protocol};
+use foxtrot_ot::protocol::{Kind, Protocol};
 use serde_json::{Map, Value, json};
 
-use crate::{args::ProtocolsArgs, failure::Failure};
 use facts::{Fact, N, facts};
+
+use crate::{args::ProtocolsArgs, failure::Failure};
 
 /// Names that a kind of protocols has in its table and, as keys, in JSON.
 struct Table {
@@ -44,7 +45,7 @@ const TABLES: [Table; 6] = [
 ];
 
 fn registry() -> impl Iterator<Item = &'static Protocol> {
-    protocol::registry().chain(foxtrot_psi::protocols()).chain(foxtrot_triples::protocols())
+    foxtrot_ot::protocols().chain(foxtrot_psi::protocols()).chain(foxtrot_triples::protocols())
 }
 
 impl Table {

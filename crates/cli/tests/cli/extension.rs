@@ -92,7 +92,7 @@ fn files_of_every_extension_fit_together() {
         assert_eq!(report["name"], format!("rot/{extension}"));
         let threads = theirs.get(1).map_or(1, |threads| threads.parse().unwrap());
         assert_eq!(report["threads"], threads);
-        let extension = protocol::registry().find(|it| it.name == extension).unwrap();
+        let extension = foxtrot_ot::protocols().find(|it| it.name == extension).unwrap();
         assert_eq!(report["bytes_receiver"], (extension.receiver_bytes)(N) + 48 + 2176 * 128);
         assert_eq!(report["bytes_sender"], serde_json::Value::Null);
     }

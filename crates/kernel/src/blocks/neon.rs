@@ -8,7 +8,10 @@
 use core::arch::aarch64::*;
 
 use super::{Aes, Blocks, Clmul};
-use crate::{Block, simd::instructions};
+use crate::{
+    Block,
+    simd::{instructions, neon::Neon},
+};
 
 /// Proof that the processor has NEON and AES.
 #[derive(Clone, Copy)]
@@ -37,6 +40,14 @@ impl NeonAes {
     #[inline(always)]
     pub(crate) fn run<R>(self, kernel: impl FnOnce() -> R) -> R {
         neon_aes!(run_neon_aes(kernel))
+    }
+}
+
+impl Neon {
+    /// One block, where the processor also has AES and products.
+    #[inline(always)]
+    pub(crate) fn wide(self) -> Option<NeonAes> {
+        NeonAes::detect()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use core::hint::black_box;
 
-use super::{Blocks, Clmul};
-use crate::{Block, backend::Scalar, gf::Element, halves, joined};
+use super::{Blocks, Clmul, reduce_64, reduce_128};
+use crate::{Block, backend::Scalar, halves, joined};
 
 impl Blocks for Scalar {
     type Vector = u128;
@@ -79,13 +79,13 @@ impl Clmul for Scalar {
     fn multiply(self, a: u128, b: u128) -> u128 {
         let mut sums = [0; 3];
         self.add_products(&mut sums, a, b);
-        u128::reduce(sums)
+        reduce_128(sums)
     }
 
     #[inline(always)]
     fn scale(self, a: u128, b: u128) -> u128 {
         let ([low, high], [b, _]) = (halves(a), halves(b));
-        joined([low, high].map(inlined!(|half| u64::reduce([carryless(half, b), 0, 0]))))
+        joined([low, high].map(inlined!(|half| reduce_64(carryless(half, b)))))
     }
 
     /// Uses Karatsuba's three products.

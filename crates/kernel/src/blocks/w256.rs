@@ -19,6 +19,8 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(crate) struct Two<const WIDE: bool>(Avx2);
 
+run!(Two<true>: "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq,vaes,vpclmulqdq");
+
 impl<const WIDE: bool> Blocks for Two<WIDE> {
     type Vector = __m256i;
     const BLOCKS: usize = 2;

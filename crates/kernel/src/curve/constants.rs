@@ -1,13 +1,6 @@
 //! Constants of the field and the curves; the tests compute them again.
 
-use super::field::{Limbs, from_words};
-use crate::halves;
-
-/// The element of these 256 bits, the upper half first.
-const fn element(high: u128, low: u128) -> Limbs {
-    let ([a, b], [c, d]) = (halves(low), halves(high));
-    from_words([a, b, c, d])
-}
+use super::field::{Limbs, element};
 
 /// (A − 2)/4 of v² = u³ + A·u² + u.
 pub(super) const A24: u32 = 121_665;
@@ -17,10 +10,6 @@ pub(super) const A: Limbs = [486_662, 0, 0, 0, 0];
 
 pub(super) const ZERO: Limbs = [0; 5];
 pub(super) const ONE: Limbs = [1, 0, 0, 0, 0];
-
-/// The even square root of −1: 2^((p − 1)/4).
-pub(super) const SQRT_MINUS_ONE: Limbs =
-    element(0x2b83_2480_4fc1_df0b_2b4d_0099_3dfb_d7a7, 0x2f43_1806_ad2f_e478_c4ee_1b27_4a0e_a0b0);
 
 /// d of −x² + y² = 1 + d·x²·y²: −121665/121666.
 pub(super) const D: Limbs =

@@ -211,6 +211,16 @@ pub(super) trait Field: Copy {
     ) -> [Self::Element; 3];
 }
 
+/// The even square root of −1: 2^((p − 1)/4).
+pub(super) const SQRT_MINUS_ONE: Limbs =
+    element(0x2b83_2480_4fc1_df0b_2b4d_0099_3dfb_d7a7, 0x2f43_1806_ad2f_e478_c4ee_1b27_4a0e_a0b0);
+
+/// The element of these 256 bits, the upper half first.
+pub(super) const fn element(high: u128, low: u128) -> Limbs {
+    let ([a, b], [c, d]) = (crate::halves(low), crate::halves(high));
+    from_words([a, b, c, d])
+}
+
 /// The element that 32 bytes encode, little endian; bit 255 is ignored, and the value may be p or
 /// above.
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -220,7 +230,7 @@ pub(super) fn from_bytes(bytes: &[u8; 32]) -> Limbs {
 
 /// The element of words, the least first, as in [`from_bytes`].
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) const fn from_words([a, b, c, d]: [u64; 4]) -> Limbs {
+const fn from_words([a, b, c, d]: [u64; 4]) -> Limbs {
     // Limb k begins at bit 51·k: 51 of word 0, 102 − 64 of word 1, 153 − 128 of word 2, 204 − 192
     // of word 3.
     [

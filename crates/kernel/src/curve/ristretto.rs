@@ -7,12 +7,12 @@ use super::{
     batch,
     constants::{
         D, D_MINUS_ONE_SQUARED, INVSQRT_MINUS_ONE_MINUS_D, ONE, ONE_MINUS_D_SQUARED,
-        SQRT_MINUS_D_MINUS_ONE, SQRT_MINUS_ONE, TWICE_D, ZERO,
+        SQRT_MINUS_D_MINUS_ONE, TWICE_D, ZERO,
     },
     edwards::Extended,
     field::{
-        Field, Words, absolute, canonical, from_bytes, is_odd, is_zero, mask, negate_where,
-        sqrt_ratio, square, zip,
+        Field, SQRT_MINUS_ONE, Words, absolute, canonical, from_bytes, is_odd, is_zero, mask,
+        negate_where, sqrt_ratio, square, zip,
     },
     point::{self, Invalid, Point},
 };

@@ -9,12 +9,10 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod plain;
 mod portable;
 
-use super::{
-    modulus::{Factor, Modulus},
-    pack, sample,
-};
+use super::modulus::{Factor, Modulus};
 
 /// The operations of an instruction set.
 pub(super) trait Lanes: Copy {
@@ -114,19 +112,19 @@ pub(super) trait Lanes: Copy {
     /// [`pack::pack`](super::pack::pack), lengths checked.
     #[inline(always)]
     fn pack(self, bits: u32, words: &[u64], bytes: &mut [u8]) {
-        pack::plain::pack(bits, words, bytes);
+        plain::pack(bits, words, bytes);
     }
 
     /// [`pack::unpack`](super::pack::unpack), lengths checked.
     #[inline(always)]
     fn unpack(self, bits: u32, bytes: &[u8], words: &mut [u64]) {
-        pack::plain::unpack(bits, bytes, words);
+        plain::unpack(bits, bytes, words);
     }
 
     /// Writes ⌊w·p/2⁶⁴⌋ for the words w for which w·p mod 2⁶⁴ is not below the threshold, as long as
     /// there is room; returns how many it wrote.
     #[inline(always)]
     fn accept(self, p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
-        sample::plain::accept(p, threshold, words, out)
+        plain::accept(p, threshold, words, out)
     }
 }

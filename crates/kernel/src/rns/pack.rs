@@ -1,7 +1,5 @@
 //! Words of few bits, one after another, the least significant bit first.
 
-pub(super) mod plain;
-
 use super::{GRANULE, Modulus, OutOfRange, check, lanes::Lanes};
 use crate::Backend;
 
@@ -44,10 +42,4 @@ fn check_lengths(bits: u32, words: usize, bytes: usize) {
     check(words, &[]);
     assert!((1..=64).contains(&bits), "bits of a word");
     assert!(bytes == packed_len(words, bits), "bytes for all words");
-}
-
-/// Returns the beginning of word `i` of a granule: its first byte, and the bit in that byte.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(super) const fn place(bits: u32, i: u32) -> (u32, u32) {
-    (bits * i / 8, bits * i % 8)
 }

@@ -4,8 +4,6 @@
 //! how many words of the stream it takes, is documented with the function, and is the same on every backend.
 //! The words of a stream are 64 bits long, little endian.
 
-pub(super) mod plain;
-
 use core::array;
 
 use super::{Modulus, check, lanes::Lanes};

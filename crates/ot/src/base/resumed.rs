@@ -45,10 +45,7 @@ use spin::Mutex;
 use zeroize::Zeroizing;
 
 use super::{BaseOt, Block, Choice, Protocol, ReceiverKeys, Run, SenderKeys, expect_count};
-use crate::{
-    Bits, Decode, Direction, Seed, Session, Sid, Usage, engine::Engine, erase::Secret,
-    extension::Shape,
-};
+use crate::{Bits, Decode, Direction, Seed, Session, Sid, Usage, engine::Engine, erase::Secret};
 
 /// One party's state between two sessions: for each base OT both secrets, or a choice and its secret.
 pub struct State {
@@ -224,7 +221,7 @@ impl BaseOt for Kept {
 
     fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let (hashes, next) = (hashes_of(&session), Arc::clone(&self.next));
-        if let Some(state) = self.state(Shape::of(&choice).n(), true)? {
+        if let Some(state) = self.state(choice.n(), true)? {
             return Ok(Engine::new(move |_io| async move {
                 *next.lock() = Some(state.next(&hashes));
                 let keys = state.keys(&hashes).to_vec();

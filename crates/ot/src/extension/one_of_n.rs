@@ -15,6 +15,8 @@
 //! of rows must hash them as these keys are. Steps, bounds and what is not proved:
 //! `docs/protocols/oos.md`; bytes: `docs/wire/oos.md`, section 10.
 
+pub mod kkrt;
+pub mod oos;
 pub mod protocol;
 
 mod info;

@@ -7,15 +7,14 @@ use foxtrot_kernel::{
     Backend,
     aes::Aes128,
     lpn::{
-        self, Buckets, Check, Element, Next, Noise, Permutation, accumulate, accumulate_noise,
-        aligned, encode, permutation,
+        self, Buckets, Check, Element, Factors, Next, Noise, Permutation, accumulate,
+        accumulate_noise, aligned, encode, permutation,
     },
     memory::prefer_huge_pages,
 };
 use spin::Mutex;
 use zeroize::Zeroizing;
 
-use super::{field::sealed::Field, parameters::Size};
 use crate::{
     base::Block,
     erase::{Secret, Zero},
@@ -26,6 +25,9 @@ use crate::{
 pub struct Code {
     layers: Vec<Layer>,
 }
+
+/// A field's factors of the code, from a layer's cipher.
+pub(super) type MakeFactors = fn(&Aes128) -> Factors<'_>;
 
 /// The permutation behind an accumulator.
 struct Layer {
@@ -46,16 +48,14 @@ impl Code {
     /// Codes that are kept.
     const MOST: usize = 2;
 
-    /// The code for batches of that size.
-    pub(super) fn of(backend: Backend, size: &Size) -> Arc<Self> {
-        let is_it = |code: &Arc<Code>| {
-            (code.layers.len(), code.len()) == (size.accumulators, size.leaves())
-        };
+    /// The code of n elements with so many accumulators.
+    pub(super) fn of(backend: Backend, n: usize, accumulators: usize) -> Arc<Self> {
+        let is_it = |code: &Arc<Code>| (code.len(), code.layers.len()) == (n, accumulators);
         if let Some(code) = CODES.lock().iter().find(|code| is_it(code)) {
             return Arc::clone(code);
         }
         // Another thread may make it also; nobody waits for either.
-        let code = Arc::new(Code::new(backend, size.leaves(), size.accumulators));
+        let code = Arc::new(Code::new(backend, n, accumulators));
         let mut all = CODES.lock();
         if !all.iter().any(is_it) {
             if all.len() == Self::MOST {
@@ -109,9 +109,9 @@ impl Code {
     }
 
     /// Runs `step` for the accumulators from the second one on. `check` is for the cells of the second one.
-    fn steps<F: Field>(
+    fn steps(
         &self,
-        backend: Backend,
+        (backend, factors): (Backend, MakeFactors),
         check: Option<Check<'_>>,
         mut step: impl FnMut(lpn::Layer<'_>) -> Sums,
     ) -> Sums {
@@ -124,7 +124,7 @@ impl Code {
                 Next::Encode(&layers[1].buckets)
             };
             let check = check.filter(|_| k == 0);
-            let factors = F::factors(&d);
+            let factors = factors(&d);
             add(&mut sums, &step(lpn::Layer { factors, buckets: &layers[0].buckets, next, check }));
         }
         sums
@@ -132,14 +132,14 @@ impl Code {
 
     /// The accumulators from the second one on, of the sums of the first one. Returns the result, the other string, and what the check
     /// wants.
-    pub(super) fn accumulate<F: Field>(
+    pub(super) fn accumulate(
         &self,
-        machine: Machine<'_>,
+        (machine, factors): (Machine<'_>, MakeFactors),
         mut cells: Cells,
         mut other: Cells,
         check: Option<Check<'_>>,
     ) -> ([Cells; 2], Sums) {
-        let sums = self.steps::<F>(machine.backend, check, |layer| {
+        let sums = self.steps((machine.backend, factors), check, |layer| {
             let sums = machine.accumulate(layer, Input::Cells(cells.get()), other.get_mut());
             mem::swap(&mut cells, &mut other);
             sums
@@ -148,15 +148,15 @@ impl Code {
     }
 
     /// The accumulators from the second one on, of noise.
-    pub(super) fn accumulate_noise<F: Field>(
+    pub(super) fn accumulate_noise(
         &self,
-        machine: Machine<'_>,
+        (machine, factors): (Machine<'_>, MakeFactors),
         noise: Noise<'_>,
         cells: &mut Cells,
         check: Option<Check<'_>>,
     ) -> Sums {
         let (mut noise, mut other) = (Some(noise), None);
-        self.steps::<F>(machine.backend, check, |layer| {
+        self.steps((machine.backend, factors), check, |layer| {
             if let Some(noise) = noise.take() {
                 return machine.accumulate(layer, Input::Noise(noise), cells.get_mut());
             }

@@ -1,8 +1,14 @@
 //! Sizes of a batch: section 20.1 of `docs/wire/silent.md`.
 
+use alloc::sync::Arc;
 use core::marker::PhantomData;
 
-use super::field::{Field, Gf2, Gf16, Gf64, Gf128};
+use foxtrot_kernel::Backend;
+
+use super::{
+    code::Code,
+    field::{Field, Gf2, Gf16, Gf64, Gf128},
+};
 use crate::{
     Usage,
     base::Adversary,
@@ -92,6 +98,11 @@ impl Size {
     #[must_use]
     pub const fn leaves(&self) -> usize {
         self.trees << self.height
+    }
+
+    /// The code of the leaves.
+    pub(super) fn code(&self, backend: Backend) -> Arc<Code> {
+        Code::of(backend, self.leaves(), self.accumulators)
     }
 }
 

@@ -197,7 +197,7 @@ impl<F: Field> Receiver<F> {
         mut sink: impl FnMut(&R, &[T]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        let n = Shape::of(choice).n();
+        let n = choice.n();
         let mut room = Secret::zeroed(PIECE.min(n));
         let mut start = 0;
         let mut batches = self.silent.batches(n).peekable();

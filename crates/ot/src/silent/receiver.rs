@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, Party, check_extension, check_hash,
-    code::{Cells, Code, Machine, Scratch, Sums},
+    code::{Cells, Machine, Scratch, Sums},
     field::{Field, Gf2, Gf16, pack_bits, pack_noise, pack_rows},
     parameters::{MASK, Silent, Size},
     permutation,
@@ -195,7 +195,7 @@ impl<F: Field> Receiver<F> {
             sums[j] = [before, value].map(u128::to_le_bytes);
             before ^= value;
         }
-        let code = Code::of(backend, &size);
+        let code = size.code(backend);
         let trees = Trees::new(&self.session, number, &size);
         let mut cells = self.scratch.take(code.len());
         let kept = (!F::CHOICE).to_le_bytes();
@@ -332,11 +332,11 @@ impl<F: Field> Source<F> {
             Self::Packed(u, v) => return (u, Rows::List(v), Sums::default()),
         };
         let n = size.outputs;
-        let (backend, code) = (machine.backend, Code::of(machine.backend, size));
+        let (backend, code) = (machine.backend, size.code(machine.backend));
         let check = |bits| challenges.map(|challenges| Check { challenges, bits });
         let other = scratch.take(code.len());
         let ([mut cells, other], of_cells) =
-            code.accumulate::<F>(machine, cells, other, check(F::LATER));
+            code.accumulate((machine, F::factors), cells, other, check(F::LATER));
         if F::LATER {
             scratch.put(other);
             let [sum, bits] = *of_cells;
@@ -347,7 +347,8 @@ impl<F: Field> Source<F> {
         scratch.put_early(other);
         let v = code.encode(machine, &cells, n);
         let noise = Noise { marks: &marks, sums: &sums };
-        let of_noise = code.accumulate_noise::<F>(machine, noise, &mut cells, check(false));
+        let of_noise =
+            code.accumulate_noise((machine, F::factors), noise, &mut cells, check(false));
         let u = F::encode(&code, machine, &cells, n);
         scratch.put(cells);
         (u, Rows::List(v), Zeroizing::new([of_noise[0], of_cells[0]]))

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, Party, check_extension, check_hash,
-    code::{Cells, Code, Machine, Sums},
+    code::{Cells, Machine, Sums},
     field::{Field, Gf2, Gf16, multiples, pack_noise, pack_rows},
     parameters::{Silent, Size},
     permutation,
@@ -163,7 +163,7 @@ impl<F: Field> Sender<F> {
         let (trees, height) = (Trees::new(&self.session, number, &size), size.height);
         let mut of_trees: Vec<_> =
             of_trees.as_chunks_mut::<16>().0.chunks_mut(F::blocks_of_tree(height)).collect();
-        let code = Code::of(backend, &size);
+        let code = size.code(backend);
         let mut cells = self.scratch.take(code.len());
         let kept = (!F::CHOICE).to_le_bytes();
         trees.accumulate(&code, None, cells.get_mut(), &mut of_trees, |tree, leaves, message| {
@@ -203,12 +203,13 @@ impl<F: Field> Sender<F> {
         let (w, sums) = match source {
             Source::Packed(w) => (Rows::List(w), Sums::default()),
             Source::Trees(cells) => {
-                let code = Code::of(backend, &size);
+                let code = size.code(backend);
                 let challenges = challenge.map(|key| Challenges::new(backend, &key));
                 let check = challenges.as_ref().map(|it| Check { challenges: it, bits: false });
                 let other = self.scratch.take(code.len());
                 let machine = Machine { backend, executor: self.session.executor() };
-                let ([cells, other], sums) = code.accumulate::<F>(machine, cells, other, check);
+                let ([cells, other], sums) =
+                    code.accumulate((machine, F::factors), cells, other, check);
                 let mut w = Rows::Sums { code, backend, cells, n: size.outputs };
                 if F::LATER {
                     self.scratch.put(other);

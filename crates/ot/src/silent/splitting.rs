@@ -23,8 +23,8 @@ fn product<F: Field>(code: &Code, e: &[u128]) -> Vec<u128> {
     let [mut cells, other] = [(); 2].map(|()| Cells::zeroed(N));
     let leaves: Vec<_> = e.iter().map(|value| value.to_le_bytes()).collect();
     Prefix::new(backend).add(&leaves, code.first(), cells.get_mut());
-    let ([cells, _], _) = code.accumulate::<F>(
-        Machine { backend, executor: &crate::tasks::InPlace },
+    let ([cells, _], _) = code.accumulate(
+        (Machine { backend, executor: &crate::tasks::InPlace }, F::factors),
         cells,
         other,
         None,

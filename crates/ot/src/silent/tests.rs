@@ -333,7 +333,7 @@ fn a_wrong_correction_of_a_leaf_passes_only_if_the_place_is_guessed() {
             let challenges = Challenges::new(backend, challenge);
             let check = Check { challenges: &challenges, bits: false };
             let machine = code::Machine { backend, executor: &crate::tasks::InPlace };
-            code.accumulate::<F>(machine, cells, other, Some(check)).1[0]
+            code.accumulate((machine, F::factors), cells, other, Some(check)).1[0]
         };
         let passed = accepted(silent, RUNS, change, guessed);
         assert!(expected.contains(&passed), "{passed} of {RUNS}");

@@ -1,7 +1,6 @@
 //! Powers and inverses: chains of multiplications that are the same for every element.
 
-use super::{Field, Limbs, Words, absolute, is_equal, is_zero, mask, zip};
-use crate::curve::constants::SQRT_MINUS_ONE;
+use super::{Field, Limbs, SQRT_MINUS_ONE, Words, absolute, is_equal, is_zero, mask, zip};
 
 /// x^(2ⁿ); x tight.
 #[cfg_attr(not(unoptimized), inline(always))]

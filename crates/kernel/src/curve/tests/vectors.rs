@@ -283,7 +283,10 @@ on_every_backend! {
 /// Recomputes every constant in the field from smaller ones.
 #[test]
 fn constants_match_their_names() {
-    use super::{constants::*, field::Field};
+    use super::{
+        constants::*,
+        field::{Field, SQRT_MINUS_ONE},
+    };
     let f = crate::backend::Scalar;
     let of = |x: &field::Limbs| field::canonical(x);
     let tight = |x| f.carry(x);

@@ -12,7 +12,7 @@ mod words;
 
 use core::arch::x86_64::*;
 
-use super::{Lanes, sample};
+use super::Lanes;
 use crate::{
     rns::modulus::Modulus,
     simd::avx512::{

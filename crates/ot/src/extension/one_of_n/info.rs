@@ -1,12 +1,9 @@
 //! The record of each 1-of-N extension.
 
-use super::Extension;
+use super::{Extension, kkrt, oos};
 use crate::{
     base::{Adversary, Functionality},
-    extension::{
-        code::{Family, Linear},
-        kkrt, oos,
-    },
+    extension::code::{Family, Linear},
     protocol::{self, Kind, Protocol},
     records,
 };

@@ -14,6 +14,13 @@ use crate::{
 /// Prefix of the names of this protocol; the base OT follows.
 pub const FAMILY: &str = "kos-two-round";
 
+/// The names of the base OTs of [`VARIANTS`], in the same order.
+const CARRIERS: [&str; 3] = [
+    "roted-endemic",
+    "mcquoid-rosulek-roy:feistel:moeller",
+    "mcquoid-rosulek-roy:feistel2:ristretto",
+];
+
 /// Facts that all variants have in common.
 const SHARED: Protocol = Protocol {
     family: FAMILY,
@@ -22,6 +29,7 @@ const SHARED: Protocol = Protocol {
     functionality: Functionality::Endemic,
     adversary: Adversary::Malicious,
     flows: 2,
+    carriers: &CARRIERS,
     ..Protocol::BASE_OT
 };
 

@@ -1,11 +1,8 @@
 //! Packing, and uniform residues from words.
 
+use super::super::plain::{self, place};
 use super::*;
-use crate::{
-    blocks::Blocks,
-    rns::pack::{place, plain},
-    simd::avx512::Avx512,
-};
+use crate::{blocks::Blocks, simd::avx512::Avx512};
 
 /// The most bits of a word for which it takes part of eight bytes only, and the fewest for which two
 /// words at most are in one byte.
@@ -141,5 +138,5 @@ pub(super) fn accept(
             filled += n;
         }
     }
-    filled + sample::plain::accept(p, threshold, eights.remainder(), &mut out[filled..])
+    filled + plain::accept(p, threshold, eights.remainder(), &mut out[filled..])
 }

@@ -1,12 +1,21 @@
-//! Packing in plain Rust.
+//! Packing, and uniform residues from words, in plain Rust.
 
-use super::{GRANULE, place};
+use crate::{
+    halves,
+    rns::{GRANULE, Modulus},
+};
+
+/// Returns the beginning of word `i` of a granule: its first byte, and the bit in that byte.
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) const fn place(bits: u32, i: u32) -> (u32, u32) {
+    (bits * i / 8, bits * i % 8)
+}
 
 /// The most bits for which a word, wherever in a byte it begins, is within eight bytes.
 const SHORT: u32 = 57;
 
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(in crate::rns) fn pack(bits: u32, words: &[u64], bytes: &mut [u8]) {
+pub(super) fn pack(bits: u32, words: &[u64], bytes: &mut [u8]) {
     let granule = bits as usize;
     let (words, _) = words.as_chunks::<GRANULE>();
     for (i, words) in words.iter().enumerate() {
@@ -20,7 +29,7 @@ pub(in crate::rns) fn pack(bits: u32, words: &[u64], bytes: &mut [u8]) {
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(in crate::rns) fn unpack(bits: u32, bytes: &[u8], words: &mut [u64]) {
+pub(super) fn unpack(bits: u32, bytes: &[u8], words: &mut [u64]) {
     let granule = bits as usize;
     let (words, _) = words.as_chunks_mut::<GRANULE>();
     for (i, words) in words.iter_mut().enumerate() {
@@ -92,4 +101,39 @@ fn unpack_any(bits: u32, bytes: &[u8], words: &mut [u64; GRANULE]) {
             & (u64::MAX >> (64 - bits));
         at += bits;
     }
+}
+
+/// [`Lanes::accept`](super::Lanes::accept).
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) fn accept(p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
+    let mut filled = 0;
+    let (eights, rest) = words.as_chunks::<8>();
+    for words in eights {
+        let products = words.map(inlined!(|word| halves(
+            u128::from(u64::from_le_bytes(word)) * u128::from(p.value())
+        )));
+        // A word is rejected with probability p/2⁶⁴ < 2⁻¹⁴ at most: one branch for eight words,
+        // which goes one way nearly always.
+        let all = products.iter().fold(true, |all, [low, _]| all & (*low >= threshold));
+        if all && let Some(out) = out[filled..].first_chunk_mut::<8>() {
+            *out = products.map(|[_, high]| high);
+            filled += 8;
+        } else {
+            filled += accept_some(p, threshold, words, &mut out[filled..]);
+        }
+    }
+    filled + accept_some(p, threshold, rest, &mut out[filled..])
+}
+
+fn accept_some(p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
+    let mut filled = 0;
+    for word in words {
+        let product = u128::from(u64::from_le_bytes(*word)) * u128::from(p.value());
+        let [low, high] = halves(product);
+        if low >= threshold && filled < out.len() {
+            out[filled] = high;
+            filled += 1;
+        }
+    }
+    filled
 }

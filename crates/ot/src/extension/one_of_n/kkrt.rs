@@ -14,8 +14,8 @@
 //! C(w) is four encryptions of w by AES, under keys that everybody knows: `docs/protocols/oos.md`.
 #![doc = one_of_n_example!("extension::kkrt::semi_honest()")]
 
-use super::{code::Family, one_of_n::Extension};
-use crate::base::Adversary;
+use super::Extension;
+use crate::{base::Adversary, extension::code::Family};
 
 /// KKRT.
 #[must_use]

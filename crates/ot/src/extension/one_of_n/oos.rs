@@ -18,11 +18,11 @@
 //! KK13 with a better code: rows are linear in words, which some protocols need.
 #![doc = one_of_n_example!("extension::oos::malicious(extension::code::Linear::Bch512)")]
 
-use super::{
-    code::{Family, Linear},
-    one_of_n::Extension,
+use super::Extension;
+use crate::{
+    base::Adversary,
+    extension::code::{Family, Linear},
 };
-use crate::base::Adversary;
 
 /// OOS over that code, with its check.
 #[must_use]
