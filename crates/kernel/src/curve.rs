@@ -1,8 +1,7 @@
 //! Curve25519 and its twist, in batches, for elliptic-curve base OTs.
 //!
 //! Eight lanes of AVX-512, four of AVX2, one elsewhere; one code for all, over the trait `Field`.
-//! Representation, formulas with their sources, bounds, and why it is constant time:
-//! `docs/curve.md`.
+//! Representation, formulas with their sources, bounds, and why it is constant time: [below](#the-curves).
 //!
 //! [`ladder`] multiplies x-coordinates, of points of the curve or of the twist. [`Point`]s are on the
 //! curve, in Edwards form; [`Table`] is for many multiples of one of them, [`TwinTable`] for many
@@ -28,6 +27,8 @@
 //! curve::ladder::mul(backend, &scalars, &ours, &mut shared);
 //! assert_eq!(shared[0], shared[1]);
 //! ```
+#![doc = ""]
+#![doc = include_str!("curve.md")]
 
 mod batch;
 mod comb;

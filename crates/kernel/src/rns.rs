@@ -18,7 +18,9 @@
 //!
 //! All memory is the caller's; functions panic if its length does not fit. Nothing here branches on, or indexes by, words of polynomials, but for
 //! what says that it is for public ones; moduli, lengths and scalars are public. Representations,
-//! bounds and proofs are in `docs/rns.md`. Every backend gives the same words.
+//! bounds and proofs are [below](#representation). Every backend gives the same words.
+#![doc = ""]
+#![doc = include_str!("rns.md")]
 
 mod divide;
 mod lanes;

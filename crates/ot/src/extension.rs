@@ -15,12 +15,66 @@
 //!
 //! With k = 1 there is no `Setup`; against semi-honest peers challenge and proof are empty. The sender has no output before the proof has passed, and a proof that fails ends the session. The coins of challenge and proof
 //! make keys, and choices that were not given, uniform if either party is corrupt; only a sender that can
-//! choose Δ, which endemic base OTs allow, can make both keys of every OT the same. Steps, bounds and what
+//! choose Δ, which endemic base OTs allow, can make both keys of every OT the same. Bounds and what
 //! is not proved: `docs/protocols/softspoken.md`; bytes: `docs/wire/softspoken.md`, section 7.
 //!
 //! Batches do not depend on each other. A step takes several of them, on the threads of the session's executor
 //! ([`Session::with_executor`](crate::Session::with_executor)), each whole in one; bytes and outputs are those of
 //! one batch after another.
+//!
+//! # Steps
+//!
+//! R is the receiver of the extension, S its sender. In the base OTs the roles are exchanged: S chose Δ,
+//! 128 bits, and has one key each; R has both. Row r of a matrix belongs to base OT r and to Δᵣ. The
+//! columns belong to the OTs of a batch.
+//!
+//! **Once per session**
+//!
+//! 1. *Trees.* The rows are cut into N = ⌈128/k⌉ groups of k (the last may be smaller). For each group R
+//!    grows a binary tree of that depth, whose first level are two hashes of base keys, down to 2^k
+//!    leaves. For every further level it sends the XOR of all left and of all right nodes, each masked
+//!    by a hash of the base key of the *other* branch: S gets the XOR of the side that Δ does not take.
+//!    So S has all nodes but those on the path Δ_τ.
+//! 2. *Witnesses* (checked). A leaf is hashed to a key L and 32 bytes w. R sends the XOR of all w of a
+//!    tree, and a hash of all w of all trees.
+//! 3. R sends the above as `Setup` (nothing, if k = 1).
+//! 4. S computes its leaves, the missing w from the XOR, and compares the hash.
+//!
+//! **Per batch** of n OTs, m columns
+//!
+//! 5. *Small-field VOLE* \[Roy22, Figure 7\]. With G_x the key stream of leaf x (AEGIS-128L), R has Z = ⊕ₓ G_x and, for every
+//!    bit j, T_j = ⊕ₓ xⱼ·G_x. S has W_j = ⊕ₓ (x ⊕ Δ)ⱼ·G_x, in which the leaf x = Δ has no part. So
+//!    W_j = T_j ⊕ Δⱼ·Z.
+//! 6. *Corrections.* X, the choices, is Z of the first tree, or given, or drawn. R sends D_τ = Z_τ ⊕ X (and
+//!    a commitment to a coin t, checked). S has Qᵣ = Wᵣ ⊕ Δᵣ·D_τ = Tᵣ ⊕ Δᵣ·X.
+//! 7. *Challenge* (checked). S sends a coin u, and with it a hash h: GF(2⁶⁴)^M → GF(2⁶⁴) of a universal family.
+//! 8. *Proof* (checked). R sends t, h(X) and h(Tᵣ) for every r.
+//! 9. S compares the commitment, and h(Qᵣ) with h(Tᵣ) ⊕ Δᵣ·h(X), all at once.
+//! 10. *Output.* Where choices were not given (checked), u flips them: b = X ⊕ a(u), qᵢ gets aᵢΔ.
+//!     Transposed, the rows are correlated OTs: qᵢ = tᵢ ⊕ bᵢΔ. Hashed they are random OTs: H(tᵢ) and H(qᵢ),
+//!     H(qᵢ ⊕ Δ).
+//!
+//! # Letters
+//!
+//! | symbol | meaning | in code |
+//! |---|---|---|
+//! | k, N, d | base OTs per tree; trees; depth of a tree | `k`; `trees`; `Tree::depth` |
+//! | r, τ, ℓ | row, tree, level | `row`, `r`; `tree`; `level` |
+//! | x; y = x ⊕ Δ_τ | index of a leaf; its place at the sender | place in `leaves` |
+//! | Lₓ, wₓ | key and witness of a leaf | `leaves`, `Witness` |
+//! | Pᵣᵇ | hash of a base key, first node or pad | `pad` |
+//! | Gₓ, Z, X | key stream of a leaf; sum of a tree's; the choices of all columns | `sum` of `vole::expand`; `choices` |
+//! | D_τ | correction | `correction` |
+//! | T, Q, W | the receiver's rows, the sender's, the sender's before the corrections | `Matrix` |
+//! | m, β | columns and number of a batch | `columns`; `batch`, `number` |
+//! | χ, h | coefficients of the check, the hash that they define | `coefficients`, `hash_rows` |
+//! | t, u | the receiver's and the sender's coin | `Coins` |
+//! | a | flips of the choices | `flips` |
+//! | qᵢ, tᵢ, bᵢ | correlated OT: qᵢ = tᵢ ⊕ bᵢΔ | `Places::Correlated`, `Kind::Correlated` |
+//! | H, π | hash of the rows \[GKWY20\] and its permutation | `tmmo`, `Output::permutation` |
+//!
+//! `kos-two-round` (`docs/protocols/two-round.md`) has the same letters; there φ and A are
+//! the base OTs' messages (`invitation`, `answer`), D are all `corrections`, and h is the pair h¹, h² (`Hash`).
 
 pub mod code;
 pub mod iknp;

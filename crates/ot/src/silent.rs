@@ -25,7 +25,7 @@
 //! ```
 //!
 //! Messages in brackets are for malicious peers only. The receiver has no output before the answer has passed, and an answer
-//! that fails ends the session, and the extension's also. H is a public code. Steps, bounds and what is not proved:
+//! that fails ends the session, and the extension's also. H is a public code. Bounds and what is not proved:
 //! `docs/protocols/silent.md`; bytes: `docs/wire/silent.md`, section 20.
 //!
 //! Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
@@ -61,6 +61,53 @@
 //! assert!((0..1000).all(|i| v[i] == w[i] ^ product(u[i])));
 //! # Ok::<(), foxtrot_ot::Error>(())
 //! ```
+//!
+//! # Steps
+//!
+//! 1. S and R run 128 base OTs, in which S chose Δ, and `softspoken-8` over them. A batch takes C correlated OTs with random choices. S sends
+//!    nothing of a batch before their check has passed.
+//! 2. *Pack.* 128 OTs are one VOLE: u = Σ Xⁱ·(choice i), v = Σ Xⁱ·rᵢ, w = Σ Xⁱ·qᵢ, so v = w ⊕ u·Δ. t of them are noise, one is a mask (u*, v*,
+//!    w*). In `silent` u_j = 1, and only the mask is packed; S says what bit 0 of Δ is, and if it is 0, R adds u* to v*.
+//! 3. *GGM trees.* S grows t binary trees from random roots, and sends for every level the XOR of its even nodes and of its odd nodes, masked by H(q)
+//!    and H(q ⊕ Δ). R can unmask one of the two, by its choice. It learns all leaves but one; the place of this leaf is α_j, the complement of its choices.
+//! 4. S also sends D_j = w_j ⊕ (XOR of all leaves). R sets leaf α_j to D_j ⊕ v_j ⊕ (XOR of the others), which is S's leaf ⊕ u_j·Δ*.
+//!    In `silent-16` nibble 0 of all leaves is 0 at S, so nibble 0 of R's leaves is e.
+//!
+//!    *Correlated trees*, in `silent`, take the place of steps 3 and 4 \[GYWZXZ23\]. The two nodes of level 1 are k and k ⊕ Δ, and a node s has the children H'(s) and H'(s) ⊕ s. So the nodes of every
+//!    level add up to Δ, and the sums of even and of odd nodes are themselves a correlated pair: S sends (XOR of even nodes) ⊕ q for a level, and R adds r. All leaves but leaf α_j add up to S's leaf ⊕ Δ,
+//!    so R sets leaf α_j to this sum, and no D_j is sent. Bit 0 of all leaves is 0 at S, and R sets bit 0 of leaf α_j to 1, so bit 0 of R's leaves is e. This halves both the bytes of a tree and its work.
+//! 5. *Check.* Y(s) are the prefix sums of a string s, in the order in which they come to the second accumulator. R sends χ, and then x* = u* ⊕ Σ χ_l·Y(e)_l. S sends a hash of
+//!    V_S = w* ⊕ x*·Δ* ⊕ Σ χ_l·Y(b)_l. R compares it with that of V_R = v* ⊕ Σ χ_l·Y(c)_l. A check of the leaves would do as well, but S would have to keep them, or expand its trees twice.
+//! 6. *Code.* U = H·e, V = H·c, W = H·b. In `silent` U is bit 0 of V: random choices cost nothing more, and given ones take a second encoding of V.
+//! 7. `silent`: S commits to a coin in step 3 and opens it in step 5. The coin flips choices and, with χ, keys the hash of the rows.
+//!
+//! # Letters
+//!
+//! | symbol | meaning |
+//! |---|---|
+//! | m, N | outputs of a batch; inputs of the code, N ≥ 2m |
+//! | t, h | trees, noise positions; levels of a tree, t·2^h = N |
+//! | α_j, u_j | place and value of noise in tree j |
+//! | e; b, c | noise of N elements; leaves at S, at R: c = b ⊕ e·Δ* |
+//! | H; a, d | the code; its accumulators, its public factors |
+//! | q, r | rows of OTs at S, at R: r = q ⊕ (choice)·Δ |
+//! | χ, x* | coefficients of the check; sum that R sends |
+//! | π_j | AES-128 under a key of tree j |
+//! | Δ* | Δ of the outputs: in `silent` Δ with bit 0 set, in `silent-16` Δ with nibble 0 set to 1, else Δ |
+//!
+//! In the code:
+//!
+//! | symbol | meaning | in code |
+//! |---|---|---|
+//! | U, V, W | outputs: V = W ⊕ U·Δ | `u`, `v`, `w` |
+//! | m, N; a | outputs and inputs of the code; its accumulators | `outputs`, `leaves`; `accumulators` |
+//! | t, h, α_j, u_j | trees, their levels; place and value of noise | `trees`, `height`; `alpha`, `noise` |
+//! | k; σ, H'(s) | left node of level 1 of a correlated tree; the map of a node's halves, and its hash | `top`; `sigma`, `Kind::Correlated` |
+//! | e; b, c | noise; leaves of S, of R | `strings` |
+//! | u*, v*, w*; x* | mask of the check; masked sum of noise | `mask`; `x` |
+//! | Y(s) | prefix sums of s, as they come to the second accumulator | `cells`, `marks` |
+//! | C, p | OTs of a batch; OTs that are packed to one element | `ots`; `MASK`, `NOISE_BITS` |
+//! | T_k, d^k, M | permutations, factors and block of the code | `tables`, `factors`, `encode` |
 
 pub mod protocol;
 

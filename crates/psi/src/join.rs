@@ -15,7 +15,7 @@
 //! reads a payload only if it has the item. The sender can send any payload, as it can send any item. The receiver can claim fewer
 //! matches than it has, and no others. There is no fairness: a receiver that ends early has learnt its matches, and the sender has not.
 //!
-//! The steps and the proof are in `docs/protocols/join.md`, bytes in `docs/wire/join.md`, section 23.
+//! The proof is in `docs/protocols/join.md`, bytes in `docs/wire/join.md`, section 23.
 //!
 //! ```
 //! use foxtrot_ot::{
@@ -64,6 +64,23 @@
 //! assert_eq!(payloads, [(2, b"three".to_vec())]);
 //! # Ok::<(), foxtrot_psi::Error>(())
 //! ```
+//!
+//! # Steps
+//!
+//! 1. The intersection, up to its tags. Both parties keep κ(x) for their own items beside the tags, S in the order of tags.
+//! 2. *S → R:* the records of all items in the order of tags, if there are payloads. R keeps them as they come, in memory or in a file.
+//! 3. *If S does not learn:* the session ends. R compares tags, decrypts the records of its matches, checks them, and has its output.
+//! 4. *If S also learns:* R does so at once. Unless a check is wrong it sends k and the values of its matches, sorted. S looks them up among the
+//!    values of its own items.
+//!
+//! # Letters
+//!
+//! | symbol | meaning | in code |
+//! |---|---|---|
+//! | κ(x) | the key of an item: bytes 32, …, 63 of the answer whose first bytes are the tag | `ItemKey` |
+//! | L | bytes of a payload | `Terms::payload_len` |
+//! | record | check of 8 bytes ‖ payload ⊕ stream | `payloads` |
+//! | k | R's number of matches | `Matches::indices` |
 
 use alloc::vec::Vec;
 

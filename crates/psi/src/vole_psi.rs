@@ -18,11 +18,46 @@
 //! X ∩ Y            ◄── Tags ──
 //! ```
 //!
-//! The VOLE is [silent](foxtrot_ot::silent) and rests on LPN; for small sets it is packed from OTs, without LPN. The states carry
-//! out `docs/protocols/vole-psi.md`, which has the steps, what is proved and what is not. Bytes are in
+//! The VOLE is [silent](foxtrot_ot::silent) and rests on LPN; for small sets it is packed from OTs, without LPN. The steps are
+//! below; `docs/protocols/vole-psi.md` has what is proved and what is not. Bytes are in
 //! `docs/wire/vole-psi.md`, section 21. Items are 32-byte digests, distinct, from a collision-resistant hash.
 //!
 //! The states take the outputs of a VOLE whose check has passed; [`method::protocol`](crate::method::protocol) runs everything.
+//!
+//! # Steps
+//!
+//! 1. *Set-up*, once for all buckets: 128 base OTs, in which S chooses Δ, and the set-up of `softspoken-8`. With B > 1, the joint coin.
+//! 2. *VOLE* of m outputs with its checks: S's check of R's OTs before S sends anything of a tree; R's check of S's trees before R
+//!    sends anything that depends on U.
+//! 3. *Encode (R)*, with coins that are secret until Y is fixed: (ρ, P) with dec(P, y) = w(y) for all y of the bucket. If there are no slots the
+//!    session ends; there is no second seed. Encoding needs nothing of the VOLE. R encodes while S computes W: beside R's own last step of the
+//!    VOLE if R has threads, else after it. R sends ρ and A only after its check has passed.
+//! 4. *R → S:* ρ and A = U + P.
+//! 5. *S:* K = W + A·Δ. R's value of y is dec(V, y), S's of x is dec(K, x) + w(x)·Δ.
+//! 6. *Tags* t(x) = H(ρ, bucket, sid; x, value).
+//! 7. *S → R:* all tags of all buckets, sorted, after the last bucket.
+//! 8. *Output (R):* all y ∈ Y whose tag is among them. Nothing is sent after that.
+//!
+//! # Helpers
+//!
+//! * *One hash* of an item under K(ρ, bucket, sid) gives 64 bytes, one compression of BLAKE3: row, and word. The tag's hash has another key.
+//! * *Linearity.* K = W + A·Δ = V + P·Δ, and decoding is linear over B, so dec(K, x) = dec(V, x) + dec(P, x)·Δ.
+//! * *Tags* are hashes of the item and a field element. The item is in it, or S's could not be extracted.
+//! * *Sorted tags* are Elias–Fano coded (`elias_fano`): ℓ − ⌊log₂ n⌋ + 2 bits each at most. The length depends on n and ℓ only. The decoder takes
+//!   exactly one string for each set of tags, and no other string.
+//!
+//! # Letters
+//!
+//! | symbol | meaning | in code |
+//! |---|---|---|
+//! | F; B | GF(2^128), semi-honest: an F-plane over B = GF(2^64) | `Vole` |
+//! | n_y, n_x; B, L(n) | sizes; buckets and their loads (`docs/protocols/paxos.md`, section 2) | `Parameters` |
+//! | ρ, P, m | row seed, store, its slots (`docs/protocols/okvs.md`) | `row_seed`; `slots` |
+//! | w(x) | the word of an item, in B (malicious: F) | `plan_words` |
+//! | U, V; Δ, W | the VOLE: V = W + U·Δ, U in B^m, the others in F | `Mask`; `Ideal` |
+//! | A; K | A = U + P; K = W + A·Δ | `sums`; `k` |
+//! | dec(M, x) | the XOR of the elements of M at the slots of row(x) | `Plan::decode_range` |
+//! | t; ℓ | tag; its length in bits | `tag_bits` |
 #![doc = intersection_example!("foxtrot_psi::vole_psi::Parameters::of(foxtrot_psi::vole_psi::Vole::Silent, ours.len(), theirs.len())")]
 
 use core::ops::Range;

@@ -82,6 +82,25 @@
 //! assert_eq!(wrong_records(64, &ours, &theirs).next(), None);
 //! # Ok::<(), foxtrot_triples::Error>(())
 //! ```
+//!
+//! # Steps
+//!
+//! Party 0 opened the connection. All numbers are modulo 2^ℓ; a stream is one direction of the OTs.
+//!
+//! Once per session:
+//!
+//! 1. 128 base OTs whose receiver is party 0; with them party 1 is the receiver of an extension in which party 0 sends. *1 → 0:*
+//!    `Opening`, its set-up and the corrections of 128 random OTs.
+//! 2. With these party 0 is the receiver of an extension in which party 1 sends, who has 128 choices and keys of them. *0 → 1:* `Setup`.
+//!
+//! Per batch, for both streams alike, whose sender is S and receiver R:
+//!
+//! 3. R: ℓ random OTs for every triple. Their choices are the bits of b: no choice is given and none corrected. R has keys kᵢ = m_{bᵢ}.
+//!    *R → S:* `Corrections`.
+//! 4. S: draws a, and has both keys m₀, m₁ of every OT. tᵢ = m₀ − m₁ + a, its lowest ℓ − i bits. *S → R:* `Products`.
+//!    Its part of a·b is −Σ 2^i·m₀.
+//! 5. R: kᵢ + bᵢ·tᵢ = m₀ + bᵢ·a modulo 2^(ℓ−i), whatever bᵢ is. Its part is Σ 2^i·(kᵢ + bᵢ·tᵢ).
+//! 6. Either: c = a·b + the part of a·b′ that it has as S + the part of a′·b that it has as R.
 
 mod params;
 mod party;

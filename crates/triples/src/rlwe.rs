@@ -7,8 +7,8 @@
 //! an ideal cipher. Triples are wrong only if their batch does not decrypt, with
 //! probability 2^−42 per batch or less, and then all of it (for ℓ = 64 one may be by itself: 2^−115). The sets without
 //! OTs have a larger modulus instead, and a triple of them is wrong with probability 2^−43 (σ = 40) or
-//! 2^−67 (σ = 64) besides; a party that learns of a triple that it was wrong learns a bound on the peer's shares. The states carry out
-//! `docs/protocols/triples.md`, which has the steps, the argument and its inequalities; bytes are in `docs/wire/rlwe.md`, section 18.
+//! 2^−67 (σ = 64) besides; a party that learns of a triple that it was wrong learns a bound on the peer's shares. The steps are below;
+//! `docs/protocols/triples.md` has the argument and its inequalities; bytes are in `docs/wire/rlwe.md`, section 18.
 //!
 //! ```text
 //! P₀: s                                                 P₁
@@ -90,6 +90,73 @@
 //! assert_eq!(made, (set.usable(), set.usable()));
 //! # Ok::<(), foxtrot_triples::Error>(())
 //! ```
+//!
+//! # Steps
+//!
+//! Once per session and direction:
+//!
+//! 1. P₀: s ← T, e ← χ, B* = −A·s + e ∈ R_q; B = p·⌊B*/p⌉. *P₀ → P₁:* `PublicKey`, B modulo r₁, …, r_m in NTT form; modulo pᵢ it is 0.
+//!
+//! Per batch:
+//!
+//! 2. P₀: a₀, b₀ uniform; e_a, e_b ← χ; ct_a = Δ·m(a₀) − A_a·s + e_a, ct_b likewise. *P₀ → P₁:* `Request`, both in NTT form.
+//! 3. P₁: a₁, b₁ uniform; α, β; u ← T; e₀, e₁ ← χ; in R_q
+//!    ```text
+//!    C₀ = β·ct_a + α·ct_b + u·B + e₀        C₁ = β·A_a + α·A_b + u·A + e₁
+//!    ```
+//! 4. P₁: y₀ ∈ Z_{p·2^t₀} is, by coefficients, ≡ Y mod p and ≡ F_{t₀}(C₀) mod 2^t₀; ρ = (Y − F_{t₀}(C₀))/2^t₀ ∈ R_p; y₁ =
+//!    F_{t₁}(C₁) mod p·2^t₁; r = slots(ρ) − o mod p in \[0, p). *P₁ → P₀:* `Response`, y₀ mod 2^t₀, y₁ as residues mod pᵢ
+//!    and its low t₁ bits, and with the fix x. c₁ = a₁·b₁ − r mod 2^ℓ. With the fix m₁ = \[r ≥ (p + 1)/2\], x = m₁ ⊕ γ and c₁
+//!    = a₁·b₁ − r + k_γ.
+//! 5. P₀: D = ⌊(2^(t₁−t₀)·y₀ + y₁·s)/2^t₁⌉ mod p; d = slots(D) in \[0, p). c₀ = a₀·b₀ + d mod 2^ℓ. With the fix m₀ = \[d < (p + 1)/2\],
+//!    c₀ = a₀·b₀ + d − k_x and z = k_x + m₀·p − k_{1⊕x} mod 2^ℓ. *P₀ → P₁:* `Correction`, z.
+//! 6. P₁, with the fix: adds z to c₁ where m₁ = 1.
+//!
+//! The OTs of a batch are a batch of the extension, and its message goes along with the response: they take no time of their own.
+//!
+//! A run is two such streams, one with the roles swapped, so that both directions of the link are used alike: it has its own
+//! sub-sid, key, coins. Batch g of the run is batch ⌊g/2⌋ of the stream whose P₀ is the initiator if g is even, else of the other.
+//!
+//! # Helpers
+//!
+//! * *Uniform halves* A, A_a, A_b ∈ R_q, in NTT order, and Y ∈ R_p are from the oracle, with the sub-sid, the batch's
+//!   number and which of them it is. Each is used once. The sub-sid has the direction in it.
+//! * *Signed shares.* ℓ bits b are the integer in \[−2^(ℓ−1), 2^(ℓ−1)) that is ≡ b mod 2^ℓ; its residue mod pᵢ is a slot.
+//! * *Encoding.* m ∈ R_p is Δ·m ∈ R_q. Nothing is rounded, as Δ = q/p is an integer, and in NTT form it costs one product
+//!   per slot: the residues mod rⱼ are 0, those mod pᵢ are (Δ mod pᵢ)·slot.
+//! * *Centred lift.* The element of Z in (−p/2, p/2) with given residues mod p₁, …, p_k, exact, by mixed radix with centred digits.
+//! * *Rounding.* f_j(z) = ⌊(z + (r_j − 1)/2)/r_j⌋ is the integer nearest to z/r_j, and F_t(x) = f_1(f_2(…f_m(2^t·x))). Each
+//!   f_j is non-decreasing and f_j(z + r_j) = f_j(z) + 1; so F_t is non-decreasing and
+//!   ```text
+//!   (1)   F_t(x + Δ) = F_t(x) + 2^t,
+//!   ```
+//!   and F_t is a map from Z_q to Z_{p·2^t}. It is computed on residues, exactly: modulo every prime that is left and modulo
+//!   2^t one subtracts the centred residue mod r_j and multiplies by 1/r_j. What is off a little, floating point say, has
+//!   places of its own where it jumps, and the sum of `docs/protocols/triples.md`, section 6, does not hold for it.
+//!
+//! # Letters
+//!
+//! | symbol | meaning | in code |
+//! |---|---|---|
+//! | ℓ, σ, n | bits of a share, statistical security, triples of a batch | `Set::bits`, `sigma`, `n` |
+//! | R | Z\[X\]/(Xⁿ + 1); R_m modulo m | |
+//! | p = p₁⋯p_k; Δ = r₁⋯r_m; q = p·Δ | modulus of plaintexts, step, modulus of ciphertexts; primes ≡ 1 mod 2n | `Set::plain`, `rest`, `primes` |
+//! | t₀, t₁ | bits of precision below the plaintext | `Set::t` |
+//! | slots(f) | the n values of f ∈ R_p, in NTT order, residues by primes | |
+//! | χ | centred binomial, η = 21: difference of two sums of 21 bits; σ_e² = 10.5 | |
+//! | T | uniform on {−1, 0, 1}, by coefficients | |
+//! | s; A, B | P₀'s secret; its public key | `Secret`; `PublicKey` |
+//! | (A_a, ct_a), (A_b, ct_b) | P₀'s ciphertexts: uniform half, the half that is sent | `Request` |
+//! | α, β | centred lifts to R of the polynomials whose slots are a₁, b₁ | |
+//! | u, e₀, e₁ | P₁'s randomiser | |
+//! | C₀, C₁; y₀, y₁ | P₁'s ciphertext; what it becomes | `Response` |
+//! | Y | y₀ mod p, uniform, which both know: \[0, p) by coefficients | `coins::ANSWER` |
+//! | ρ, r | mask in R_p; its slots, less o, integers in \[0, p) | |
+//! | o | 2^(2ℓ−1) − 2^ℓ with the fix, else 0 | `Ring::offset` |
+//! | k₀, k₁; γ, k_γ | random OT of a triple: P₀'s keys; P₁'s choice and key | `ots`; `Chosen` |
+//! | m₀, m₁; w | which half d and r are in; whether the sum wraps | `upper` |
+//! | x, z | what is sent for that | `flips`, in `Response`; `Correction` |
+//! | F_t | rounding from q to p·2^t | `divide` |
 
 mod coins;
 mod duplex;

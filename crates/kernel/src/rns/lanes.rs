@@ -1,7 +1,7 @@
 //! Arithmetic modulo a prime in several lanes at once, behind one interface for all instruction sets.
 //!
 //! The implementation chooses what a vector holds: words, or doubles that are integers; what methods do
-//! unless it says otherwise is for words. *Narrow* and *lazy* are its bounds, in docs/rns.md; narrow vectors
+//! unless it says otherwise is for words. *Narrow* and *lazy* are its bounds, in `rns.md`; narrow vectors
 //! are lazy. A value of a type that implements [`Lanes`] proves that the instructions are there; generic code
 //! over it runs inside `Backend::run`, inlined. No operation's time depends on what is in the lanes.
 

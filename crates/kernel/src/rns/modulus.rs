@@ -170,7 +170,7 @@ impl Modulus {
         let [top, _] = halves(c >> self.bits);
         let [mut quotient, _] = halves((top as u128 * self.barrett as u128) >> 52);
         let [mut r, _] = halves(c.wrapping_sub(quotient as u128 * self.p as u128));
-        // The estimate is at most 3 too small: docs/rns.md, "Products".
+        // The estimate is at most 3 too small: `rns.md`, "Products".
         quotient += 2 & !sign(r.wrapping_sub(2 * self.p));
         r = below(r, 2 * self.p);
         quotient += 1 & !sign(r.wrapping_sub(self.p));

@@ -5,8 +5,8 @@
 //! Realises F_OT for messages of one [`Block`], with abort, against malicious
 //! adversaries in the UC framework, under Module-LWE in the random oracle model. The receiver's
 //! first message is that of [`super::roted`]. Then the sender challenges the receiver to decrypt a w
-//! that it encrypted under both points, and only a receiver that answers gets messages. For instance i (steps,
-//! proof and differences from the authors' code: `docs/protocols/rot-from-ot.md`, section 3; bytes:
+//! that it encrypted under both points, and only a receiver that answers gets messages. For instance i (proof
+//! and differences from the authors' code: `docs/protocols/rot-from-ot.md`, section 3; bytes:
 //! `docs/wire/rot-from-ot.md`, section 9)
 //!
 //! ```text
@@ -31,6 +31,22 @@
 //!
 //! 1296 bytes from R and 4448 from S per instance. Not given: a proof against quantum
 //! access to the oracles; a reason to prefer it to `roted-endemic`, which is shorter and faster.
+//!
+//! # Steps
+//!
+//! * **Steps 1 to 4 (R→S).** As in [`roted`](super::roted#steps) without brackets: `Blinded` = (T, s) for all i.
+//! * **Step 5 (S).** P^j as there.
+//! * **Step 6 (S).** w ← {0,1}²⁵⁶. For both branches (U^j, hints^j), sk^j = Enc(P^j; G(i, j, w)) and
+//!   x^j = w ⊕ H₂(i, j, sk^j).
+//! * **Step 7 (S→R).** `Challenge` = (U^j, hints^j, x^j) for all i and j.
+//! * **Step 8 (R).** Select branch c without a branch; sk = bit(⟨s_R, Ũ^c⟩, hints^c), w = x^c ⊕ H₂(i, c, sk).
+//!   Repeat Step 6 for *both* branches with this w. If any instance differs in any byte, abort, without
+//!   saying which.
+//! * **Step 9 (R→S).** `Response` = H₄(all w).
+//! * **Step 10 (S).** Abort unless it is that.
+//! * **Step 11 (S→R).** With fresh coins, independent of w, (U′^j, hints′^j), sk′^j = Enc(P^j). τ is the
+//!   hash of `Blinded` and `Challenge`. `Ciphertexts` = (U′^j, hints′^j, C^j = M_j ⊕ H(i, j, sk′^j, τ)).
+//! * **Step 12 (R).** Select branch c; M_c = C^c ⊕ H(i, c, sk′, τ).
 #![doc = base_ot_example!("base::bdgm::Bdgm", "Choice::Given(Bits::from_bools([false, true]))")]
 
 use alloc::{vec, vec::Vec};

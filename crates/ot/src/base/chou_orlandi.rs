@@ -1,21 +1,21 @@
 //! The simplest OT: Chou and Orlandi [[CO15](https://eprint.iacr.org/2015/267)], 1 of m, on Curve25519
 //! in Edwards form.
 //!
-//! For instance i, with B of prime order ℓ and E(P) the encoding of a point of the whole curve (steps:
+//! For instance i, with B of prime order ℓ and E(P) the encoding of a point of the whole curve (cofactor and claims:
 //! `docs/protocols/chou-orlandi.md`; bytes: `docs/wire/chou-orlandi.md`, section 14)
 //!
 //! ```text
-//! S                                                     R (choice c < m)
-//! once per batch: y, S = y·B, T = y·S
+//! S                                                     R (choices c < m)
+//! 1  y;  S = y·B
 //!                  ── Share: E(S) ──►
-//!                                                       x;  8R = c·8S + 8x·B
-//!                  ◄── Points: E(8R) ──
-//! for j < m: keys = H(i, j, E(8S), E(64R), E(64(y·R − j·T)))
-//!                                                       key = H(i, c, E(8S), E(64R), E(64x·S))
-//! chosen messages of one block:
-//! (α, β) = key, c₁ = M + α, c₂ = β·c₁ in GF(2^128)
-//!                  ── Ciphertexts: (c₁, c₂) of all m ──►
-//!                                                       c₂ = β·c₁?  M = c₁ + α
+//!                                                       2  x;  8R = c·8S + 8x·B
+//!                  ◄── Points: E(8R) ──                 3
+//! 4  T = y·S
+//! 5  keys: H(i, j, E(8S), E(64R), E(64(y·R − j·T))), j < m
+//!                                                       6  key: H(i, c, E(8S), E(64R), E(64x·S))
+//! 7  (α, β) = key;  c₁ = M + α,  c₂ = β·c₁
+//!                  ── Ciphertexts ──►
+//!                                                       8  c₂ = β·c₁?  M = c₁ + α
 //! ```
 //!
 //! Every point that arrives is multiplied by 8 before it meets a secret.

@@ -4,18 +4,16 @@
 //! For instance i, in additive notation (bytes: `docs/wire/csw.md`, section 17)
 //!
 //! ```text
-//! R (choice c)                                          S
-//! seed, T = H₁(seed);  α, B = α·G + c·T
-//!                  ── Points: seed, B ──►
-//!                                                       once per batch: r, z = r·G
-//!                                                       for j = 0, 1: p_j = H₂(i, j, z, B, r·(B − j·T))
-//!                                                       h_j = H₃(i, j, p_j), χ = h₀ ⊕ h₁
-//!                                                       a = H₄(all h₀), γ = H₅(a)
-//!                  ◄── Challenge: z, χ, γ ──
-//! p = H₂(i, c, z, B, α·z), h₀′ = H₃(i, c, p) ⊕ c·χ
-//! a′ = H₄(all h₀′), H₅(a′) = γ?
-//!                  ── Response: a′ ──►                  a′ = a?
-//! key = p                                               keys = p₀, p₁
+//! R (choices c)                                         S
+//! 1  seed′, T = H₁(seed′)
+//! 2  α;  B = α·G + c·T
+//!                  ── Points: seed′, B ──►
+//!                                                       3  r;  z = r·G;  p_j = H₂(i, j, z, B, r·(B − j·T))
+//!                                                       4  h_j = H₃(i, j, p_j);  χ = h₀ ⊕ h₁;  a = H₄(all h₀);  γ = H₅(a)
+//!                  ◄── Challenge: z, γ, χ ──
+//! 5  p = H₂(i, c, z, B, α·z);  h₀′ = H₃(i, c, p) ⊕ c·χ;  a′ = H₄(all h₀′);  H₅(a′) = γ?
+//!                  ── Response: a′ ──►
+//!                                                       6  a′ = a?
 //! ```
 //!
 //! Realises OT with *selective failure* in the UC framework, under CDH in the observable random oracle

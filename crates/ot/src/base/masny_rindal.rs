@@ -5,12 +5,12 @@
 //!
 //! ```text
 //! R (choice c)                                          S
-//! b; s_{1−c} at random, s_c = b·G − H_c(i, s_{1−c})
+//! 1  b;  s_{1−c} uniform
+//! 2  s_c = b·G − H_c(i, s_{1−c})
 //!                  ── Blinded: s₀, s₁ ──►
-//!                                                       for j = 0, 1, fresh a:
-//!                                                       P = s_j + H_j(i, s_{1−j}), A_j = a·G
-//!                  ◄── Shares: A₀, A₁ ──                key = K(i, j, A_j, a·P)
-//! key = K(i, c, A_c, b·A_c)
+//!                                                       3  for j = 0, 1:  P^j = s_j + H_j(i, s_{1−j}),  a_j,  A_j = a_j·G
+//!                  ◄── Shares: A₀, A₁ ──                4  K(i, j, A_j, a_j·P^j)
+//! 5  K(i, c, A_c, b·A_c)
 //! ```
 //!
 //! Realises endemic OT against malicious adversaries in the UC framework under DDH in the random oracle

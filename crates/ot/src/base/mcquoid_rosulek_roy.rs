@@ -5,18 +5,18 @@
 //! receiver knows the secret of one. The sender's message is one for all instances; the tags
 //! (sub-sid, i, j) of the agreed keys are what makes that safe. Any [`popf`] goes with any
 //! [`agreement`] whose messages are uniform in its domain: thirteen pairs. For
-//! instance i (steps and what the proof needs: `docs/protocols/mcquoid-rosulek-roy.md`; bytes:
+//! instance i (what the proof needs: `docs/protocols/mcquoid-rosulek-roy.md`; bytes:
 //! `docs/wire/mcquoid-rosulek-roy.md`, section 12)
 //!
 //! ```text
-//! R (choice c)                                          S
-//! b, B of the key agreement                             once per batch: a, A of the key agreement
-//! φ = Program(i, c, B)
-//!                  ── Blinded: φ ──►
-//!                  ◄── KeyShare: A ──                   at the same time
-//!                                                       for j = 0, 1:
-//!                                                       P = Eval(φ, i, j)
-//! key = Key(b, A, tag (i, c))                           keys = Key(a, P, tag (i, j))
+//! S                                                     R (choices)
+//! 1  a;  A = share(a)
+//!                                                       2  b;  B = message(b)
+//!                                                       3  φ = Program(i, c, B)
+//!                  ── KeyShare: A ──►
+//!                  ◄── Blinded: φ per instance ──
+//! 4  P^j = Eval(φ, i, j), j = 0, 1
+//! 5  K(i, j, A, a·P^j)                                  6  K(i, c, A, b·A)
 //! ```
 //!
 //! Realises batch endemic OT against malicious adversaries in the UC framework (MRR21, Theorem 11),
@@ -25,6 +25,20 @@
 //! or 64 from S per batch. The messages do not depend on each other: one flow. Not given:
 //! security against quantum computers; keys that are uniform if a party cheats (a corrupt one
 //! fixes its own).
+//!
+//! # Letters
+//!
+//! | symbol | meaning | in code |
+//! |---|---|---|
+//! | G; G₀, G₁ | generator of Ristretto255; of the whole curve, of the whole twist | `mul_base`; `mul_generators` |
+//! | a, A | the sender's scalar and share, one per batch | `secret`; `share` |
+//! | b, β, B | the receiver's scalar, its side, its message | `secrets`; `on_twist`; `points`, `messages` |
+//! | φ | description of the POPF | `phis` |
+//! | x | where it is programmed: the choice | `x` |
+//! | T, s, r, H₁, H′ | as for `roted`, in this group | `Feistel2` |
+//! | t, s; s₀, s₁ | parts of φ | `Feistel`; `MasnyRindal` |
+//! | P^j | value of the POPF | `values` of `Sender::finish` |
+//! | tag | (sub-sid, i, j) of a key | `agreement::keys` |
 #![doc = base_ot_example!("base::find(\"mcquoid-rosulek-roy\", base::Functionality::Endemic).unwrap()", "Choice::Given(Bits::from_bools([false, true]))")]
 
 use alloc::{vec, vec::Vec};

@@ -5,11 +5,11 @@
 //!
 //! ```text
 //! S                                                     R (choice c)
-//! once per batch: C, r, A = r·G
+//! 1  C, r;  A = r·G
 //!                  ── Setup: C, A ──►
-//!                                                       k;  P_c = k·G, P_{1−c} = C − P_c
-//!                  ◄── PublicKeys: P₀ ──
-//! keys = H(i, j, C, A, P₀, r·P_j), P₁ = C − P₀          key = H(i, c, C, A, P₀, k·A)
+//!                                                       2  k;  P_c = k·G
+//!                  ◄── PublicKeys: P₀ ──                3  P_{1−c} = C − P_c
+//! 4  H(i, j, C, A, P₀, r·P_j), P₁ = C − P₀, j = 0, 1    5  H(i, c, C, A, P₀, k·A)
 //! ```
 //!
 //! Realises OT against peers that follow the protocol, under CDH in the random oracle model. Choices are

@@ -3,7 +3,7 @@
 //!
 //! Realises F_OT for messages of one [`Block`], against malicious adversaries in the UC framework,
 //! in two messages. The reference string is four points that nobody knows a relation of: hashed to
-//! the curve from the sub-sid. For instance i, in additive notation (steps, proof and differences
+//! the curve from the sub-sid. For instance i, in additive notation (proof and differences
 //! from the paper: `docs/protocols/rot-from-ot.md`, section 2; bytes: `docs/wire/rot-from-ot.md`, section 9)
 //!
 //! ```text
@@ -20,6 +20,14 @@
 //! The choice is hidden under DDH. The other message is hidden statistically, up to the oracle:
 //! given U, the V of branch 1 − b is uniform. 66 bytes from R and 98 from S per instance; 3 and 8
 //! point multiplications. Not given: security against quantum computers.
+//!
+//! # Steps
+//!
+//! * **Step 1 (R).** r ← Z_ℓ from the seed.
+//! * **Step 2 (R→S).** `PublicKeys`: P = r·G_b, Q = r·H_b for all i.
+//! * **Step 3 (S).** For each branch s, t ← Z_ℓ; U_j = s·G_j + t·H_j, V_j = s·P + t·Q.
+//! * **Step 4 (S→R).** `Ciphertexts`: U_j, C_j = M_j ⊕ H(i, j, P, Q, U_j, V_j).
+//! * **Step 5 (R).** Select branch b without a branch; M_b = C_b ⊕ H(i, b, P, Q, U_b, r·U_b).
 #![doc = base_ot_example!("base::pvw::Pvw", "Choice::Given(Bits::from_bools([false, true]))")]
 
 mod curve;

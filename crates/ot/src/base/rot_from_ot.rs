@@ -2,7 +2,7 @@
 //! [[BFGMMS21](https://doi.org/10.46586/tches.v2021.i4.215-238)].
 //!
 //! Realises F_ROT with abort from any F_OT, in the random oracle model, under the assumptions
-//! of the [`ChosenMessageOt`]. A batch of n (steps and proof:
+//! of the [`ChosenMessageOt`]. A batch of n (proof:
 //! `docs/protocols/rot-from-ot.md`, section 4; bytes: `docs/wire/rot-from-ot.md`, section 9)
 //!
 //! ```text
@@ -18,6 +18,34 @@
 //! know where the messages m come from: that is the role of [`RotFromOt`]. Not given:
 //! fairness (a corrupt receiver sees its keys before it opens, so a failed batch must not be
 //! retried in the same context).
+//!
+//! # Steps
+//!
+//! * **Step 1 (R).** t ← {0,1}²⁵⁶ and bits b_i from the seed.
+//! * **Step 2 (R→S).** `Commitment` = H(t).
+//! * **Step 3.** The OT under a sub-sid of its own: S's messages m_{i,0}, m_{i,1} are drawn from its seed,
+//!   R's choices are b_i.
+//! * **Step 4 (S→R).** `Swap` = bits c_i.
+//! * **Step 5 (R→S).** `Opening` = t.
+//! * **Step 6 (R).** Output b_i ⊕ c_i and m_{i,b_i} ⊕ H_t(i, b_i, t).
+//! * **Step 7 (S).** Abort unless H(t) is the commitment.
+//! * **Step 8 (S).** Output m_{i,j} ⊕ H_t(i, j, t) at position j ⊕ c_i.
+//!
+//! # Letters
+//!
+//! Of this protocol, [`bdgm`](super::bdgm) and [`pvw`](super::pvw):
+//!
+//! | symbol | meaning | in code |
+//! |---|---|---|
+//! | G_j, H_j | reference string of `pvw` | `Crs`; reference `reference_string` |
+//! | r; P, Q | the receiver's scalar and public key | `secrets`; `PublicKeys` |
+//! | s, t; U, V | the sender's scalars; the point sent, the secret point | `s`, `t`, `u`, `v` |
+//! | C | masked message | `c`, part of `Ciphertexts` |
+//! | w, x | what a `bdgm` challenge encrypts; w masked | `w`, `x`; for all instances `answers` |
+//! | Enc(P; coins) | Steps 6 and 7 of `roted` | `Batch::answer` |
+//! | m_j, M_j | messages of the OT; keys of Figure 2 | `sent`, `received`; `keys` |
+//! | t, t_{i,j} | Figure 2's committed string; its shares | `t`, `share` |
+//! | b, c | Figure 2's choices in the OT; bits that swap | `choices`; `Swap` |
 #![doc = base_ot_example!("base::rot_from_ot::RotFromOt::<base::pvw::Pvw>::NEW", "Choice::Random(2)")]
 
 use alloc::{vec, vec::Vec};

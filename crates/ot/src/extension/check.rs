@@ -1,5 +1,5 @@
 //! The column check: a hash of every row and of what was chosen, over GF(2^64). Steps 7 to 9 of
-//! `docs/protocols/softspoken.md`, and 4 to 6 of `docs/protocols/oos.md`.
+//! [the extension](super#steps), and 4 to 6 of [1-of-N](super::one_of_n#steps).
 
 use alloc::{vec, vec::Vec};
 

@@ -12,8 +12,43 @@
 //! [`oos`](super::oos) and [`kkrt`](super::kkrt) have figures and examples, and [`protocol`] runs all steps. Against
 //! semi-honest peers challenge and proof are empty. The sender has no output before the proof has passed, and a proof that fails ends the session. A batch gives either keys or the
 //! rows t and q themselves, which are for protocols that add them up: a protocol that publishes a function
-//! of rows must hash them as these keys are. Steps, bounds and what is not proved:
+//! of rows must hash them as these keys are. Bounds and what is not proved:
 //! `docs/protocols/oos.md`; bytes: `docs/wire/oos.md`, section 10.
+//!
+//! # Steps
+//!
+//! R is the receiver of the extension, S its sender. In the base OTs the roles are exchanged: S chose Δ,
+//! N bits, and has one key each; R has both. Row j of a matrix belongs to base OT j and to Δⱼ; columns belong
+//! to the OTs of a batch.
+//!
+//! **Once per session**
+//!
+//! 1. Every key of a base OT is hashed to a key of AEGIS-128L; G is its stream (`docs/protocols/softspoken.md` says why this one).
+//!
+//! **Per batch** of n OTs, m columns
+//!
+//! 2. *Words.* R has a word for each OT: the k rows of W. With a check, the last 64 columns are random words.
+//! 3. *Corrections.* T_j = G(key_j⁰). R sends D_j = T_j ⊕ G(key_j¹) ⊕ C(W)_j. S has
+//!    Q_j = G(key_j^Δⱼ) ⊕ Δⱼ·D_j = T_j ⊕ Δⱼ·C(W)_j. So for every OT qᵢ = tᵢ ⊕ C(wᵢ)·Δ, bit by bit.
+//! 4. *Challenge* (checked). S sends a coin u, and with it a hash h: GF(2⁶⁴)^M → GF(2⁶⁴), M = m/64.
+//! 5. *Proof* (checked). R sends h of the k rows of W and of the N rows of T.
+//! 6. S compares h(Q_j) with h(T_j) ⊕ Δⱼ·C(h(W))_j, for all j at once.
+//! 7. *Output.* R has H(i, tᵢ), S has H(i, qᵢ ⊕ C(v)·Δ) for any word v; H binds session, batch, OT and, where
+//!    there is one, the challenge. Or both have the rows themselves.
+//!
+//! # Letters
+//!
+//! Letters that are not here are those of `docs/protocols/super`.
+//!
+//! | symbol | meaning | in code |
+//! |---|---|---|
+//! | C, N, k, d | a code, bits of a codeword, bits of a word, distance | `Code`; `Parameters::length`, `word_bits`; `Linear::distance` |
+//! | w, W | a word; the words of a batch by columns | `words`; `turned` |
+//! | j | row: base OT, bit of a codeword | `j`, `row` |
+//! | D, T, Q | corrections, the receiver's rows, the sender's | `corrections`; `rows` |
+//! | tᵢ, qᵢ | rows of an OT: qᵢ = tᵢ ⊕ C(wᵢ)·Δ | `rows` |
+//! | v | any word of which the sender wants a key | `word` |
+//! | N of 1-of-N | of how many words the sender takes the keys | `choices` |
 
 pub mod kkrt;
 pub mod oos;

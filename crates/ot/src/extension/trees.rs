@@ -1,5 +1,5 @@
 //! Trees of seeds: from two keys per row to 2^d leaves per tree, of which the sender lacks one
-//! [[Roy22](https://eprint.iacr.org/2022/192)]. Steps 1 to 4 of `docs/protocols/softspoken.md`.
+//! [[Roy22](https://eprint.iacr.org/2022/192)]. Steps 1 to 4 of [the extension](super#steps).
 //!
 //! The sender keeps its nodes by y = x ⊕ Δ, so that the one that it lacks is always the first, and
 //! nothing is ever at an address that depends on Δ.

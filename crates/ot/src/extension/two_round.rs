@@ -19,7 +19,7 @@
 //! Realises batch endemic OT against malicious adversaries in the random oracle and ideal cipher
 //! model: a corrupt party may fix its own keys, so this is no F_ROT. A corrupt receiver searches for
 //! a challenge offline, so the check has two elements of GF(2^128): q queries find a bad one with
-//! probability < q·2⁻²⁴³. Steps, bounds and what is not proved: `docs/protocols/two-round.md`; bytes:
+//! probability < q·2⁻²⁴³. Bounds and what is not proved: `docs/protocols/two-round.md`; bytes:
 //! `docs/wire/two-round.md`, section 11. 16 bytes per OT from R, and 4128 with the base OTs per run.
 //!
 //! Step by step:
@@ -39,6 +39,20 @@
 //! assert_eq!(keys.pairs()[0][1], chosen.keys()[0]);
 //! # Ok::<(), foxtrot_ot::Error>(())
 //! ```
+//!
+//! # Steps
+//!
+//! S is the sender of the extension and the receiver of the base OTs. R is the receiver of the extension and the sender of the base OTs.
+//!
+//! 1. S draws Δ, 128 bits, and sends the base OTs' receiver message for the choices Δ.
+//! 2. R answers as the sender of the base OTs. It has both keys of every base OT.
+//! 3. Both sides expand rows as in [the extension](super#steps), steps 1 to 6, with k = 1. X is the n choices followed by at least 256
+//!    random bits. D_r = G_r0 ⊕ G_r1 ⊕ X for every row.
+//! 4. *Challenge.* R queries the oracle for χ¹ and χ². The query contains sub-sid, n, the name of the protocol with its base OT, φ, A and
+//!    all D. The sub-sid has the direction, so it fixes who is S. R appends h¹ and h² of X and of every T_r.
+//! 5. S takes its base keys, and Q_r = T_r ⊕ Δ_r·X if R was honest.
+//! 6. S compares both hashes of all rows, in one verdict. If it fails, there is no output, and Δ is erased.
+//! 7. *Output* as in [the extension](super#steps), step 10, without coins: the position is unique, and Δ serves one run.
 #![doc = base_ot_example!("extension::two_round::VARIANTS[0]", "Choice::Given(Bits::from_bools([false, true]))")]
 
 mod check;

@@ -1,5 +1,5 @@
 //! Steps that both parties compute alike. Step numbers are those of
-//! `docs/protocols/roted-figure1.md`.
+//! [`roted_figure1`](crate::roted_figure1).
 
 use foxtrot_kernel::Backend;
 use foxtrot_ot::{Session, base::Block, oracle::Keyed};

@@ -3,7 +3,7 @@
 //! Narrow is at most p in absolute value, lazy at most 8p < 2⁵³. The product of x and w is the double
 //! next to it plus the rest, which a fused sum gives exactly, and q·p is subtracted from it by
 //! another, where q is the integer next to x·(w/p): van der Hoeven, Lecerf and Quintin, *Modular SIMD
-//! arithmetic in Mathemagix*, 2016, with signs. Why all is exact is in docs/rns.md. No double here is
+//! arithmetic in Mathemagix*, 2016, with signs. Why all is exact is in `rns.md`. No double here is
 //! subnormal: the instructions take the same time for all.
 
 #![allow(
