@@ -1,5 +1,4 @@
-//! The tables and notes of `docs/claims.md`: a row for every protocol, a note that says what the registry says, and test
-//! files that there are.
+//! The tables of `docs/claims.md`: a row for every protocol, cells that fit a line, and test files that there are.
 
 use std::{collections::BTreeMap, fs};
 
@@ -7,40 +6,17 @@ use serde_json::Value;
 
 use super::support::{foxtrot, root};
 
-/// The most characters of a line, but for links.
-const WIDTH: usize = 140;
+/// The most characters of a cell, but for the targets of links.
+const WIDTH: usize = 60;
 
-/// The cells of every row: protocol, what it realises, adversary, name of its note.
-fn rows(text: &str) -> Vec<[String; 4]> {
-    let rows = text.lines().filter(|line| line.starts_with("| `"));
-    let cells = |line: &str| -> Vec<String> {
-        let cells = line.trim_matches('|').split(" | ");
-        cells.map(|cell| cell.trim().to_owned()).collect()
-    };
-    rows.map(|row| cells(row).try_into().unwrap_or_else(|_| panic!("{row}"))).collect()
+fn page() -> String {
+    fs::read_to_string(root().join("docs/claims.md")).unwrap()
 }
 
-/// The entries of every note, `* Proof: …`, by the note's name.
-fn notes(text: &str) -> BTreeMap<&str, BTreeMap<&str, String>> {
-    let mut notes = BTreeMap::<_, BTreeMap<_, String>>::new();
-    let (mut name, mut entry) = (None, "");
-    for line in text.lines() {
-        if let Some(rest) = line.strip_prefix("**") {
-            name = rest.strip_suffix("**");
-        } else if let (Some(name), Some((key, text))) =
-            (name, line.strip_prefix("* ").and_then(|it| it.split_once(": ")))
-        {
-            entry = key;
-            let before = notes.entry(name).or_default().insert(key, text.to_owned());
-            assert_eq!(before, None, "{name}, {key}");
-        } else if let (Some(name), Some(more)) = (name, line.strip_prefix("  ")) {
-            let text = notes.get_mut(name).and_then(|it| it.get_mut(entry)).unwrap();
-            *text = format!("{text} {more}");
-        } else {
-            name = None;
-        }
-    }
-    notes
+/// The cells of every row of every table, without the lines below headings.
+fn rows(text: &str) -> Vec<Vec<&str>> {
+    let lines = text.lines().filter(|line| line.starts_with('|') && !line.starts_with("|---"));
+    lines.map(|line| line.trim_matches('|').split(" |").map(str::trim).collect()).collect()
 }
 
 /// Returns the parts of a cell between backquotes.
@@ -48,33 +24,48 @@ fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// The tables of protocols, and that of commands.
-fn parts() -> [String; 2] {
-    let text = fs::read_to_string(root().join("docs/claims.md")).unwrap();
-    let (tables, commands) = text.split_once("## Commands").unwrap();
-    [tables.to_owned(), commands.to_owned()]
+/// Whether a name fits a pattern, of which `*` stands for anything.
+fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        Some((before, after)) => {
+            let rest = name.strip_prefix(before);
+            rest.is_some_and(|rest| rest.ends_with(after))
+        }
+        None => pattern == name,
+    }
+}
+
+/// The cell without the targets of its links.
+fn shown(cell: &str) -> String {
+    let mut pieces = cell.split("](");
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    pieces.for_each(|piece| out += piece.split_once(')').map_or(piece, |(_, rest)| rest));
+    out.replace('[', "")
 }
 
 #[test]
 fn every_protocol_has_one_row_that_matches_the_registry() {
     let out = foxtrot(&["protocols", "--json"]).output().unwrap();
     let all: Vec<Value> = serde_json::from_slice(&out.stdout).unwrap();
-    let [tables, _] = parts();
-    let notes = notes(&tables);
-    let mut claimed = BTreeMap::new();
-    for row in rows(&tables) {
-        let name = quoted(&row[0]).next().unwrap().to_owned();
-        let key = (name, row[2].clone());
-        assert!(claimed.insert(key, row.clone()).is_none(), "{} has two rows", row[0]);
-    }
-    assert_eq!(claimed.len(), all.len());
+    let text = page();
+    let claims: Vec<_> = rows(&text).into_iter().filter(|row| row.len() == 5).collect();
+    let mut used = BTreeMap::new();
     for protocol in all {
         let text = |key: &str| protocol[key].as_str();
         let (name, adversary) = (text("name").unwrap(), text("adversary").unwrap());
-        let key = (name.to_owned(), adversary.to_owned());
-        let row = claimed.get(&key).unwrap_or_else(|| panic!("{name}, {adversary} has no row"));
-        let note = notes.get(&row[3][..]).unwrap_or_else(|| panic!("no note {}", row[3]));
-        assert_eq!(note["Assumption"], format!("{}.", text("assumption").unwrap()), "{name}");
+        let pattern = |row: &[&str]| quoted(row[0]).next().unwrap_or_default().to_owned();
+        let of_name = claims
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| row[2] == adversary && fits(&pattern(row), name));
+        let fitting: Vec<_> = of_name.collect();
+        let longest = fitting.iter().map(|(_, row)| pattern(row).len()).max();
+        let longest = longest.unwrap_or_else(|| panic!("{name}, {adversary} has no row"));
+        let best: Vec<_> =
+            fitting.iter().filter(|(_, row)| pattern(row).len() == longest).collect();
+        assert_eq!(best.len(), 1, "{name}, {adversary}");
+        let (number, row) = best[0];
+        used.insert(*number, name.to_owned());
         // Extensions have none in the registry. Triples' length is in their name.
         let Some(functionality) = text("functionality") else { continue };
         let functionality = functionality.split('^').next().unwrap();
@@ -83,37 +74,39 @@ fn every_protocol_has_one_row_that_matches_the_registry() {
         let ends = rest.is_empty() || rest.starts_with([',', ';', ' ', '^']);
         assert!(ends && !rest.starts_with(" with abort"), "{name}: {}", row[1]);
     }
+    let heads = claims.iter().filter(|row| row[0] == "protocol").count();
+    assert_eq!(used.len() + heads, claims.len(), "a row of no protocol: {used:?}");
 }
 
 #[test]
-fn the_page_of_claims_has_short_lines() {
-    for line in parts().iter().flat_map(|text| text.lines()) {
-        let alone = line.trim_start().starts_with("([") && line.matches(' ').count() <= 2;
-        assert!(line.chars().count() <= WIDTH || alone, "{line}");
+fn the_cells_of_the_page_of_claims_fit_a_line() {
+    for row in rows(&page()) {
+        for cell in row {
+            assert!(shown(cell).chars().count() <= WIDTH, "{cell}");
+        }
     }
+    assert_eq!(shown("own: [a](b.md), 4 and [c](d)"), "own: a, 4 and c");
 }
 
 #[test]
 fn every_cited_test_file_and_page_exists() {
-    let [tables, commands] = parts();
-    let notes = notes(&tables);
-    assert!(notes.len() > 30, "{}", notes.len());
-    for (name, note) in &notes {
-        for key in ["Proof", "Not proved"] {
-            assert!(note.contains_key(key), "{name}: {key}");
-        }
-        let mut files = quoted(&note["Tests"]).peekable();
-        assert!(files.peek().is_some(), "{name}");
-        for file in files {
-            assert!(root().join("crates").join(file).is_file(), "{name}: {file}");
+    let text = page();
+    let (_, rest) = text.split_once("\n## Tests").unwrap();
+    let (tests, commands) = rest.split_once("\n## Commands").unwrap();
+    let mut files = 0;
+    for row in rows(tests).into_iter().skip(1) {
+        for file in quoted(row[1]) {
+            assert!(root().join("crates").join(file).is_file(), "{file}");
+            files += 1;
         }
     }
-    for target in [&tables, &commands].into_iter().flat_map(|text| text.split("](").skip(1)) {
-        let target = target.split(')').next().unwrap();
+    assert!(files > 40, "{files}");
+    for target in text.split("](").skip(1) {
+        let target = target.split([')', '#']).next().unwrap();
         let there = target.starts_with("https://") || root().join("docs").join(target).exists();
         assert!(there, "{target}");
     }
-    for script in quoted(&commands).filter(|it| it.starts_with(".ci/") || it.starts_with("fuzz/")) {
+    for script in quoted(commands).filter(|it| it.starts_with("fuzz/")) {
         let file = script.split(' ').next().unwrap();
         assert!(root().join(file).is_file(), "{file}");
     }
