@@ -7,7 +7,7 @@ use foxtrot_ot::{
     Usage,
     convert::{Message, Sealed},
     extension::one_of_n::protocol::Shape,
-    transfers::check_picks,
+    convert::check_picks,
 };
 use zeroize::Zeroizing;
 
