@@ -6,6 +6,7 @@ mod browser;
 mod callgrind;
 mod capi;
 mod chart;
+mod check;
 mod contexts;
 mod coverage;
 mod dependencies;
@@ -13,6 +14,7 @@ mod dependencies;
 mod device;
 #[cfg(test)]
 mod documents;
+mod drawings;
 mod features;
 mod inlined;
 mod memcheck;
@@ -60,6 +62,9 @@ enum Check {
     Capi(capi::Arguments),
     /// Draw the chart of the README from the newest record
     Chart,
+    /// Run the checks that a change needs, by the files that changed since it left main
+    #[command(name = "check")]
+    Changed(check::Arguments),
     /// Change one context of an oracle after another, and name those whose change the tests let pass
     Contexts(contexts::Arguments),
     /// Measure which share of the lines of the library crates their tests run; 90 % or less fails
@@ -71,6 +76,8 @@ enum Check {
     /// Build the firmware of `examples/device`, count what it takes, and let it talk with the command, on QEMU
     #[cfg(unix)]
     Device(device::Arguments),
+    /// Draw the modules of each crate on its page, `crates/*/README.md`, from the paths in its code
+    Drawings,
     /// Compile each published crate without features, with each alone, and with all
     Features,
     /// Fail if a vector instruction is a call: part of a kernel was not inlined
@@ -114,12 +121,14 @@ fn main() -> ExitCode {
         Check::Callgrind => callgrind::run(),
         Check::Capi(arguments) => capi::run(&arguments),
         Check::Chart => chart::run(),
+        Check::Changed(arguments) => check::run(&arguments),
         Check::Contexts(arguments) => contexts::run(&arguments),
         Check::Coverage => coverage::run(),
         Check::Deb(options) => packages::deb(&options),
         Check::Dependencies => dependencies::run(),
         #[cfg(unix)]
         Check::Device(arguments) => device::run(&arguments),
+        Check::Drawings => drawings::run(),
         Check::Features => features::run(),
         Check::Inlined => inlined::run(),
         Check::Memcheck(arguments) => memcheck::run(&arguments),
