@@ -4,7 +4,7 @@
 //! repaired protocol.
 //!
 //! For instance i the parties compute (numbered steps: below; each fault with the test that
-//! demonstrates it: `docs/protocols/roted-figure1.md`; bytes: `docs/wire/roted-figure1.md`, section 8)
+//! demonstrates it: below; bytes: `docs/wire/roted-figure1.md`, section 8)
 //!
 //! ```text
 //! R                                                     S
@@ -92,6 +92,8 @@
 //! | t₀, t₁; u | the parties' nonces, 128 bits, of the instance | `t`; `u` |
 //!
 //! Bits are packed least significant first; integers are little endian (`docs/wire/README.md`).
+#![doc = ""]
+#![doc = include_str!("roted_figure1.md")]
 
 mod common;
 mod messages;

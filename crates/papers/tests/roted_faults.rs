@@ -1,5 +1,5 @@
 //! Faults of ROTed's Figure 1, as attacks on `roted_figure1`, and beside each the same attack on the
-//! repaired `base::roted`, where it fails. The prose is in `docs/protocols/roted-figure1.md`,
+//! repaired `base::roted`, where it fails. The prose is in `crates/papers/src/roted_figure1.md`,
 //! sections 4 and 5.
 //!
 //! Attackers use public messages and the random oracle. Where a test needs a secret to compare with,

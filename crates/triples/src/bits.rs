@@ -39,6 +39,8 @@
 //! assert!((0..1024 / 8).all(|i| open(2, i) == open(0, i) & open(1, i)));
 //! # Ok::<(), foxtrot_ot::Error>(())
 //! ```
+#![doc = ""]
+#![doc = include_str!("bits.md")]
 
 use alloc::vec::Vec;
 use core::{fmt, mem};

@@ -6,7 +6,7 @@
 //! adversaries in the UC framework, under Module-LWE in the random oracle model. The receiver's
 //! first message is that of [`super::roted`]. Then the sender challenges the receiver to decrypt a w
 //! that it encrypted under both points, and only a receiver that answers gets messages. For instance i (proof
-//! and differences from the authors' code: `docs/protocols/rot-from-ot.md`, section 3; bytes:
+//! and differences from the authors' code: [`rot_from_ot`](super::rot_from_ot), section 3; bytes:
 //! `docs/wire/rot-from-ot.md`, section 9)
 //!
 //! ```text

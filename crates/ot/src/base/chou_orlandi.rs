@@ -2,7 +2,7 @@
 //! in Edwards form.
 //!
 //! For instance i, with B of prime order ℓ and E(P) the encoding of a point of the whole curve (cofactor and claims:
-//! `docs/protocols/chou-orlandi.md`; bytes: `docs/wire/chou-orlandi.md`, section 14)
+//! below; bytes: `docs/wire/chou-orlandi.md`, section 14)
 //!
 //! ```text
 //! S                                                     R (choices c < m)
@@ -25,6 +25,8 @@
 //! Not given: UC security against malicious peers, as choices are bound too late; security against
 //! quantum computers. A corrupt S that encrypts one message wrongly learns from an abort whether it
 //! was chosen.
+#![doc = ""]
+#![doc = include_str!("chou_orlandi.md")]
 #![doc = base_ot_example!("base::chou_orlandi::ChouOrlandi", "Choice::Given(Bits::from_bools([false, true]))")]
 
 mod adaptor;

@@ -19,8 +19,10 @@
 //! Realises OT with *selective failure* in the UC framework, under CDH in the observable random oracle
 //! model, for batches of more than 2·40 instances: a corrupt S that changes some χ guesses these
 //! choices, and sees by R's going on that it guessed right. That is harmless below `kos`, and nowhere
-//! else here (`docs/protocols/csw.md`). 96 bytes from R and 64 from S per batch, 32 and 16 per
+//! else here (below). 96 bytes from R and 64 from S per batch, 32 and 16 per
 //! instance. Not given: security against quantum computers.
+#![doc = ""]
+#![doc = include_str!("csw.md")]
 #![doc = base_ot_example!("base::csw::Csw", "Choice::Given(Bits::from_bools([false, true]))")]
 
 use alloc::{vec, vec::Vec};

@@ -17,6 +17,8 @@
 //! model. Every a is used once, so no assumption with an oracle is needed, unlike for
 //! `masny-rindal-reuse` ([`super::mcquoid_rosulek_roy`]). 64 bytes each way per instance. A corrupt
 //! party may fix its own keys; quantum computers read everything.
+#![doc = ""]
+#![doc = include_str!("masny_rindal.md")]
 #![doc = base_ot_example!("base::masny_rindal::MasnyRindal", "Choice::Given(Bits::from_bools([false, true]))")]
 
 use alloc::{vec, vec::Vec};

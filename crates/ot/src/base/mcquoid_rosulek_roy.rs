@@ -5,7 +5,7 @@
 //! receiver knows the secret of one. The sender's message is one for all instances; the tags
 //! (sub-sid, i, j) of the agreed keys are what makes that safe. Any [`popf`] goes with any
 //! [`agreement`] whose messages are uniform in its domain: thirteen pairs. For
-//! instance i (what the proof needs: `docs/protocols/mcquoid-rosulek-roy.md`; bytes:
+//! instance i (what the proof needs: below; bytes:
 //! `docs/wire/mcquoid-rosulek-roy.md`, section 12)
 //!
 //! ```text
@@ -39,6 +39,8 @@
 //! | t, s; s₀, s₁ | parts of φ | `Feistel`; `MasnyRindal` |
 //! | P^j | value of the POPF | `values` of `Sender::finish` |
 //! | tag | (sub-sid, i, j) of a key | `agreement::keys` |
+#![doc = ""]
+#![doc = include_str!("mcquoid_rosulek_roy.md")]
 #![doc = base_ot_example!("base::find(\"mcquoid-rosulek-roy\", base::Functionality::Endemic).unwrap()", "Choice::Given(Bits::from_bools([false, true]))")]
 
 use alloc::{vec, vec::Vec};

@@ -14,8 +14,10 @@
 //!
 //! Realises OT against peers that follow the protocol, under CDH in the random oracle model. Choices are
 //! hidden unconditionally, and a corrupt R cannot compute both keys, but its choice is extracted too
-//! late for a simulator (`docs/protocols/naor-pinkas.md`). 64 bytes from S per batch, 32 from R per
+//! late for a simulator (below). 64 bytes from S per batch, 32 from R per
 //! instance. Not given: security against quantum computers.
+#![doc = ""]
+#![doc = include_str!("naor_pinkas.md")]
 #![doc = base_ot_example!("base::naor_pinkas::NaorPinkas", "Choice::Given(Bits::from_bools([false, true]))")]
 
 use alloc::{vec, vec::Vec};

@@ -4,7 +4,7 @@
 //! Realises F_OT for messages of one [`Block`], against malicious adversaries in the UC framework,
 //! in two messages. The reference string is four points that nobody knows a relation of: hashed to
 //! the curve from the sub-sid. For instance i, in additive notation (proof and differences
-//! from the paper: `docs/protocols/rot-from-ot.md`, section 2; bytes: `docs/wire/rot-from-ot.md`, section 9)
+//! from the paper: [`rot_from_ot`](super::rot_from_ot), section 2; bytes: `docs/wire/rot-from-ot.md`, section 9)
 //!
 //! ```text
 //! R (choice b)                                          S (messages M_0, M_1)

@@ -3,7 +3,7 @@
 //!
 //! Realises F_ROT with abort from any F_OT, in the random oracle model, under the assumptions
 //! of the [`ChosenMessageOt`]. A batch of n (proof:
-//! `docs/protocols/rot-from-ot.md`, section 4; bytes: `docs/wire/rot-from-ot.md`, section 9)
+//! below, section 4; bytes: `docs/wire/rot-from-ot.md`, section 9)
 //!
 //! ```text
 //! R (t random, b random bits)                           S (m_0, m_1 random)
@@ -46,6 +46,8 @@
 //! | m_j, M_j | messages of the OT; keys of Figure 2 | `sent`, `received`; `keys` |
 //! | t, t_{i,j} | Figure 2's committed string; its shares | `t`, `share` |
 //! | b, c | Figure 2's choices in the OT; bits that swap | `choices`; `Swap` |
+#![doc = ""]
+#![doc = include_str!("rot_from_ot.md")]
 #![doc = base_ot_example!("base::rot_from_ot::RotFromOt::<base::pvw::Pvw>::NEW", "Choice::Random(2)")]
 
 use alloc::{vec, vec::Vec};
