@@ -116,7 +116,7 @@ fn reduced(uses: &BTreeMap<String, Names>) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn the_drawings_are_those_of_the_code() {
+fn every_drawing_matches_the_code() {
     for (file, text) in pages().unwrap() {
         // `cargo xtask drawings` makes it so.
         assert!(tools::read(&file).unwrap() == text, "{file}");

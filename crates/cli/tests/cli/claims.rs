@@ -24,7 +24,7 @@ fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Whether a name fits a pattern, of which `*` stands for anything.
+/// Compares a name with a pattern, of which `*` stands for anything.
 fn fits(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         Some((before, after)) => {
