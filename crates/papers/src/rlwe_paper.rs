@@ -17,7 +17,7 @@
 //!
 //! The paper makes Enc′'s noise 2^σ·p times that of an encryption, which is 2⁻²² per batch: it leaves out that a product
 //! sums n terms, and that there are n coefficients. Table 1's moduli have room for both, so here the noise is
-//! uniform below 2⁶⁸·p in absolute value: 2⁻⁴⁰ and less (`docs/protocols/triples.md`, section 10). Of q, which in the
+//! uniform below 2⁶⁸·p in absolute value: 2⁻⁴⁰ and less. Of q, which in the
 //! paper's program has a prime that is never used, all primes are used; P₁ rounds its ciphertext to the first of them.
 //!
 //! ```
@@ -38,6 +38,23 @@
 //! assert_eq!(wrong_in_batch(&ours, &theirs), 0);
 //! # Ok::<(), foxtrot_ot::Error>(())
 //! ```
+//!
+//! # Sets
+//!
+//! | ℓ | log₂ q | primes of plaintexts | kept | bytes/triple | the paper's |
+//! |---|---|---|---|---|---|
+//! | 8 | 150 | 2 of 30 bits | 50 bits | 175 | 224 |
+//! | 16 | 170 | 2 of 38 | 50 | 195 | 224 |
+//! | 32 | 218 | 2 of 54 | 68 | 252 | 256 |
+//! | 64 | 190 | 4 of 44 | 66 | 446 | 448 |
+//!
+//! * *Flooding.* The noise of b₁·ct_a + a₁·ct_b is E|N| = (2/π)^½·(2n/12)^½·s·p, s the deviation of an encryption's noise;
+//!   adding what is uniform on ±2^w hides a coefficient but for E|N|/2^(w+1). The paper's 2^w = 2^σ·p·(normal noise) leaves
+//!   2^(−21) to 2^(−22) per batch: it counts neither that a product has n terms nor that there are n coefficients. Here w
+//!   is 68 more than the bits of p, 2⁻⁴⁰ per batch and less, which Table 1's moduli have room for (`crates/papers/tests/rlwe_paper.rs`).
+//!   Encoding by ⌊q/p⌋·m instead would add noise of p² times the shares, which nothing drowns.
+//! * *The mask.* v + r against r is a distance of up to 2^(−σ) per triple, not per batch, as in the paper.
+//! * P₀'s view is hidden computationally, as in `docs/protocols/triples.md`, section 6: c₁ of what comes back is pseudorandom only.
 
 mod coins;
 mod p0;

@@ -48,6 +48,28 @@
 //! outside is the size of the core that does not peel, in the time of one encoding: a function of all keys
 //! under a fresh seed, empty but for a small probability (`docs/protocols/okvs.md`). Who shares
 //! the owner's caches sees more than that: such an attacker is not defended against here.
+//!
+//! # Steps
+//!
+//! Encoding of keys x₁ … x_n, distinct, and values v₁ … v_n:
+//!
+//! 1. *Seed.* ρ from coins that were drawn after the set was fixed. Once: a failure ends the session.
+//! 2. *Plan.* Rows, sorted by s.
+//! 3. *Peel.* As long as some slot is in one row only: put the row aside, with that slot for its own.
+//! 4. *Fill* all of D with random bytes.
+//! 5. *Core.* Gauss and Jordan on the rows left, over their slots and the dense ones, for vᵢ ⊕ row(xᵢ)·D; add
+//!    the solution at the pivots.
+//! 6. *Assign.* The rows put aside, last first: add what the value lacks to the row's own slot.
+//!
+//! Decoding of y: the XOR of the slots of row(y).
+//!
+//! Work that is done in the order of s moves through a window of H segments, for 2²⁰ keys 4·2¹³ slots: 3.3 MB of 101-byte
+//! rows, 0.5 MB of 16-byte ones; `Plan::decode_range` gives values in that order.
+//!
+//! Step 3 is one pass over the segments. The rows that start at a segment are counted at their slots just before the segment is
+//! looked through; then all rows of its slots are counted. A slot with one row left is taken as soon as all its rows are
+//! counted. Peeling then moves from the first segment to the last, some segments behind the counting, and step 6 moves
+//! back the same way.
 
 use foxtrot_ot::{Seed, Session, Usage};
 use zeroize::Zeroizing;
