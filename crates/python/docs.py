@@ -102,12 +102,27 @@ def markdown(text: str, module: str, links: dict[tuple[str, str], str], this: st
     return "\n\n".join(textwrap.fill(it, 120, break_long_words=False, break_on_hyphens=False) for it in paragraphs if it)
 
 
-def items(text: str, *rest: Any) -> str:
-    """Turn `name: text` with indented lines behind it into a list."""
+#: The page that has an item first, by its text.
+SAID: dict[str, str] = {}
+
+
+def items(text: str, module: str, links: dict[tuple[str, str], str], this: str, once: bool = False) -> str:
+    """Turn `name: text` with indented lines behind it into a list. With `once`, an item of an earlier page is a link."""
+    rest = (module, links, this)
     made = []
+    repeated: dict[str, list[str]] = {}
     for item in re.split(r"\n(?=\S)", text):
         names, _, words = item.partition(": ")
+        first = SAID.setdefault(" ".join(item.split()), this) if once else this
+        if first != this:
+            repeated.setdefault(first, []).append(names)
+            continue
         filled = markdown(f"`{names.replace(', ', '`, `')}`: {words}", *rest)
+        made.append("* " + filled.replace("\n", "\n  "))
+    for file, names in repeated.items():
+        name = next(it for it in PAGES if file_of(it) == file)
+        listed = ", ".join(f"`{it}`".replace(", ", "`, `") for it in names)
+        filled = textwrap.fill(f"{listed}: as on the page [`{name}`]({file}).", 120, break_long_words=False, break_on_hyphens=False)
         made.append("* " + filled.replace("\n", "\n  "))
     return "\n".join(made)
 
@@ -144,7 +159,7 @@ def described(thing: Any, links: dict[tuple[str, str], str], this: str) -> list[
     parts, module = sections(thing.__doc__), getattr(thing, "__module__", thing.__name__)
     made = []
     if "Args" in parts:
-        made.append(items(parts["Args"], module, links, this))
+        made.append(items(parts["Args"], module, links, this, once=True))
     for title in ("Returns", "Raises"):
         if title in parts:
             text = parts[title]
@@ -153,7 +168,7 @@ def described(thing: Any, links: dict[tuple[str, str], str], this: str) -> list[
                 "\n\n" + items(text, module, links, this) if listed else " " + markdown(text, module, links, this).replace("\n", "\n")
             ))
     if "Attributes" in parts:
-        made.append(items(parts["Attributes"], module, links, this))
+        made.append(items(parts["Attributes"], module, links, this, once=True))
     return made
 
 

@@ -1,4 +1,4 @@
-//! `roted-figure1`: Figure 1 of the ROTed paper, as in `docs/wire/roted-figure1.md`, section 8. Broken, and here to
+//! `roted-figure1`: Figure 1 of the ROTed paper, as in `crates/papers/wire.md`, section 8. Broken, and here to
 //! be compared with; [`crate::roted`] is the protocol to use.
 //!
 //! In instance i, all sums and products in R_q:

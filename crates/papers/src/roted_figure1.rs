@@ -4,7 +4,7 @@
 //! repaired protocol.
 //!
 //! For instance i the parties compute (numbered steps: below; each fault with the test that
-//! demonstrates it: below; bytes: `docs/wire/roted-figure1.md`, section 8)
+//! demonstrates it: below; bytes: `crates/papers/wire.md`, section 8)
 //!
 //! ```text
 //! R                                                     S

@@ -25,6 +25,13 @@
 //! Not given: UC security against malicious peers, as choices are bound too late; security against
 //! quantum computers. A corrupt S that encrypts one message wrongly learns from an abort whether it
 //! was chosen.
+//!
+//! # Letters
+//!
+//! | symbol | meaning | in code |
+//! |---|---|---|
+//! | y, S, T; x, R | of Chou and Orlandi: the sender's and the receiver's | `y`, `share`, `t`; `x`, `points` |
+//! | α, β | halves of a key, for messages | `alpha`, `beta` |
 #![doc = ""]
 #![doc = include_str!("chou_orlandi.md")]
 #![doc = base_ot_example!("base::chou_orlandi::ChouOrlandi", "Choice::Given(Bits::from_bools([false, true]))")]

@@ -21,6 +21,13 @@
 //! choices, and sees by R's going on that it guessed right. That is harmless below `kos`, and nowhere
 //! else here (below). 96 bytes from R and 64 from S per batch, 32 and 16 per
 //! instance. Not given: security against quantum computers.
+//!
+//! # Letters
+//!
+//! | symbol | meaning | in code |
+//! |---|---|---|
+//! | seed′, T, α, B; r, z | of Canetti, Sarkar and Wang | `seed`, `secrets`, `points`; `r`, `z` |
+//! | χ, a, γ | their challenge, answer and proof | `differences`; `answer`; `proof` |
 #![doc = ""]
 #![doc = include_str!("csw.md")]
 #![doc = base_ot_example!("base::csw::Csw", "Choice::Given(Bits::from_bools([false, true]))")]

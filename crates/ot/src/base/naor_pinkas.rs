@@ -16,6 +16,12 @@
 //! hidden unconditionally, and a corrupt R cannot compute both keys, but its choice is extracted too
 //! late for a simulator (below). 64 bytes from S per batch, 32 from R per
 //! instance. Not given: security against quantum computers.
+//!
+//! # Letters
+//!
+//! | symbol | meaning | in code |
+//! |---|---|---|
+//! | C, r, A; k, P₀ | of Naor and Pinkas | `setup`, `r`; `k`, `public_keys` |
 #![doc = ""]
 #![doc = include_str!("naor_pinkas.md")]
 #![doc = base_ot_example!("base::naor_pinkas::NaorPinkas", "Choice::Given(Bits::from_bools([false, true]))")]

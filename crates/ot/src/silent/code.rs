@@ -1,4 +1,47 @@
 //! The block–accumulate code: section 20.5 of `docs/wire/silent.md`. It is public.
+//!
+//! # The code
+//!
+//! H is a prefix sum, then a − 1 times a uniform permutation, factors d and a prefix sum, then a permutation and blocks of 64: y = z₀₋₃₁ ⊕ M·z₃₂₋₆₃.
+//!
+//! **Rank.** Prefix sums, permutations and products with d ≠ 0 are invertible, and \[I | M\] has rank 32. So H has rank N/2, and U is uniform for
+//! uniform e. This is why a factor 0 is replaced by 1.
+//!
+//! **Blocks.** \[I | M\] is the extremal doubly even self-dual \[64, 32, 12\] code, double circulant. The tests compute M·Mᵀ = I and the rows' weight 12,
+//! and go through all sums of at most 4 rows of \[I | M\] and of \[Mᵀ | I\]. None has a weight below 12; a word of weight 8 would have at most 4 ones
+//! in one half. The enumerator follows by Gleason's theorem: A₁₂ = 2976, which enumeration confirms, A₁₆ = 454 956, A₂₀ = 18 275 616, A₂₄ = 233 419 584,
+//! A₂₈ = 1 041 971 008, A₃₂ = 1 706 719 014.
+//!
+//! **Binary words.** For the code without factors and with two accumulators, the expected number of words of weight δN or less, over uniform permutations, is
+//!
+//! ```text
+//! E = Σ_w A(w) Σ_v p(w→v) Σ_{h ≤ δN} p(v→h),   p(a→b) = C(N−b, ⌊a/2⌋)·C(b−1, ⌈a/2⌉−1) / C(N, a).
+//! ```
+//!
+//! | N | 2¹² | 2¹⁴ | 2¹⁶ | 2¹⁸ | 2²¹ | 2²³ |
+//! |---|---|---|---|---|---|---|
+//! | log₂ E, δ = 0.05 | −40.1 | −50.0 | −60.0 | −70.0 | −85.0 | −95.0 |
+//! | log₂ E, δ = 0.10 | −34.4 | −44.3 | −54.3 | −64.3 | −79.3 | −89.3 |
+//!
+//! The sum goes over w ≤ 160 and v ≤ 400. Terms fall quickly from w = 12 on; terms beyond are not bounded rigorously. E bounds the chance that the
+//! one public draw of permutations is bad. With a third accumulator E is smaller.
+//!
+//! # A binary code under noise from a large field
+//!
+//! *Anyone who builds silent VOLE should know this.* Let H be a k × N matrix over GF(2), and e ∈ GF(2^B)^N with t nonzero entries, at places S. Then H·e falls to linear
+//! algebra if t ≤ B \[MK90\].
+//!
+//! *Proof.* Write e as an N × B matrix E of bits, and y = H·e as a k × B matrix Y. As H is binary, Y = H·E = H_S·E_S, where H_S are the columns of H and E_S the rows of E at S: B
+//! syndromes of errors with one support. Let the t rows of E_S be independent, which has probability at least 1 − 2^(t−B) for uniform entries, and let any t + 1 columns of H be
+//! independent, as for any code with a distance above t + 1. Then p·Y = 0 for a binary p iff p·H_S = 0. Gauss finds all such p. A column of H is orthogonal to all of them iff it is a
+//! sum of columns of H_S, so iff it is one of them. These columns are S, and e follows. ∎
+//!
+//! For t > B, sums of columns of E form a \[t, B\] code on S. It has a word of weight about t·h⁻¹(1 − B/t), with h the binary entropy: 12 for t = 192 and B = 128, 28 for t = 256, 33 for t = 192 and
+//! B = 64. Decoding this weight is all that stands before the secret, in place of t.
+//!
+//! So the entries of H must not lie in a small field. Factors at the inputs or outputs do not help: they rename u_j and y_i. Factors between two accumulators do: p·H is then no multiple of a
+//! binary word. `reference/tests/silent_attacks.rs` runs the attack for B = 128, N = 2048, t = 64: with all d = 1 it finds the 64 places and no other; with the factors it finds
+//! nothing.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::{mem, ops::Range};

@@ -1,4 +1,4 @@
-//! The three messages: checked bytes, in the layout of `docs/wire/roted-figure1.md`, section 8.
+//! The three messages: checked bytes, in the layout of `crates/papers/wire.md`, section 8.
 
 use foxtrot_kernel::{Backend, ring::vectors};
 use foxtrot_ot::{Decode, message};

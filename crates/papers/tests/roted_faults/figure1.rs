@@ -1,5 +1,5 @@
 //! Computations on Figure 1 by an attacker, or by an observer with a party's seed:
-//! `docs/wire/roted-figure1.md`, section 8, with the kernel's ring.
+//! `crates/papers/wire.md`, section 8, with the kernel's ring.
 
 use foxtrot_ot::{Backend, Seed, Session, Sid, base::Block};
 use foxtrot_papers::roted_figure1::{
