@@ -73,7 +73,7 @@
 //! | qᵢ, tᵢ, bᵢ | correlated OT: qᵢ = tᵢ ⊕ bᵢΔ | `Places::Correlated`, `Kind::Correlated` |
 //! | H, π | hash of the rows \[GKWY20\] and its permutation | `tmmo`, `Output::permutation` |
 //!
-//! `kos-two-round` (`docs/protocols/two-round.md`) has the same letters; there φ and A are
+//! `kos-two-round` (`crates/ot/src/extension/two_round.md`) has the same letters; there φ and A are
 //! the base OTs' messages (`invitation`, `answer`), D are all `corrections`, and h is the pair h¹, h² (`Hash`).
 
 pub mod code;

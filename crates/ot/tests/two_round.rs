@@ -275,7 +275,7 @@ fn debugging_shows_no_secret() {
     assert_eq!(format!("{sender:?}"), format!("Sender({name}, <3 instances>)"));
 }
 
-/// `docs/protocols/two-round.md`: the pairs of rows whose difference one challenge may map to 0 by
+/// `crates/ot/src/extension/two_round.md`: the pairs of rows whose difference one challenge may map to 0 by
 /// chance, with both hashes, for every query to the oracle.
 #[test]
 fn a_challenge_found_offline_is_bad_with_less_than_2_to_the_minus_243() {

@@ -19,7 +19,7 @@
 //! Realises batch endemic OT against malicious adversaries in the random oracle and ideal cipher
 //! model: a corrupt party may fix its own keys, so this is no F_ROT. A corrupt receiver searches for
 //! a challenge offline, so the check has two elements of GF(2^128): q queries find a bad one with
-//! probability < q·2⁻²⁴³. Bounds and what is not proved: `docs/protocols/two-round.md`; bytes:
+//! probability < q·2⁻²⁴³. Bounds and what is not proved: below; bytes:
 //! `docs/wire/two-round.md`, section 11. 16 bytes per OT from R, and 4128 with the base OTs per run.
 //!
 //! Step by step:
@@ -53,6 +53,8 @@
 //! 5. S takes its base keys, and Q_r = T_r ⊕ Δ_r·X if R was honest.
 //! 6. S compares both hashes of all rows, in one verdict. If it fails, there is no output, and Δ is erased.
 //! 7. *Output* as in [the extension](super#steps), step 10, without coins: the position is unique, and Δ serves one run.
+#![doc = ""]
+#![doc = include_str!("two_round.md")]
 #![doc = base_ot_example!("extension::two_round::VARIANTS[0]", "Choice::Given(Bits::from_bools([false, true]))")]
 
 mod check;

@@ -1,5 +1,5 @@
 //! The column check for a challenge that can be searched offline: two hashes over GF(2^128). Steps 4
-//! and 6 of `docs/protocols/two-round.md`.
+//! and 6 of `crates/ot/src/extension/two_round.md`.
 
 use alloc::{vec, vec::Vec};
 
