@@ -102,8 +102,8 @@ def markdown(text: str, module: str, links: dict[tuple[str, str], str], this: st
     return "\n\n".join(textwrap.fill(it, 120, break_long_words=False, break_on_hyphens=False) for it in paragraphs if it)
 
 
-#: The page that has an item first, by its text.
-SAID: dict[str, str] = {}
+#: The page that has an item first, by its module and text.
+SAID: dict[tuple[str, str], str] = {}
 
 
 def items(text: str, module: str, links: dict[tuple[str, str], str], this: str, once: bool = False) -> str:
@@ -113,7 +113,8 @@ def items(text: str, module: str, links: dict[tuple[str, str], str], this: str, 
     repeated: dict[str, list[str]] = {}
     for item in re.split(r"\n(?=\S)", text):
         names, _, words = item.partition(": ")
-        first = SAID.setdefault(" ".join(item.split()), this) if once else this
+        long = once and len(words) > 40
+        first = SAID.setdefault((this.partition("-")[0], " ".join(item.split())), this) if long else this
         if first != this:
             repeated.setdefault(first, []).append(names)
             continue
