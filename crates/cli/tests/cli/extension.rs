@@ -15,7 +15,6 @@ use foxtrot_ot::{
         self, Kind,
         protocol::{Plan, Receiver},
     },
-    protocol,
 };
 
 use super::support::{Listening, connect, foxtrot, root, stderr, stdout};

@@ -5,9 +5,9 @@ use core::future::Future;
 use foxtrot_net::Connection;
 use foxtrot_ot::{
     Usage,
+    convert::check_picks,
     convert::{Message, Sealed},
     extension::one_of_n::protocol::Shape,
-    convert::check_picks,
 };
 use zeroize::Zeroizing;
 

@@ -12,7 +12,10 @@ use foxtrot::{
 use foxtrot_ot::erase::Secret;
 use indicatif::ProgressBar;
 
-use super::{agreement::Agreed, shelf::Stock};
+use super::{
+    agreement::Agreed,
+    shelf::{Stock, copy},
+};
 use crate::{
     failure::Failure,
     link::{Cost, Link},
@@ -45,13 +48,6 @@ impl Set for Lent {
     fn numbers(&mut self) -> Result<Secret<u64>, Error> {
         copy(&self.0.numbers)
     }
-}
-
-pub(super) fn copy<T: Copy + foxtrot_ot::erase::Zero>(all: &[T]) -> Result<Secret<T>, Error> {
-    let too_large = |_| Error::OutOfMemory { bytes: size_of_val(all) };
-    let mut copy = Secret::try_with_capacity(all.len()).map_err(too_large)?;
-    copy.0.extend_from_slice(all);
-    Ok(copy)
 }
 
 /// Runs what was agreed, and then ends the connection. The sets are compared behind that: how long it takes depends on them.

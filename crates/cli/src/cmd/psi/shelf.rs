@@ -9,13 +9,15 @@ use std::{
 };
 
 use foxtrot::{
+    Error,
     job::Table,
     psi::{agreement::PsiTerms, fields::Fields, terms::SET},
 };
 use foxtrot_net::Reason;
+use foxtrot_ot::erase::{Secret, Zero};
 use zeroize::Zeroizing;
 
-use super::{agreement::Terms, party};
+use super::agreement::Terms;
 use crate::{
     failure::Failure,
     files::Stamp,
@@ -132,6 +134,14 @@ impl Shelf {
     }
 }
 
+/// A copy of values that are secret.
+pub(super) fn copy<T: Copy + Zero>(all: &[T]) -> Result<Secret<T>, Error> {
+    let too_large = |_| Error::OutOfMemory { bytes: size_of_val(all) };
+    let mut copy = Secret::try_with_capacity(all.len()).map_err(too_large)?;
+    copy.0.extend_from_slice(all);
+    Ok(copy)
+}
+
 impl Stock {
     /// The items of a file, which was read once for each key, with these fields.
     pub(super) fn of(sets: Vec<Set>, fields: Option<Fields>, terms: Terms) -> Self {
@@ -141,8 +151,8 @@ impl Stock {
 
     /// Copies of the items of a file, whose rows are still needed.
     pub(super) fn copied(sets: &[Set], terms: Terms) -> Result<Self, Failure> {
-        let copy = |set: &Set| Ok(Zeroizing::new(mem::take(&mut party::copy(set.keys.items())?.0)));
-        let items = sets.iter().map(copy).collect::<Result<_, foxtrot::Error>>()?;
+        let copied = |set: &Set| Ok(Zeroizing::new(mem::take(&mut copy(set.keys.items())?.0)));
+        let items = sets.iter().map(copied).collect::<Result<_, Error>>()?;
         Ok(Self { items, fields: None, numbers: Zeroizing::default(), terms })
     }
 
