@@ -31,6 +31,24 @@
 //! * Two messages: [`extension::two_round`], where endemic keys suffice.
 //! * Keys of one of N words: [`extension::one_of_n`].
 //! * Messages of the sender's choice: [`convert`] makes them from keys.
+//!
+//! # Letters
+//!
+//! Paper symbols, as figures and comments have them; each protocol's module has its own.
+//!
+//! | symbol | meaning | in code |
+//! |---|---|---|
+//! | κ | computational security, 128 bits | the length of a `Block` |
+//! | σ | statistical security, 40 bits; also the paper's noise width | no name yet |
+//! | S, R | sender, receiver | `Sender`, `Receiver` (module-qualified) |
+//! | sid | id of a session | `Sid` |
+//! | sub-sid | id of one batch of one protocol in a session | `Session::sub`, `id` |
+//! | n | instances of a batch, or transfers of a run | `n` |
+//! | i, j | instance, branch | `i`, `j` |
+//! | b | the receiver's choice, as in its output | `choices` |
+//! | M_0, M_1; r_0, r_1 | outputs (F_ROT; endemic OT) | `SenderKeys`, `ReceiverKeys`, `keys` |
+//! | L | agreed length of chosen messages in bytes | `message_len` |
+//! | Δ | the global correlation of an OT extension | `delta` |
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -108,6 +108,16 @@
 //! | Y(s) | prefix sums of s, as they come to the second accumulator | `cells`, `marks` |
 //! | C, p | OTs of a batch; OTs that are packed to one element | `ots`; `MASK`, `NOISE_BITS` |
 //! | T_k, d^k, M | permutations, factors and block of the code | `tables`, `factors`, `encode` |
+//!
+//! # Rules, each with its reason
+//!
+//! * *Leaves of a correlated tree are used only where all noise is 1.* They add up to Δ. Where u_j is another value, D_j = Δ ⊕ w_j, and R, with v_j = w_j ⊕ u_j·Δ, computes Δ = (D_j ⊕ v_j)/(1 ⊕ u_j). The test
+//!   `silent_attacks.rs` does so. So VOLE and `silent-16` have GGM trees. With u_j = 1 there is no D_j, and nothing to solve.
+//! * *OTs come from a checked extension.* Unchecked OTs let R put different choices into different rows, and read Δ.
+//! * *A VOLE is used once.* Two sums A₁ = U ⊕ P₁, A₂ = U ⊕ P₂ give P₁ ⊕ P₂.
+//! * *An answer that fails ends the sub-sid*, and Δ with it. Each guess that is survived counts against 128 bits of Δ (`silent`: 127).
+//! * *The mask is fresh for each check.* Two x* with one u* give a sum of noise.
+//! * *The batch is in every key*: tree, mask, output, check.
 
 pub mod protocol;
 

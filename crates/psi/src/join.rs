@@ -81,6 +81,16 @@
 //! | L | bytes of a payload | `Terms::payload_len` |
 //! | record | check of 8 bytes ‖ payload ⊕ stream | `payloads` |
 //! | k | R's number of matches | `Matches::indices` |
+//!
+//! # What the proof asks of the program
+//!
+//! | obligation | held by |
+//! |---|---|
+//! | a record is read only for a match | `Join::open` takes `Matches`, which only `Received::matches` makes |
+//! | nothing before the end tells of a wrong check | `Joined` compares in `open`; a test compares all messages |
+//! | no claims after a damaged payload | `protocol::receive`; a test counts the messages |
+//! | claims ascend, are of own items and no more than possible | `Claimed`; one test per cheat |
+//! | other keys for other sessions and buckets | K_t has the bucket and ρ, the hashes here the session |
 
 use alloc::vec::Vec;
 

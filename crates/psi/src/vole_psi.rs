@@ -58,6 +58,18 @@
 //! | A; K | A = U + P; K = W + A·Δ | `sums`; `k` |
 //! | dec(M, x) | the XOR of the elements of M at the slots of row(x) | `Plan::decode_range` |
 //! | t; ℓ | tag; its length in bits | `tag_bits` |
+//!
+//! # What the proof asks of the program
+//!
+//! | obligation | held by |
+//! |---|---|
+//! | U, V serve one A | `Encoded::mask` takes both, and itself; it does not compile twice |
+//! | no second ρ | `Receiver::encode` takes the receiver; the seed is drawn once |
+//! | Y fixed before ρ | items come with `Receiver::new`; the seed is secret until then |
+//! | VOLE checked before A, and before tags | `protocol`; a test counts the messages after a failed check |
+//! | tags after all buckets | `Sent` exists after the last bucket only |
+//! | distinct items | repeats end the run: `Unlucky`, `RepeatedItem` |
+//! | words without reduction | 16 bytes are an element, zero included |
 #![doc = intersection_example!("foxtrot_psi::vole_psi::Parameters::of(foxtrot_psi::vole_psi::Vole::Silent, ours.len(), theirs.len())")]
 
 use core::ops::Range;

@@ -101,6 +101,17 @@
 //!    Its part of a·b is −Σ 2^i·m₀.
 //! 5. R: kᵢ + bᵢ·tᵢ = m₀ + bᵢ·a modulo 2^(ℓ−i), whatever bᵢ is. Its part is Σ 2^i·(kᵢ + bᵢ·tᵢ).
 //! 6. Either: c = a·b + the part of a·b′ that it has as S + the part of a′·b that it has as R.
+//!
+//! # Rules, each with its reason
+//!
+//! * a, b and keys are used in one batch only. Two messages with the same keys and different a would reveal the difference of the two.
+//! * A batch takes one `Corrections` and one `Products`; the states are consumed.
+//! * The last triple of a batch is opened when both parties have their shares of it, and not used otherwise. This detects an accident in
+//!   most of a batch, not a cheating peer. Its keys, a and b are its own, so it reveals nothing of other triples.
+//! * A resumed run has a new session, new base OTs and new coins.
+//! * No branch and no index depends on b or a: step 5 adds tᵢ under a mask, which the compiler cannot see to be a bit.
+//! * Cheating is not detected: a receiver that sends other corrections finally learns Δ, and with it a; either party can spoil triples.
+//!   Only lengths and spare bits are checked, before anything is computed from the message.
 
 mod params;
 mod party;

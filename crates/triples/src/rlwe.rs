@@ -157,6 +157,24 @@
 //! | m₀, m₁; w | which half d and r are in; whether the sum wraps | `upper` |
 //! | x, z | what is sent for that | `flips`, in `Response`; `Correction` |
 //! | F_t | rounding from q to p·2^t | `divide` |
+//!
+//! # Rules, each with its reason
+//!
+//! * P₀'s key lives for one session and is not stored: (4) is per key and batch, and a second session has another sub-sid.
+//! * u, e₀, e₁ and P₁'s shares are derived from P₁'s seed and the batch's number, Y from the number, and a batch is
+//!   answered once: two answers with one u would give P₀ a difference of products.
+//! * A random OT serves one triple: x with the same γ twice tells whether two masks are in the same half, z with the same
+//!   keys twice the difference of what they mask.
+//! * Both halves are compared, and numbers reduced modulo 2^ℓ, exactly, by mixed radix, without a branch on them.
+//! * Shares are never secrets of the encryption, however short they are. (d = a₀·u + … with u the share is smaller on the
+//!   wire; but what is later opened with that share lets the peer test guesses for it.)
+//! * P₁'s lift is exact and centred: residues in \[0, pᵢ) summed up make N 6.4 times as large.
+//! * The last triple of a batch is opened when both have their shares of it, and used for nothing. It finds accidents: changed bits of a ciphertext or a
+//!   key spoil most slots, and so this one; single wrong slots it hardly ever sees. It is no security against a peer that cheats, which can leave this triple right.
+//!   Slots are independent given the messages, so the opened one tells of no other; a simulator has both parties' outputs for it. That it is right tells
+//!   the peer that the batch decrypted: section 5.
+//! * A peer that does not follow the protocol is not defended against, but for memory and panics: every residue is checked
+//!   to be below its prime, every length to be exact, and nothing else is looked at.
 
 mod coins;
 mod duplex;

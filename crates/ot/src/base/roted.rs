@@ -103,6 +103,35 @@
 //! T (a vector) and t (a nonce), U (a vector) and u (a nonce), s (of φ) and s_R, s_S (secrets) are
 //! different things. The fast code keeps them in different modules: `popf`, `base::roted::instances`
 //! and `base::roted::rot`.
+//!
+//! # Time and addresses
+//!
+//! * S computes H₁ of both branches and can count the rejections in each. R computes one of them. So
+//!   sampling R_q³ takes a fixed 1560 bytes of oracle output, 960 candidates, and a compaction network
+//!   whose addresses and number of operations do not depend on the candidates. It falls short with
+//!   probability 2⁻¹⁵³ and is then all zero.
+//! * Step 9 reads both branches of the reply and selects with masks.
+//! * Noise comes from a fixed number of bits per coefficient, without tables in memory (vectors look it up within a
+//!   register).
+//! * What S computes from a *public* message may take variable time: decoding, A, and its two
+//!   evaluations of H₁. Everyone who sees `Blinded` can compute both, so S reveals nothing by the time that
+//!   they take, and samples with a table (`NttPoly::set_uniform_public`), from 1404 bytes of an answer, and from all 1560
+//!   only where these do not have enough. R's one evaluation goes through the compaction network.
+//!
+//! # One reply per receiver state
+//!
+//! `finish` consumes the receiver, which can be neither copied nor stored. The reasons:
+//!
+//! * Both functionalities give one set of keys per choice. A second `Reply` to the same `Blinded` would
+//!   give keys under the *same* c: in mode `roted` the two outputs satisfy b ⊕ b′ = a ⊕ a′, and after the
+//!   first `Opening` t is no secret, so hybrid 3 of Section 9 fails. In endemic mode whatever the use of
+//!   a wrong key reveals about c can be asked again.
+//! * Each `Reply` applies a function of S's choice to s_R^c, and the use of the key reveals predicates of
+//!   it. A key-mismatch attack recovers s_R from sufficiently many, and then P⁰ and P¹ show which of them
+//!   is A·s_R + e_R: c.
+//! * The failure bound is for one try. A sender that can try again can search for failures.
+//!
+//! A batch that is run again has a new sub-sid and new seeds on both sides.
 #![doc = base_ot_example!("base::roted::Endemic", "Choice::Given(Bits::from_bools([false, true]))")]
 
 pub mod endemic;

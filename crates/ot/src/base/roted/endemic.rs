@@ -1,4 +1,17 @@
 //! Endemic OT: two messages, choices given.
+//!
+//! # Another theorem
+//!
+//! **Why not Theorem 9 of *Batching Base Oblivious Transfers*.** There the sender speaks first: it sends
+//! one key agreement message M_S for all instances, the POPF carries the receiver's *response*, and
+//! tag-non-malleability protects the reused M_S. A Module-LWE key agreement has a response that depends
+//! on the first message through A and hints that depend on both, so the POPF here carries the *first*
+//! message P and the sender responds per branch. No M_S exists and nothing is reused, so
+//! tag-non-malleability is not needed. What takes its place: P is pseudo-uniform (Lemma 1, in place of
+//! "strongly random responses" and Honest Simulation), and for a uniform P the triple (U, hints, key) of
+//! a fresh response is pseudorandom (Lemma 2, in place of Uncontrollable Outputs for a 1-weak random
+//! oracle; hints are not uniform, so that definition does not fit word for word). Both lemmas are proved
+//! in `docs/protocols/roted.md` for the two-round Feistel POPF, whose proof that paper omits, and with the digest in H′.
 
 use alloc::vec;
 
