@@ -47,7 +47,7 @@
 //! * **Step 10 (R→S).** \[Send `Opening` = t.\]
 //! * **Step 11 (S).** \[Abort unless H(t) = com.\]
 //! * **Step 12 (both).** Let τ be a hash of both whole messages, `Blinded` and `Reply`; \[under t, see
-//!   `docs/protocols/roted.md`, section 5, item 6\].
+//!   [`rot`]\].
 //!   - `roted`: the key of branch j is H_rot(i, j, sk^j, t, u, τ). S outputs it at position j ⊕ a_i. R
 //!     outputs b_i = c_i ⊕ a_i and the key of branch c_i.
 //!   - `roted-endemic`: the key of branch j is H_end(i, j, sk^j, τ), at position j. R outputs the key

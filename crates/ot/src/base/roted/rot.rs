@@ -1,4 +1,17 @@
 //! F_ROT with abort: three messages, uniform keys and choices.
+//!
+//! # The transcript in the keys
+//!
+//! The proofs do not need it. It makes every change of
+//! U, hints or a on the way a change of all keys of the batch, where a change of one U^j would spoil a key
+//! only if c = j, and so tell c to a network that sees whether the keys are used. Of T it takes the digest
+//! that H′ takes. In mode `roted` it takes, of each instance in `Reply`, a universal hash only: NH with a
+//! Toeplitz key (Black, Halevi, Krawczyk, Krovetz, Rogaway, *UMAC*, CRYPTO 1999), whose key κ is an oracle
+//! answer at t. Whatever `Reply` reaches R was fixed before anybody but R knew t; if it differs from S's,
+//! hashes differ but for 2⁻¹²⁸ per batch and q_H/2²⁵⁶ for guessing t. If S answers only after a forged `Reply`
+//! has made R open, its u is fresh; if `Blinded` was changed, β is another. R must not open before it has
+//! `Reply`. R could make collisions, of what R itself receives. S keeps `Reply` until it has t. In endemic mode
+//! there is no t, and τ covers `Reply` whole.
 
 use alloc::vec;
 
