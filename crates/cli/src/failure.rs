@@ -21,7 +21,7 @@ pub(crate) const SIDES: &str = "one side passes --listen, the other --connect wi
 /// The reason why there is no result.
 #[derive(Debug)]
 pub struct Failure {
-    kind: Kind,
+    kind: FailureKind,
     message: String,
     pub(crate) hint: Option<String>,
     /// The reason that the peer is told, if it is one of its own.
@@ -29,7 +29,7 @@ pub struct Failure {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FailureKind {
     /// The network, a file, a disagreement.
     Run,
     /// The peer ended the run.
@@ -47,12 +47,12 @@ enum Kind {
 impl Failure {
     /// The network, a file or a disagreement is at fault.
     pub fn run(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Run, message: message.into(), hint: None, told: None }
+        Self { kind: FailureKind::Run, message: message.into(), hint: None, told: None }
     }
 
     /// The command line or a local input file is at fault.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Usage, ..Self::run(message) }
+        Self { kind: FailureKind::Usage, ..Self::run(message) }
     }
 
     /// Adds what might help.
@@ -79,22 +79,22 @@ impl Failure {
 
     /// The peer sent what cannot be, or failed a check.
     pub(crate) fn peer(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Peer, ..Self::run(message) }
+        Self { kind: FailureKind::Peer, ..Self::run(message) }
     }
 
     /// A line of the audit log could not be written.
     pub(crate) fn unrecorded(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Unrecorded, ..Self::run(message) }
+        Self { kind: FailureKind::Unrecorded, ..Self::run(message) }
     }
 
     pub(crate) fn is_unrecorded(&self) -> bool {
-        self.kind == Kind::Unrecorded
+        self.kind == FailureKind::Unrecorded
     }
 
     /// Makes a missing reader a failure like others, for a process that has more to write later.
     pub(crate) fn of_one_of_many(self) -> Self {
         match self.kind {
-            Kind::BrokenPipe => {
+            FailureKind::BrokenPipe => {
                 Self::run("cannot write to standard output: nobody reads it any more")
             }
             _ => self,
@@ -104,7 +104,7 @@ impl Failure {
     /// Returns true if the peer ended the run: the peer then knows the cause.
     #[must_use]
     pub fn is_the_peers_end(&self) -> bool {
-        self.kind == Kind::Gone
+        self.kind == FailureKind::Gone
     }
 
     /// The failure in one line.
@@ -142,14 +142,14 @@ impl Failure {
     #[must_use]
     pub fn stdout(error: &io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Self { kind: Kind::BrokenPipe, ..Self::run("") },
+            io::ErrorKind::BrokenPipe => Self { kind: FailureKind::BrokenPipe, ..Self::run("") },
             _ => Self::run(format!("cannot write to standard output: {}", words(error))),
         }
     }
 
     /// Returns whether nothing is said, as nobody reads our output any more.
     pub(crate) fn is_silent(&self) -> bool {
-        self.kind == Kind::BrokenPipe
+        self.kind == FailureKind::BrokenPipe
     }
 
     pub(crate) fn told(self, reason: Reason) -> Self {
@@ -159,18 +159,18 @@ impl Failure {
     /// Tells a peer whose details led to the failure why the session ends.
     pub(crate) fn reason(&self) -> Reason {
         self.told.unwrap_or(match self.kind {
-            Kind::Peer => Reason::Undecodable,
-            Kind::Usage => Reason::OwnInput,
+            FailureKind::Peer => Reason::Undecodable,
+            FailureKind::Usage => Reason::OwnInput,
             _ => Reason::Other,
         })
     }
 
     pub(crate) fn status(&self) -> u8 {
         match self.kind {
-            Kind::BrokenPipe => 0,
-            Kind::Run | Kind::Gone | Kind::Unrecorded => 1,
-            Kind::Usage => 2,
-            Kind::Peer => 3,
+            FailureKind::BrokenPipe => 0,
+            FailureKind::Run | FailureKind::Gone | FailureKind::Unrecorded => 1,
+            FailureKind::Usage => 2,
+            FailureKind::Peer => 3,
         }
     }
 }
@@ -179,10 +179,10 @@ impl From<foxtrot::Error> for Failure {
     fn from(error: foxtrot::Error) -> Self {
         let Cause { status, is_the_peers_end, hint, .. } = error.cause();
         let kind = match status {
-            _ if is_the_peers_end => Kind::Gone,
-            2 => Kind::Usage,
-            3 => Kind::Peer,
-            _ => Kind::Run,
+            _ if is_the_peers_end => FailureKind::Gone,
+            2 => FailureKind::Usage,
+            3 => FailureKind::Peer,
+            _ => FailureKind::Run,
         };
         let hint = hint.map(|it| it.spelled(flag));
         Self { kind, hint, ..Self::run(error.to_string()) }

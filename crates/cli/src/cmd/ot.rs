@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// One party: its transfers, and the terms on which both sides have to agree.
-struct Party {
+struct OtParty {
     transfers: Transfers,
     terms: OtTerms,
 }
@@ -55,13 +55,13 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                     messages.display(),
                 )));
             }
-            let ours = Party::receiver(common, chosen.len(), one_of, out.hex)?;
+            let ours = OtParty::receiver(common, chosen.len(), one_of, out.hex)?;
             local(&all, chosen, &ours, out, common)
         }
         OtCommand::Send { messages, one_of, hex, serve, most, transport, common } => {
             let way = Way::prepare(transport, None)?;
             let all = read_messages(messages, one_of.choices, *hex)?;
-            let party = Party::receiver(common, all.len() / one_of.choices, one_of, *hex)?;
+            let party = OtParty::receiver(common, all.len() / one_of.choices, one_of, *hex)?;
             let party = party.sending(&all);
             if *serve {
                 let recorder = Recorder::of_many(transport, None);
@@ -84,7 +84,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
         OtCommand::Receive { choices, one_of, out, transport, common } => {
             let way = Way::prepare(transport, None)?;
             let choices = read_choices(choices, one_of.choices)?;
-            let party = Party::receiver(common, choices.len(), one_of, out.hex)?;
+            let party = OtParty::receiver(common, choices.len(), one_of, out.hex)?;
             Recorder::of_one(transport, None).keep("ot", Role::Receiver, |entry| {
                 let (link, agreed) = party.meet(way, common, entry)?;
                 let (messages, cost) = party.receive(link, &agreed, choices)?;
@@ -100,7 +100,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
 fn local(
     messages: &Messages,
     choices: Zeroizing<Vec<u64>>,
-    ours: &Party,
+    ours: &OtParty,
     out: &MessagesOut,
     common: &Common,
 ) -> Result<(), Failure> {
@@ -120,7 +120,7 @@ fn local(
 }
 
 fn answer_all(
-    (messages, party): (Messages, Party),
+    (messages, party): (Messages, OtParty),
     recorder: Recorder,
     way: Way<'_>,
     most: &MostSessions,
@@ -150,7 +150,7 @@ fn answer_all(
     })
 }
 
-impl Party {
+impl OtParty {
     fn receiver(common: &Common, n: usize, one_of: &OneOf, hex: bool) -> Result<Self, Failure> {
         let choices = one_of.choices;
         let method = method_of(common, choices, n)?;
@@ -234,7 +234,7 @@ impl Party {
 
 fn deliver(
     messages: &Received,
-    party: &Party,
+    party: &OtParty,
     out: &MessagesOut,
     report: &Report,
 ) -> Result<(), Failure> {

@@ -42,7 +42,7 @@ use crate::{
     table::Set,
     workers::Workers,
 };
-use agreement::{Agreed, Terms};
+use agreement::{Agreed, SetTerms};
 use attempts::Attempts;
 use party::Lent;
 use serve::{Served, Server};
@@ -103,7 +103,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let share = sharing.share.as_ref().map(|it| it.0.clone());
             let padding = sharing.padding.of_fields();
             let function = function(share.is_some(), sharing.both);
-            let sharing_fields = move |sets: &[Set], terms: Terms| {
+            let sharing_fields = move |sets: &[Set], terms: SetTerms| {
                 let fields = share.as_ref().map(|it| columns::fields(&sets[0], it, padding));
                 let fields = fields.transpose()?;
                 let columns = fields.as_ref().map(Columns::of);
@@ -122,7 +122,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let policy = policy::read(agreeing.policy.as_deref())?;
             let way = Way::prepare(transport, Under::of(&policy, Role::Sender))?;
             let (output, method) = (Output::new(common), method::psi(common, rests.assumption)?);
-            let terms = Terms::new(Role::Sender, method, [most.keys, most.least], policy);
+            let terms = SetTerms::new(Role::Sender, method, [most.keys, most.least], policy);
             let way = limits::keep(resuming(way, resume_base), &agreeing.per_day, &terms, output)?;
             let stock = {
                 let options = options.read_again(standing.reload).with(or_keys)?;
@@ -178,7 +178,7 @@ fn local(
     let columns = fields.as_ref().map(Columns::of);
     let (function, method) = (function(columns.is_some(), false), method::psi(common, assumption)?);
     let terms = |role, sets| {
-        let terms = Terms::new(role, method, [MAX_ITEMS, 0], None).of(sets);
+        let terms = SetTerms::new(role, method, [MAX_ITEMS, 0], None).of(sets);
         terms.with(|psi| PsiTerms { function, columns: columns.clone(), ..psi })
     };
     let (terms, senders_terms) = (terms(Role::Receiver, &ours), terms(Role::Sender, &theirs));
@@ -208,7 +208,7 @@ fn local(
     result::deliver(ours, found, (&agreed, &report), out, output)
 }
 
-fn same_terms([a, b]: [&Path; 2], terms: [&Terms; 2]) -> Result<(), Failure> {
+fn same_terms([a, b]: [&Path; 2], terms: [&SetTerms; 2]) -> Result<(), Failure> {
     let [at_a, at_b] = terms.map(|terms| terms.normalised().join(" | "));
     if at_a == at_b {
         return Ok(());
@@ -232,7 +232,7 @@ impl Ours<'_> {
     /// this side shares.
     fn run(
         &self,
-        computing: impl FnOnce(&[Set], Terms) -> Result<(Terms, Option<Fields>), Failure>,
+        computing: impl FnOnce(&[Set], SetTerms) -> Result<(SetTerms, Option<Fields>), Failure>,
     ) -> Result<(), Failure> {
         let Meeting { most, agreeing, rests, resume_base, sharding, transport, common } =
             self.meeting;
@@ -248,7 +248,7 @@ impl Ours<'_> {
             sets.iter_mut().try_for_each(|set| worker.fill(set))?;
         }
         let method = method::psi(common, rests.assumption)?;
-        let terms = Terms::new(role, method, [most.keys, most.least], policy).of(&sets);
+        let terms = SetTerms::new(role, method, [most.keys, most.least], policy).of(&sets);
         let (mut terms, fields) = computing(&sets, terms)?;
         if let Some(worker) = &worker {
             terms = worker.terms(terms)?;
@@ -281,7 +281,7 @@ impl Ours<'_> {
         &self,
         sets: Vec<Set>,
         fields: Option<Fields>,
-        (terms, attempts): (&Terms, Option<&Attempts>),
+        (terms, attempts): (&SetTerms, Option<&Attempts>),
         way: Way<'_>,
         entry: &mut Entry,
     ) -> Result<(), Failure> {

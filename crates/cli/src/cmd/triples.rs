@@ -26,7 +26,7 @@ use crate::{
     report::Report,
     workers::Workers,
 };
-use agreement::{Agreed, Terms};
+use agreement::{Agreed, PartyTerms};
 use folder::Folder;
 use kind::Kind;
 
@@ -79,7 +79,7 @@ fn generate(
 ) -> Result<(), Failure> {
     let folder = Folder::find(&out.output, out.resume)?;
     let workers = Workers::new(common.threads)?;
-    let terms = Terms::new(party, out, common, folder.earlier(party)?)?;
+    let terms = PartyTerms::new(party, out, common, folder.earlier(party)?)?;
     let output = Output::new(common);
     let way = Way::prepare(transport, None)?;
     Recorder::of_one(transport, None).keep("triples", format!("party {party}"), |entry| {
@@ -104,7 +104,7 @@ fn generate(
 fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
     let folder = Folder::find(&out.output, out.resume)?;
     let workers = Workers::new(common.threads)?;
-    let terms = |party| Terms::new(party, out, common, folder.earlier(party)?);
+    let terms = |party| PartyTerms::new(party, out, common, folder.earlier(party)?);
     let (zero, one) = (terms(0)?, terms(1)?);
     let others = workers.for_another();
     let output = Output::new(common);

@@ -45,7 +45,7 @@ const SHARED: f64 = 0.5;
 
 /// The terms of one side, and the policy that both enforce.
 #[derive(Clone)]
-pub(super) struct Terms {
+pub(super) struct SetTerms {
     pub(super) psi: PsiTerms,
     pub(super) policy: Option<Arc<Policy>>,
 }
@@ -58,7 +58,7 @@ pub(super) struct Agreed {
     asked: Option<String>,
 }
 
-impl Terms {
+impl SetTerms {
     /// The terms of an intersection of sets that are still to be read; the peer has so many keys at most and at least.
     pub(super) fn new(
         role: Role,
@@ -137,13 +137,13 @@ fn beginning(terms: &PsiTerms, met: Option<&Agreement>) -> Map<String, Value> {
 }
 
 impl Agreed {
-    pub(super) fn on(terms: &Terms, link: &mut Link) -> Result<Self, Failure> {
+    pub(super) fn on(terms: &SetTerms, link: &mut Link) -> Result<Self, Failure> {
         Self::with(terms, &link.agreed.peer_details).map_err(|e| link.refuse(e))
     }
 
     /// Agrees with a peer that told these details. Whether our set is too large for it was found out before it
     /// learnt the size.
-    pub(super) fn with(terms: &Terms, details: &Table) -> Result<Self, Failure> {
+    pub(super) fn with(terms: &SetTerms, details: &Table) -> Result<Self, Failure> {
         let psi = terms.psi.agree(details)?;
         let asked = terms.psi.set.as_deref().map(printable);
         Ok(Self { psi, policy: terms.policy.clone(), asked })
@@ -447,7 +447,7 @@ mod tests {
 
     use super::*;
 
-    fn terms(role: Role, function: Function) -> Terms {
+    fn terms(role: Role, function: Function) -> SetTerms {
         let (assumption, adversary) = (Assumption::Symmetric, Adversary::Malicious);
         let method = Method { base: &Endemic, assumption, adversary };
         let key = KeyTerms { normalize: "email/1".into(), columns: None, size: 3 };
@@ -455,7 +455,7 @@ mod tests {
         let columns = Columns { names: vec!["city".into()], padding };
         let keys = vec![key.clone(), key];
         let columns = (function == Function::Join).then_some(columns);
-        let terms = Terms::new(role, method, [1000, 0], None);
+        let terms = SetTerms::new(role, method, [1000, 0], None);
         terms.with(|psi| PsiTerms { keys, function, columns, ..psi })
     }
 

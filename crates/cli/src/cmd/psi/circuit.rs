@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use super::{
     OF_B, OUR_NORMALIZE,
-    agreement::{Agreed, Terms},
+    agreement::{Agreed, SetTerms},
     limits,
     party::{self, Lent},
     read, same_terms,
@@ -45,7 +45,7 @@ struct Reader {
     /// The column of our numbers, if this side has them.
     value: Option<Column>,
     duplicates: Duplicates,
-    terms: Terms,
+    terms: SetTerms,
     output: Output,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn run(options: &Counting, summing: Option<&Summing>) -> Result<(), F
     let role = if receives { Role::Receiver } else { Role::Sender };
     let policy = policy::read(agreeing.policy.as_deref())?;
     let way = Way::prepare(transport, Under::of(&policy, role))?;
-    let terms = Terms::new(role, method::circuit(common)?, [most.keys, most.least], policy);
+    let terms = SetTerms::new(role, method::circuit(common)?, [most.keys, most.least], policy);
     let (min_count, largest) = (options.min_count, summing.map(|it| it.largest));
     let reader = Reader {
         options: set_options.read_again(options.standing.reload),
@@ -141,7 +141,7 @@ pub(super) fn local(
     };
     let (method, min_count) = (method::circuit(common)?, trying.min_count);
     let read = |role, path, options, value| {
-        let terms = Terms::new(role, method, [MAX_ITEMS, 0], None);
+        let terms = SetTerms::new(role, method, [MAX_ITEMS, 0], None);
         let terms = terms.with(|psi| PsiTerms { function, min_count, largest, ..psi });
         let duplicates = trying.padding.duplicates;
         Reader { options, value, duplicates, terms, output }.read(path)

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::SystemTime};
 
 use foxtrot::{Daily, MostPerDay};
 
-use super::agreement::Terms;
+use super::agreement::SetTerms;
 use crate::{
     args::PerDay,
     failure::Failure,
@@ -19,7 +19,7 @@ use crate::{
 pub(super) fn keep<'a>(
     way: Way<'a>,
     per_day: &PerDay,
-    terms: &Terms,
+    terms: &SetTerms,
     output: Output,
 ) -> Result<Way<'a>, Failure> {
     let Some(path) = &per_day.limits else {
@@ -50,7 +50,7 @@ pub(super) fn keep<'a>(
 }
 
 /// Fails if there are limits: machines that share a run would each count their part, and each attempt.
-pub(super) fn check_shards(per_day: &PerDay, terms: &Terms) -> Result<(), Failure> {
+pub(super) fn check_shards(per_day: &PerDay, terms: &SetTerms) -> Result<(), Failure> {
     let has_limits = per_day.limits.is_some() || of_policy(terms) && terms.psi.peer_learns();
     match has_limits {
         true => Err(Failure::usage(
@@ -61,6 +61,6 @@ pub(super) fn check_shards(per_day: &PerDay, terms: &Terms) -> Result<(), Failur
     }
 }
 
-fn of_policy(terms: &Terms) -> bool {
+fn of_policy(terms: &SetTerms) -> bool {
     terms.policy.as_ref().is_some_and(|policy| policy.most_per_day().is_some())
 }

@@ -14,7 +14,7 @@ use foxtrot::{
 use foxtrot_net::{hello::hexadecimal, small};
 use serde_json::json;
 
-use super::{Agreed, Set, Terms, attempts::Attempts};
+use super::{Agreed, Set, SetTerms, attempts::Attempts};
 use crate::{
     args::{Common, SetOptions, Sharding},
     failure::Failure,
@@ -72,7 +72,7 @@ impl Worker {
         Ok(set.keys.fill_up_to(load)?)
     }
 
-    pub(super) fn terms(&self, terms: Terms) -> Result<Terms, Failure> {
+    pub(super) fn terms(&self, terms: SetTerms) -> Result<SetTerms, Failure> {
         let shard = |options: Options| options.shard(&self.ticket, self.role, self.shard);
         let options = shard(terms.psi.options)?;
         Ok(terms.with(|psi| PsiTerms { options, ..psi }))
@@ -87,7 +87,7 @@ impl Worker {
 
 /// Agrees with the peer on all shards, and writes the ticket.
 pub(super) fn agree(
-    terms: &Terms,
+    terms: &SetTerms,
     way: Way<'_>,
     (shards, path): (u32, &Path),
     (common, entry): (&Common, &mut Entry),

@@ -17,7 +17,7 @@ use foxtrot_net::Reason;
 use foxtrot_ot::erase::{Secret, Zero};
 use zeroize::Zeroizing;
 
-use super::agreement::Terms;
+use super::agreement::SetTerms;
 use crate::{
     failure::Failure,
     files::Stamp,
@@ -35,7 +35,7 @@ pub(super) struct Stock {
     pub(super) fields: Option<Fields>,
     /// The number beside each item, for a sum.
     pub(super) numbers: Zeroizing<Vec<u64>>,
-    pub(super) terms: Terms,
+    pub(super) terms: SetTerms,
 }
 
 pub(super) struct Shelf {
@@ -144,13 +144,13 @@ pub(super) fn copy<T: Copy + Zero>(all: &[T]) -> Result<Secret<T>, Error> {
 
 impl Stock {
     /// The items of a file, which was read once for each key, with these fields.
-    pub(super) fn of(sets: Vec<Set>, fields: Option<Fields>, terms: Terms) -> Self {
+    pub(super) fn of(sets: Vec<Set>, fields: Option<Fields>, terms: SetTerms) -> Self {
         let items = sets.into_iter().map(|set| set.keys.into_items()).collect();
         Self { items, fields, numbers: Zeroizing::default(), terms }
     }
 
     /// Copies of the items of a file, whose rows are still needed.
-    pub(super) fn copied(sets: &[Set], terms: Terms) -> Result<Self, Failure> {
+    pub(super) fn copied(sets: &[Set], terms: SetTerms) -> Result<Self, Failure> {
         let copied = |set: &Set| Ok(Zeroizing::new(mem::take(&mut copy(set.keys.items())?.0)));
         let items = sets.iter().map(copied).collect::<Result<_, Error>>()?;
         Ok(Self { items, fields: None, numbers: Zeroizing::default(), terms })

@@ -26,7 +26,7 @@ use crate::{
 const FEW: u32 = 30;
 
 /// The terms of one side, and the form of its file.
-pub(super) struct Terms {
+pub(super) struct PartyTerms {
     pub(super) party: u8,
     format: Format,
     pub(super) triples: TriplesTerms,
@@ -37,7 +37,7 @@ pub(super) struct Agreed {
     pub(super) triples: TriplesAgreement,
 }
 
-impl Terms {
+impl PartyTerms {
     /// Makes the terms of a run, or of one that is continued: then it has to be of the same
     /// triples.
     pub(super) fn new(
@@ -78,13 +78,13 @@ impl Terms {
 
 impl Agreed {
     /// Agrees with the peer of this link: what one of the two does not have is made anew.
-    pub(super) fn on(terms: &Terms, link: &mut Link) -> Result<Self, Failure> {
+    pub(super) fn on(terms: &PartyTerms, link: &mut Link) -> Result<Self, Failure> {
         let agreed = terms.triples.agree(&link.agreed);
         let triples = agreed.map_err(|e| link.refuse(e.into()))?;
         Ok(Self::of(terms, triples))
     }
 
-    fn of(&Terms { party, format, .. }: &Terms, triples: TriplesAgreement) -> Self {
+    fn of(&PartyTerms { party, format, .. }: &PartyTerms, triples: TriplesAgreement) -> Self {
         let (&TriplesTerms { kind, count, .. }, run) = (&triples.terms, triples.run.clone());
         Self { record: Record { party, kind, count, format, run }, triples }
     }
@@ -215,7 +215,7 @@ mod tests {
         let run = TriplesRun { session: None, name: "run".into() };
         let triples =
             TriplesAgreement { batches: 0..kind.batches(count), run, terms: terms.clone() };
-        Agreed::of(&Terms { party: 0, format: Format::Raw, triples: terms }, triples).words(1)
+        Agreed::of(&PartyTerms { party: 0, format: Format::Raw, triples: terms }, triples).words(1)
     }
 
     #[test]
