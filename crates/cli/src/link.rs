@@ -153,6 +153,8 @@ impl Cost {
 mod tests {
     use std::thread;
 
+    use foxtrot::engine::Io;
+
     use super::*;
 
     /// What the peer reads when this side has agreed with it, and does this.
@@ -160,8 +162,11 @@ mod tests {
         let (ours, theirs) = Peer::pair();
         let peer = thread::spawn(move || {
             let link = Link::greet(theirs, Hello::new(Role::Sender)).unwrap();
-            let workers = Workers::new(1).unwrap();
-            link.run(&workers, |job| Ok(job.finish()?)).map(drop).unwrap_err()
+            let (workers, waits) = (Workers::new(1).unwrap(), |io: Io| async move {
+                io.recv(1).await;
+                Ok::<_, foxtrot_ot::Error>(())
+            });
+            link.run(&workers, |mut job| Ok(job.play(waits)?)).map(drop).unwrap_err()
         });
         ends(Link::greet(ours, Hello::new(Role::Receiver)).unwrap());
         peer.join().unwrap()

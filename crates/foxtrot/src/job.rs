@@ -126,8 +126,9 @@ impl<C: Connection> Peer<C> {
     /// assert!(told.to_string().contains("it cannot use its own input or settings"), "{told}");
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
-    pub fn refuse(&mut self, reason: Reason) {
-        self.connection.give_up(HelloError::Refused(reason));
+    pub fn refuse(&mut self, reason: Reason) -> C::Outcome<impl Future<Output = ()>> {
+        // What the peer sends meanwhile is read: else the end of the connection could come before the reason.
+        C::outcome(self.connection.refuse(reason))
     }
 
     /// Begins the job on which both sides have agreed.

@@ -95,10 +95,13 @@ impl Options {
         let memory = memory_of_triples(kind, count, peer.local.threads()).saturating_add(kept);
         let agree = |_: &Table| Ok(((), Answer { memory, ..Answer::default() }));
         let (agreed, ()) = peer.agree::<_, Error>(terms.hello(), agree, |_, _| Ok(())).await?;
-        let agreement = terms.agree(&agreed).map_err(|(reason, e)| {
-            peer.refuse(reason);
-            e
-        })?;
+        let agreement = match terms.agree(&agreed) {
+            Ok(agreement) => agreement,
+            Err((reason, e)) => {
+                peer.connection.refuse(reason).await;
+                return Err(e);
+            }
+        };
         agreement.play(peer.job(agreed), |shares| sink(shares).map_err(sink_failed)).await
     }
 }
