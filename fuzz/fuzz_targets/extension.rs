@@ -3,13 +3,7 @@
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};
-use foxtrot_ot::{
-    Bits, Seed, Session, Sid,
-    base::{Adversary, Block, Choice},
-    extension::{Extension, Kind, Places, Receiver, Sender, Shape, registry},
-    ideal,
-    tasks::only,
-};
+use foxtrot_ot::{Bits, Seed, Session, Sid, base::{Adversary, Block, Choice}, extension::{Extension, OtKind, Places, Receiver, Sender, Shape, registry}, ideal, tasks::only};
 use libfuzzer_sys::fuzz_target;
 
 const N: usize = 20;
@@ -57,7 +51,7 @@ fn run(
     let coin = changed(&coin.map_or(Vec::new(), Vec::from), challenge);
     let mut rows = vec![[0; 16]; N];
     let batch = (unanswered, coin.as_slice(), rows.as_mut_slice());
-    let (choices, message) = only(receiver.finish(Kind::Correlated, vec![batch]).ok()?);
+    let (choices, message) = only(receiver.finish(OtKind::Correlated, vec![batch]).ok()?);
     let mut sent = vec![[0; 16]; N];
     let places = Places::Correlated(&mut sent);
     sender.finish(vec![(unverified, &changed(&message, proof), places)]).ok()?;

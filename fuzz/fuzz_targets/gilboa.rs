@@ -4,10 +4,7 @@
 
 use foxtrot_fuzz::{Change, changed};
 use foxtrot_ot::{Error, Seed, Session, Sid, ideal, tasks::only};
-use foxtrot_triples::{
-    gilboa::{Party, registry},
-    wrong_in_batch,
-};
+use foxtrot_triples::{gilboa::{GilboaParty, registry}, wrong_in_batch};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, [Vec<Change>; 6])| {
@@ -24,9 +21,9 @@ fn run(which: u8, n: u8, changes: &[Vec<Change>; 6]) -> Result<usize, Error> {
     let session = || Session::new(Sid::from_bytes([1; 32]));
     let [first, second, third] = [2, 3, 4].map(|byte| Seed::from_bytes([byte; 32]));
     let (pairs, chosen) = ideal::random(128, &first);
-    let (one, opening) = Party::responder(&session(), set, pairs, second)?;
+    let (one, opening) = GilboaParty::responder(&session(), set, pairs, second)?;
     let opening = changed(&opening, &changes[0]);
-    let (mut zero, setup) = Party::initiator(&session(), set, chosen, third, &opening)?;
+    let (mut zero, setup) = GilboaParty::initiator(&session(), set, chosen, third, &opening)?;
     let mut one = one(&changed(&setup, &changes[1]))?;
     let [mut from_zero, mut from_one] = [Vec::new(), Vec::new()];
     let ours = only(zero.extend(vec![(set.shares(n), &mut from_zero)])?);

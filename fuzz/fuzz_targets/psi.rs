@@ -4,15 +4,7 @@
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};
-use foxtrot_ot::{
-    Seed, Session, Sid,
-    base::Adversary,
-    engine::Engine,
-    erase::Secret,
-    extension::one_of_n::Places,
-    ideal,
-    pair::{Pair, Party},
-};
+use foxtrot_ot::{Seed, Session, Sid, base::Adversary, engine::Engine, erase::Secret, extension::one_of_n::Places, ideal, pair::{Pair, PairParty}};
 use foxtrot_psi::{
     Digest, Error, Joint, Next,
     paxos::{Parameters, Receiver, Sender},
@@ -96,11 +88,11 @@ fn toss([commitment, half, opening]: &[Changes; 3]) -> Result<[Joint; 2], Error>
     let (mut of_receiver, mut is_changed) = ([commitment, opening].into_iter(), false);
     let coins = Pair::new(sender, receiver).run_through(|party, message| {
         let changes = match party {
-            Party::Sender => half,
-            Party::Receiver => of_receiver.next().expect("two messages"),
+            PairParty::Sender => half,
+            PairParty::Receiver => of_receiver.next().expect("two messages"),
         };
         let as_it_came = changed(&message, changes);
-        is_changed |= party == Party::Receiver && as_it_came != message;
+        is_changed |= party == PairParty::Receiver && as_it_came != message;
         as_it_came
     });
     let (senders, receivers) = coins.map_err(|(_party, error)| error)?;

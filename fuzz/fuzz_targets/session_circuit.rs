@@ -8,13 +8,7 @@ use foxtrot_fuzz::{
 };
 use foxtrot_net::{drive, hello::Agreement};
 use foxtrot_ot::Session;
-use foxtrot_psi::{
-    Digest,
-    circuit::{
-        Outcome, Parameters, Terms,
-        protocol::{Plan, receive, send},
-    },
-};
+use foxtrot_psi::{Digest, circuit::{Outcome, Parameters, CircuitTerms, protocol::{CircuitPlan, receive, send}}};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
@@ -27,7 +21,7 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
     };
     let (ours, theirs) = (digests(0, ours), digests(first, theirs));
     let largest = (how % 2 == 1).then_some(255);
-    let terms = Terms { largest, at_least: threshold.into(), both: how / 2 % 2 == 1 };
+    let terms = CircuitTerms { largest, at_least: threshold.into(), both: how / 2 % 2 == 1 };
     let numbers: Vec<u64> = match terms.largest {
         Some(_) => theirs.iter().map(|item| item[0].into()).collect(),
         None => Vec::new(),
@@ -65,6 +59,6 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
     }
 });
 
-fn plan(parameters: Parameters, short: bool, agreement: &Agreement) -> Plan {
-    Plan { parameters, base: base_ot(short), direction: agreement.direction(), counter: 0 }
+fn plan(parameters: Parameters, short: bool, agreement: &Agreement) -> CircuitPlan {
+    CircuitPlan { parameters, base: base_ot(short), direction: agreement.direction(), counter: 0 }
 }

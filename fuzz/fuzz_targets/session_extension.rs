@@ -8,16 +8,7 @@ use foxtrot_fuzz::{
     live::{Changes, session},
 };
 use foxtrot_net::{Lane, drive, hello::Agreement};
-use foxtrot_ot::{
-    Bits, Session,
-    base::{Adversary, Choice},
-    convert::{self, Format, frame_len},
-    extension::{
-        Extension, Kind, Shape,
-        protocol::{Plan, Receiver, Sender},
-        registry,
-    },
-};
+use foxtrot_ot::{Bits, Session, base::{Adversary, Choice}, convert::{self, Format, frame_len}, extension::{Extension, OtKind, Shape, protocol::{ExtensionPlan, Receiver, Sender}, registry}};
 use libfuzzer_sys::fuzz_target;
 
 /// Bytes of a message.
@@ -70,7 +61,7 @@ fuzz_target!(|input: (u8, u8, bool, bool, bool, [Changes; 2])| {
                     Ok(())
                 };
                 let mut receiver = Receiver::set_up(&io, &mut cx, plan).await?;
-                receiver.run(&io, choice, Kind::Random, sink).await
+                receiver.run(&io, choice, OtKind::Random, sink).await
             })?;
             let (chosen, of) =
                 if sealed { (choices.clone(), keys.clone()) } else { Default::default() };
@@ -101,6 +92,6 @@ fuzz_target!(|input: (u8, u8, bool, bool, bool, [Changes; 2])| {
     }
 });
 
-fn plan(extension: Extension, short: bool, agreement: &Agreement) -> Plan<'static> {
-    Plan { extension, base: base_ot(short), direction: agreement.direction(), counter: 0 }
+fn plan(extension: Extension, short: bool, agreement: &Agreement) -> ExtensionPlan<'static> {
+    ExtensionPlan { extension, base: base_ot(short), direction: agreement.direction(), counter: 0 }
 }

@@ -8,12 +8,7 @@ use foxtrot_fuzz::{
 };
 use foxtrot_net::{drive, hello::Agreement};
 use foxtrot_ot::Session;
-use foxtrot_psi::{
-    Digest,
-    join::Terms,
-    method::protocol::{Plan, Receiver, Sender},
-    vole_psi::{Parameters, Vole},
-};
+use foxtrot_psi::{Digest, join::JoinTerms, method::protocol::{IntersectionPlan, Receiver, Sender}, vole_psi::{Parameters, Vole}};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
@@ -30,7 +25,7 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
     let of_sender: Vec<usize> = (0..theirs.len()).filter(|&k| ours.contains(&theirs[k])).collect();
     let parameters =
         Parameters::with_buckets(Vole::Packed, ours.len(), theirs.len(), buckets).unwrap();
-    let terms = Terms::NONE.payload(len.into()).unwrap();
+    let terms = JoinTerms::NONE.payload(len.into()).unwrap();
     let terms = if both { terms.both() } else { terms };
     // A payload repeats the first byte of its item.
     let (items, of_receiver) = (theirs.clone(), ours.clone());
@@ -71,8 +66,8 @@ fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {
     }
 });
 
-fn plan(parameters: Parameters, short: bool, agreement: &Agreement) -> Plan<'static> {
-    Plan {
+fn plan(parameters: Parameters, short: bool, agreement: &Agreement) -> IntersectionPlan<'static> {
+    IntersectionPlan {
         parameters: parameters.into(),
         base: base_ot(short),
         direction: agreement.direction(),

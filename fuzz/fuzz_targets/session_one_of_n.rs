@@ -8,16 +8,7 @@ use foxtrot_fuzz::{
     live::{Changes, session},
 };
 use foxtrot_net::{Lane, drive, hello::Agreement};
-use foxtrot_ot::{
-    Session,
-    base::Adversary,
-    convert::{self, Format},
-    extension::one_of_n::{
-        Extension,
-        protocol::{Plan, Receiver, Sender, Shape},
-        registry,
-    },
-};
+use foxtrot_ot::{Session, base::Adversary, convert::{self, Format}, extension::one_of_n::{Extension, protocol::{OneOfNPlan, Receiver, Sender, Shape}, registry}};
 use libfuzzer_sys::fuzz_target;
 
 /// Bytes of a message.
@@ -97,6 +88,6 @@ fuzz_target!(|input: (u8, u8, bool, bool, [Changes; 2])| {
     }
 });
 
-fn plan(extension: Extension, short: bool, agreement: &Agreement) -> Plan<'static> {
-    Plan { extension, base: base_ot(short), direction: agreement.direction(), counter: 0 }
+fn plan(extension: Extension, short: bool, agreement: &Agreement) -> OneOfNPlan<'static> {
+    OneOfNPlan { extension, base: base_ot(short), direction: agreement.direction(), counter: 0 }
 }

@@ -8,11 +8,7 @@ use foxtrot_fuzz::{
 };
 use foxtrot_net::{drive, hello::Agreement};
 use foxtrot_ot::{Session, base::Adversary};
-use foxtrot_psi::{
-    Digest,
-    method::protocol::{Plan, Receiver, Sender},
-    paxos::Parameters,
-};
+use foxtrot_psi::{Digest, method::protocol::{IntersectionPlan, Receiver, Sender}, paxos::Parameters};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, u8, u8, bool, [Changes; 2])| {
@@ -56,8 +52,8 @@ fuzz_target!(|input: (u8, u8, u8, u8, bool, [Changes; 2])| {
     }
 });
 
-fn plan(parameters: Parameters, short: bool, agreement: &Agreement) -> Plan<'static> {
-    Plan {
+fn plan(parameters: Parameters, short: bool, agreement: &Agreement) -> IntersectionPlan<'static> {
+    IntersectionPlan {
         parameters: parameters.into(),
         base: base_ot(short),
         direction: agreement.direction(),

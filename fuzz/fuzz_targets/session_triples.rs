@@ -74,16 +74,16 @@ fn make(
     let mut cx = drive::context(session)?;
     match which {
         Which::Rlwe(set, n) => {
-            let plan = rlwe::Plan { set, we_are_initiator, batches: 0..n };
+            let plan = rlwe::RlwePlan { set, we_are_initiator, batches: 0..n };
             drive::play(channel, |io| async move {
-                rlwe::Party::set_up(&io, &mut cx, plan).await?.run(&io, sink).await
+                rlwe::RlweRun::set_up(&io, &mut cx, plan).await?.run(&io, sink).await
             })?;
         }
         Which::Gilboa(set, count, short) => {
             let base = base_ot(short);
-            let plan = gilboa::Plan { set, base, we_are_initiator, count };
+            let plan = gilboa::GilboaPlan { set, base, we_are_initiator, count };
             drive::play(channel, |io| async move {
-                gilboa::Party::set_up(&io, &mut cx, plan).await?.run(&io, sink).await
+                gilboa::GilboaRun::set_up(&io, &mut cx, plan).await?.run(&io, sink).await
             })?;
         }
     }

@@ -4,15 +4,7 @@
 
 use foxtrot_fuzz::{Change, changed};
 use foxtrot_kernel::{Backend, gf::gf128};
-use foxtrot_ot::{
-    Seed, Session, Sid,
-    base::Choice,
-    erase::Secret,
-    extension::{self, Kind, Places, Shape},
-    ideal,
-    silent::{self, Field, Receiver, Sender, Silent},
-    tasks::only,
-};
+use foxtrot_ot::{Seed, Session, Sid, base::Choice, erase::Secret, extension::{self, OtKind, Places, Shape}, ideal, silent::{self, Field, Receiver, Sender, Silent}, tasks::only};
 use libfuzzer_sys::fuzz_target;
 
 /// Outputs.
@@ -73,7 +65,7 @@ fn run<F: Field>(silent: Silent<F>, messages: &Messages) -> Option<Outputs<F>> {
     let (unverified, challenge) = only(absorbed);
     let (mut q, mut t) = (vec![[0; 16]; n], vec![[0; 16]; n]);
     let batch = (unanswered, challenge.as_slice().as_flattened(), t.as_mut_slice());
-    let (choices, proof) = only(ots.finish(Kind::Correlated, vec![batch]).unwrap());
+    let (choices, proof) = only(ots.finish(OtKind::Correlated, vec![batch]).unwrap());
     of_sender.finish(vec![(unverified, &proof, Places::Correlated(&mut q))]).unwrap();
 
     let (planted, message) = sender.plant(M, Secret(q)).unwrap();

@@ -10,12 +10,7 @@ use foxtrot_net::{
     Error, Lane, drive,
     hello::{self, Hello, Role},
 };
-use foxtrot_ot::{
-    Direction, Session,
-    base::{self, BaseOt, Block, ReceiverKeys, SenderKeys},
-    extension::two_round,
-    pair::{Pair, Party},
-};
+use foxtrot_ot::{Direction, Session, base::{self, BaseOt, Block, ReceiverKeys, SenderKeys}, extension::two_round, pair::{Pair, PairParty}};
 use libfuzzer_sys::fuzz_target;
 
 const N: usize = 2;
@@ -68,8 +63,8 @@ fn play(base: &dyn BaseOt, us: Role, script: Vec<u8>) -> Result<Vec<Block>, Erro
 /// The peer's side, when both are honest.
 fn honest(base: &dyn BaseOt, us: Role) -> Honest {
     let (peer, party, direction) = match us {
-        Role::Sender => (Role::Receiver, Party::Receiver, Direction::InitiatorSends),
-        Role::Receiver => (Role::Sender, Party::Sender, Direction::ResponderSends),
+        Role::Sender => (Role::Receiver, PairParty::Receiver, Direction::InitiatorSends),
+        Role::Receiver => (Role::Sender, PairParty::Sender, Direction::ResponderSends),
     };
     let [here, there] = greetings(&hello(us), &hello(peer));
     let both = [payloads(&here), payloads(&there)];

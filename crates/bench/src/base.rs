@@ -14,7 +14,7 @@ use foxtrot_net::drive;
 use foxtrot_ot::{
     Backend, Bits, Direction, Error, Seed, Session, Sid,
     base::{BaseOt, Choice, Functionality, ReceiverKeys, Run, SenderKeys},
-    pair::{Event, Pair, Party},
+    pair::{Event, Pair, PairParty},
 };
 
 use super::{
@@ -73,11 +73,11 @@ fn sample(
     let mut pair = Pair::new(sender, receiver(base, n, theirs, counter)?);
     loop {
         let start = thread_cpu();
-        let event = pair.step().map_err(|(_, error): (Party, Error)| error)?;
+        let event = pair.step().map_err(|(_, error): (PairParty, Error)| error)?;
         let Some(Event { party, stream, message }) = event else { break };
         let side = match party {
-            Party::Sender => 0,
-            Party::Receiver => 1,
+            PairParty::Sender => 0,
+            PairParty::Receiver => 1,
         };
         sample.cpu[side] += thread_cpu() - start;
         if let Some(message) = message {

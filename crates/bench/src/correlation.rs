@@ -12,10 +12,10 @@ use foxtrot_ot::{
     engine::Engine,
     erase::Secret,
     extension::{ROWS, Shape},
-    pair::{Pair, Party},
+    pair::{Pair, PairParty},
     silent::{
         self, Silent,
-        protocol::{Plan, Receiver, Sender},
+        protocol::{ExtensionPlan, Receiver, Sender},
     },
 };
 
@@ -113,8 +113,8 @@ fn sample<S, R>(
     let (mut meter, mut last) = (Meter::start(), SENDER);
     let outputs = Pair::new(sender, receiver).run_through(|party, message| {
         last = match party {
-            Party::Sender => SENDER,
-            Party::Receiver => RECEIVER,
+            PairParty::Sender => SENDER,
+            PairParty::Receiver => RECEIVER,
         };
         meter.end(last);
         meter.sent(last, message.len());
@@ -130,8 +130,8 @@ fn sample<S, R>(
     Ok(meter.sample(started, &workers))
 }
 
-fn plan<F>(extension: Silent<F>, base: &'static dyn BaseOt) -> Plan<'static, Silent<F>> {
-    Plan { extension, base, direction: Direction::InitiatorSends, counter: 0 }
+fn plan<F>(extension: Silent<F>, base: &'static dyn BaseOt) -> ExtensionPlan<'static, Silent<F>> {
+    ExtensionPlan { extension, base, direction: Direction::InitiatorSends, counter: 0 }
 }
 
 /// Δ and W.

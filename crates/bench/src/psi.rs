@@ -14,7 +14,7 @@ use foxtrot_cli::shared::Failure;
 use foxtrot_ot::{Backend, base::Adversary, erase::Secret};
 use foxtrot_psi::{
     Digest,
-    circuit::{self as count, Terms},
+    circuit::{self as count, CircuitTerms},
     paxos::Parameters,
     vole_psi,
 };
@@ -85,9 +85,9 @@ pub(super) fn run(psi: Psi, setting: &Setting<'_>) -> Result<Measured, Failure> 
             let terms = match psi {
                 // The same largest number for every n.
                 Psi::Sum => {
-                    Terms { largest: Some(count::MAX_ITEMS as u64 - 1), ..Terms::default() }
+                    CircuitTerms { largest: Some(count::MAX_ITEMS as u64 - 1), ..Terms::default() }
                 }
-                _ => Terms::default(),
+                _ => CircuitTerms::default(),
             };
             let parameters = count::Parameters::new(terms, setting.n, setting.n)?;
             let info = setting.base.info();

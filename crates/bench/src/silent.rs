@@ -7,7 +7,7 @@ use foxtrot_cli::shared::Failure;
 use foxtrot_kernel::{
     Backend,
     aes::Aes128,
-    ggm::{self, Kind},
+    ggm::{self, TreeKind},
     lpn::{
         Buckets, Challenges, Check, Factors, Layer, Next, Noise, Permutation, Prefix, accumulate,
         accumulate_noise, aligned, encode, mark, permutation,
@@ -29,8 +29,8 @@ const HEIGHTS: [usize; 2] = [9, 13];
 #[derive(Clone, Copy)]
 pub(super) enum Operation {
     Permutation,
-    Expand(Kind),
-    ExpandPunctured(Kind),
+    Expand(TreeKind),
+    ExpandPunctured(TreeKind),
     Prefix,
     Mark,
     Accumulate,
@@ -43,10 +43,10 @@ pub(super) enum Operation {
 impl Operation {
     pub(super) const ALL: [Self; 12] = [
         Self::Permutation,
-        Self::Expand(Kind::Ggm),
-        Self::ExpandPunctured(Kind::Ggm),
-        Self::Expand(Kind::Correlated),
-        Self::ExpandPunctured(Kind::Correlated),
+        Self::Expand(TreeKind::Ggm),
+        Self::ExpandPunctured(TreeKind::Ggm),
+        Self::Expand(TreeKind::Correlated),
+        Self::ExpandPunctured(TreeKind::Correlated),
         Self::Prefix,
         Self::Mark,
         Self::Accumulate,
@@ -59,10 +59,10 @@ impl Operation {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Permutation => "silent/permutation",
-            Self::Expand(Kind::Ggm) => "silent/expand",
-            Self::ExpandPunctured(Kind::Ggm) => "silent/expand-punctured",
-            Self::Expand(Kind::Correlated) => "silent/expand-correlated",
-            Self::ExpandPunctured(Kind::Correlated) => "silent/expand-correlated-punctured",
+            Self::Expand(TreeKind::Ggm) => "silent/expand",
+            Self::ExpandPunctured(TreeKind::Ggm) => "silent/expand-punctured",
+            Self::Expand(TreeKind::Correlated) => "silent/expand-correlated",
+            Self::ExpandPunctured(TreeKind::Correlated) => "silent/expand-correlated-punctured",
             Self::Prefix => "silent/prefix",
             Self::Mark => "silent/mark",
             Self::Accumulate => "silent/accumulate",

@@ -15,7 +15,7 @@ use foxtrot_cli::shared::{Failure, Workers};
 use foxtrot_ot::{
     Backend, Bits, Direction, Session, Sid,
     base::{Block, Choice},
-    extension::{Extension, Kind, Places, ROWS, Receiver, Sender, Shape},
+    extension::{Extension, OtKind, Places, ROWS, Receiver, Sender, Shape},
 };
 use foxtrot_papers::rlwe_paper::{self, PaperSet, SETS};
 use foxtrot_triples::{
@@ -177,7 +177,7 @@ impl Ots {
             let batches = receiver.extend(batches.collect())?;
             let places = buffers.iter_mut().map(|it| &mut *it.keys);
             let batches = batches.into_iter().zip(places).map(|(it, keys)| (it, &[][..], keys));
-            let received = receiver.finish(Kind::Random, batches.collect())?;
+            let received = receiver.finish(OtKind::Random, batches.collect())?;
             buffers
                 .iter_mut()
                 .zip(received)

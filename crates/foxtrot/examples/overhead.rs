@@ -21,7 +21,7 @@ use foxtrot_net::{
 };
 use foxtrot_ot::{
     base::{Adversary, Block, Choice, roted},
-    extension::{self, Kind, Shape, protocol as extend},
+    extension::{self, OtKind, Shape, protocol as extend},
     transfers::{Extension, Method},
 };
 use foxtrot_psi::method::{self, Assumption, protocol as intersect};
@@ -119,7 +119,7 @@ fn channels() -> [Channel; 2] {
 fn rot_by_hand() {
     let extension = extension::find("softspoken", Adversary::Malicious).unwrap();
     let method = Method { base: &roted::Rot, extension: Extension::OneOfTwo(extension) };
-    let plan = move |agreed: &Agreement| extend::Plan {
+    let plan = move |agreed: &Agreement| extend::ExtensionPlan {
         extension,
         base: method.base,
         direction: agreed.direction(),
@@ -160,7 +160,7 @@ fn rot_by_hand() {
             all.0.extend_from_slice(some);
             Ok(())
         };
-        receiver.run(&io, &Choice::Random(OTS), Kind::Random, sink).await
+        receiver.run(&io, &Choice::Random(OTS), OtKind::Random, sink).await
     })
     .unwrap();
     ours.finish().unwrap();
@@ -176,7 +176,7 @@ fn psi_by_hand([ours, theirs]: &[Vec<String>; 2]) {
     let items = |names: &[String]| {
         names.iter().map(|name| psi::item(name.as_bytes()).unwrap()).collect::<Vec<_>>()
     };
-    let plan = |agreed: &Agreement| intersect::Plan {
+    let plan = |agreed: &Agreement| intersect::IntersectionPlan {
         parameters,
         base: method.base,
         direction: agreed.direction(),

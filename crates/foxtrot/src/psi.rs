@@ -35,7 +35,7 @@ use foxtrot_ot::{
 };
 use foxtrot_psi::method::{
     Method,
-    protocol::{Plan, Receiver, Sender},
+    protocol::{IntersectionPlan, Receiver, Sender},
 };
 pub use foxtrot_psi::{
     Digest, Error as PsiError, MAX_ITEMS, Received, method::Assumption, plan::Progress as Steps,
@@ -292,9 +292,9 @@ impl Options {
         direction: Direction,
         [receivers, senders]: [usize; 2],
         base: &'a dyn BaseOt,
-    ) -> Result<Plan<'a>, Usage> {
+    ) -> Result<IntersectionPlan<'a>, Usage> {
         let parameters = self.method.parameters(receivers, senders)?;
-        Ok(Plan { parameters, base, direction, counter: 0 })
+        Ok(IntersectionPlan { parameters, base, direction, counter: 0 })
     }
 }
 

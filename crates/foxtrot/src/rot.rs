@@ -32,8 +32,8 @@ use foxtrot_ot::{
     base::{BaseOt, Block, Choice as Choices},
     engine::{Abandoned, Io},
     extension::{
-        Extension, Incompatible, Kind, Shape,
-        protocol::{Plan, Receiver, Sender},
+        Extension, Incompatible, OtKind, Shape,
+        protocol::{ExtensionPlan, Receiver, Sender},
     },
     protocol::Purpose,
     transfers::{Extension as Above, Method},
@@ -204,7 +204,7 @@ impl Options {
         let plan = self.plan(choices.len(), direction)?;
         let mut receiver = Receiver::set_up(io, cx, plan).await?;
         let choices = Choices::Given(choices);
-        receiver.run(io, &choices, Kind::Correlated, |_, rows| sink(rows)).await
+        receiver.run(io, &choices, OtKind::Correlated, |_, rows| sink(rows)).await
     }
 
     /// The protocols of `n` random OTs, for programs that negotiate by themselves.
@@ -216,10 +216,10 @@ impl Options {
     }
 
     /// The extension of correlated OTs, which base OTs alone are not.
-    fn plan(&self, n: usize, direction: Direction) -> Result<Plan<'static>, Usage> {
+    fn plan(&self, n: usize, direction: Direction) -> Result<ExtensionPlan<'static>, Usage> {
         match self.method(n)? {
             Method { base, extension: Above::OneOfTwo(extension) } => {
-                Ok(Plan { extension, base, direction, counter: 0 })
+                Ok(ExtensionPlan { extension, base, direction, counter: 0 })
             }
             _ => Err(Usage::Incompatible(Incompatible::NoVariant)),
         }

@@ -1,4 +1,4 @@
-//! Trees of blocks, whole or without one leaf, of two [kinds](Kind).
+//! Trees of blocks, whole or without one leaf, of two [kinds](TreeKind).
 //!
 //! The children of node v of a level are the nodes 2v and 2v + 1 of the next. Leaves have level h, a root has level 0. π is AES-128.
 
@@ -17,7 +17,7 @@ mod vectors;
 
 /// The kinds of trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TreeKind {
     /// GGM trees [[GGM86](https://doi.org/10.1145/6490.6503)]: a node s has the children π(s) ⊕ s and π(s ⊕ 1) ⊕ s ⊕ 1, where 1 is the block with
     /// bit 0 set.
     Ggm,
@@ -26,7 +26,7 @@ pub enum Kind {
     Correlated,
 }
 
-impl Kind {
+impl TreeKind {
     /// The number of nodes of the first level: 1 of level 0, or 2 of level 1.
     #[must_use]
     pub const fn top(self) -> usize {
@@ -51,7 +51,7 @@ const ONE: Block = 1u128.to_le_bytes();
 /// If `sums` has no level or more than [`MAX_HEIGHT`], there are not 2^h leaves, or `top` has another number of nodes.
 pub fn expand(
     pi: &Aes128,
-    kind: Kind,
+    kind: TreeKind,
     top: &[Block],
     kept: &Block,
     leaves: &mut [Block],
@@ -81,7 +81,7 @@ fn of_level(kept: &Block, level: usize, h: usize) -> &Block {
 /// As [`expand`] does.
 pub fn expand_punctured(
     pi: &Aes128,
-    kind: Kind,
+    kind: TreeKind,
     alpha: u32,
     sums: &[Block],
     of_all: &Block,
@@ -91,9 +91,9 @@ pub fn expand_punctured(
     check(leaves.len(), sums.len());
     let h = sums.len();
     // The children of a block of zeros, which stands in for every node of the path.
-    let mut stand_ins = [[0; 16], if kind == Kind::Ggm { ONE } else { [0; 16] }];
+    let mut stand_ins = [[0; 16], if kind == TreeKind::Ggm { ONE } else { [0; 16] }];
     pi.encrypt(&mut stand_ins);
-    stand_ins[1][0] ^= u8::from(kind == Kind::Ggm);
+    stand_ins[1][0] ^= u8::from(kind == TreeKind::Ggm);
     leaves[..kind.top()].fill([0; 16]);
     let mut correction = Correction { parent: 0, blocks: [[0; 16]; 2] };
     for (level, known) in sums.iter().enumerate() {
@@ -139,23 +139,23 @@ fn check(leaves: usize, height: usize) {
 /// `nodes`; the first level of a tree stays, but for its bits. Returns the sums of the new nodes, of those with even and of those with odd index.
 fn next_level(
     pi: &Aes128,
-    kind: Kind,
+    kind: TreeKind,
     nodes: &mut [Block],
     kept: &Block,
     correction: Option<&Correction>,
 ) -> [Block; 2] {
     match kind {
-        Kind::Correlated if nodes.len() == 2 => {
+        TreeKind::Correlated if nodes.len() == 2 => {
             let kept = u128::from_le_bytes(*kept);
             nodes.iter_mut().for_each(|it| *it = (u128::from_le_bytes(*it) & kept).to_le_bytes());
             [nodes[0], nodes[1]]
         }
-        Kind::Correlated => by_schedule!(
+        TreeKind::Correlated => by_schedule!(
             pi,
             c, keys => vectors::next_level::<_, true>(c, keys, nodes, kept, correction),
             cipher => portable::next_level::<true>(cipher, nodes, kept, correction),
         ),
-        Kind::Ggm => by_schedule!(
+        TreeKind::Ggm => by_schedule!(
             pi,
             c, keys => vectors::next_level::<_, false>(c, keys, nodes, kept, correction),
             cipher => portable::next_level::<false>(cipher, nodes, kept, correction),

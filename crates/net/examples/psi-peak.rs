@@ -21,7 +21,7 @@ use foxtrot_psi::{
     Digest,
     method::{
         Assumption, Method, Parameters,
-        protocol::{Plan, Receiver, Sender},
+        protocol::{IntersectionPlan, Receiver, Sender},
     },
 };
 
@@ -98,9 +98,9 @@ fn session() -> Session {
     Session::new(Sid::from_bytes([7; 32]))
 }
 
-fn plan(parameters: &Parameters) -> Plan<'static> {
+fn plan(parameters: &Parameters) -> IntersectionPlan<'static> {
     let direction = Direction::InitiatorSends;
-    Plan { parameters: *parameters, base: &Endemic, direction, counter: 0 }
+    IntersectionPlan { parameters: *parameters, base: &Endemic, direction, counter: 0 }
 }
 
 /// Digests of items: any distinct strings do.

@@ -6,7 +6,7 @@
 use foxtrot_ot::{
     Backend, Bits, Direction, Error, Seed, Session, Sid,
     base::{BaseOt, Choice, roted},
-    extension::{Kind, Places, ROWS, Receiver, Sender, Shape, registry},
+    extension::{OtKind, Places, ROWS, Receiver, Sender, Shape, registry},
     pair::Pair,
 };
 
@@ -40,7 +40,7 @@ fn main() -> Result<(), Error> {
         let challenge = challenges[0].as_ref().map_or(&[][..], |it| it);
         let begun = begun.into_iter().zip([keys.as_mut_slice()]);
         let begun = begun.map(|(batch, keys)| (batch, challenge, keys));
-        let finished = receiver.finish(Kind::Random, begun.collect())?;
+        let finished = receiver.finish(OtKind::Random, begun.collect())?;
         let proof = finished[0].1.as_slice();
         let absorbed = absorbed.into_iter().zip([Places::Random(&mut pairs)]);
         let absorbed = absorbed.map(|(batch, places)| (batch, proof, places));

@@ -49,14 +49,14 @@ pub type Message = Zeroizing<Vec<u8>>;
 
 /// Seals the messages of all transfers, in order.
 pub struct Sender {
-    terms: Terms,
+    terms: MessageTerms,
     next: u64,
 }
 
 /// Takes the chosen message of each transfer, in order, under its key.
 pub struct Receiver {
     backend: Backend,
-    terms: Terms,
+    terms: MessageTerms,
     chosen: Zeroizing<Vec<u64>>,
     keys: Zeroizing<Vec<Block>>,
     taken: Vec<Taken>,
@@ -73,7 +73,7 @@ struct Taken {
 }
 
 /// The session, format and length that both parties have agreed on.
-pub(crate) struct Terms {
+pub(crate) struct MessageTerms {
     oracle: Oracle,
     format: Format,
     message_len: usize,
@@ -104,7 +104,7 @@ pub fn frame_len(messages: usize, message_len: usize) -> usize {
     messages * (message_len + OVERHEAD)
 }
 
-impl Terms {
+impl MessageTerms {
     pub(crate) fn new(
         session: &Session,
         format: Format,
@@ -149,7 +149,7 @@ impl Sender {
     /// [`Usage::MessageLength`] if that is more than [`MAX_MESSAGE`]; [`Usage::Choices`] if there
     /// is nothing to choose from.
     pub fn new(session: Session, format: Format, message_len: usize) -> Result<Self, Usage> {
-        Ok(Self { terms: Terms::new(&session, format, message_len)?, next: 0 })
+        Ok(Self { terms: MessageTerms::new(&session, format, message_len)?, next: 0 })
     }
 
     /// One frame: the next messages under their keys, each padded to the agreed length. There are
@@ -204,7 +204,7 @@ impl Receiver {
         chosen: Zeroizing<Vec<u64>>,
         keys: Zeroizing<Vec<Block>>,
     ) -> Result<Self, Usage> {
-        let terms = Terms::new(&session, format, message_len)?;
+        let terms = MessageTerms::new(&session, format, message_len)?;
         check_picks(&chosen, format.choices())?;
         expect_count("keys", chosen.len(), keys.len())?;
         let (backend, taken) = (session.backend(), Vec::with_capacity(chosen.len()));

@@ -38,11 +38,11 @@ Both parties in one program, over a [`Pair`](crate::pair::Pair); between two pro
 
 ```
 use foxtrot_ot::base::{Choice, roted::Endemic};
-use foxtrot_ot::extension::{self, Kind, Shape, protocol::{Plan, Receiver, Sender}};
+use foxtrot_ot::extension::{self, OtKind, Shape, protocol::{ExtensionPlan, Receiver, Sender}};
 use foxtrot_ot::{Bits, Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair};
 
 let extension = ", $extension, r";
-let plan = Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+let plan = OneOfNPlan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 // The parties have agreed on the session; each has a secret seed, which it uses once.
 let session = Session::new(Sid::from_bytes([7; 32]));
 let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
@@ -60,7 +60,7 @@ let receiver = Engine::new(|io| async move {
     let sink = |choices: &Bits, keys: &[_]| {
         Ok(chosen.extend(keys.iter().enumerate().map(|(i, key)| (choices.get(i).unwrap_u8(), *key))))
     };
-    receiver.run(&io, &Choice::Random(1000), Kind::Random, sink).await?;
+    receiver.run(&io, &Choice::Random(1000), OtKind::Random, sink).await?;
     Ok(chosen)
 });
 let (pairs, chosen) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
@@ -82,12 +82,12 @@ macro_rules! one_of_n_example {
 Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
 
 ```
-use foxtrot_ot::extension::{self, one_of_n::protocol::{Plan, Receiver, Sender, Shape}};
+use foxtrot_ot::extension::{self, one_of_n::protocol::{OneOfNPlan, Receiver, Sender, Shape}};
 use foxtrot_ot::{Context, Direction, Seed, Session, Sid, base::roted::Endemic};
 use foxtrot_ot::{engine::Engine, pair::Pair};
 
 let extension = "#, $extension, r#";
-let plan = Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+let plan = OneOfNPlan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 // The parties have agreed on the session; each has a secret seed, which it uses once.
 let session = Session::new(Sid::from_bytes([7; 32]));
 let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));

@@ -98,7 +98,7 @@ pub use check::{Challenge, PROOF_LEN};
 pub(crate) use info::ASSUMPTION;
 pub use info::{PROTOCOLS, find, registry};
 pub use one_of_n::{kkrt, oos};
-pub use output::{Kind, Places};
+pub use output::{OtKind, Places};
 pub use receiver::{Receiver, Unanswered};
 pub use sender::{Sender, Unverified};
 

@@ -11,7 +11,7 @@ use crate::{
 
 /// One of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Party {
+pub enum PairParty {
     /// Gets both keys.
     Sender,
     /// Gets one key.
@@ -42,7 +42,7 @@ type Said = Option<(Stream, Vec<u8>)>;
 #[derive(Debug)]
 pub struct Event {
     /// The party that computed.
-    pub party: Party,
+    pub party: PairParty,
     /// The stream of its message.
     pub stream: Stream,
     /// The message that it sent, if any.
@@ -53,7 +53,7 @@ pub struct Event {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Failed<E> {
     /// A party ended with an error.
-    Party(Party, E),
+    Party(PairParty, E),
     /// Both parties wait: messages were lost, or the protocol is wrong.
     Stalled,
 }
@@ -70,11 +70,11 @@ impl<'a, S, R, E: From<Usage>> Pair<'a, S, R, E> {
     ///
     /// # Errors
     /// The party's error, and whose it is.
-    pub fn step(&mut self) -> Result<Option<Event>, (Party, E)> {
-        for party in [Party::Sender, Party::Receiver] {
+    pub fn step(&mut self) -> Result<Option<Event>, (PairParty, E)> {
+        for party in [PairParty::Sender, PairParty::Receiver] {
             let taken = match party {
-                Party::Sender => self.sender.step(),
-                Party::Receiver => self.receiver.step(),
+                PairParty::Sender => self.sender.step(),
+                PairParty::Receiver => self.receiver.step(),
             };
             if let Some(sent) = taken.map_err(|e| (party, e))? {
                 let (stream, message) = sent.unzip();
@@ -85,10 +85,10 @@ impl<'a, S, R, E: From<Usage>> Pair<'a, S, R, E> {
     }
 
     /// Puts a message of `from` into the other's inbox.
-    pub fn deliver(&mut self, from: Party, stream: Stream, message: Vec<u8>) {
+    pub fn deliver(&mut self, from: PairParty, stream: Stream, message: Vec<u8>) {
         match from {
-            Party::Sender => self.receiver.receive(self.sender.next_flow(), stream, message),
-            Party::Receiver => self.sender.receive(self.receiver.next_flow(), stream, message),
+            PairParty::Sender => self.receiver.receive(self.sender.next_flow(), stream, message),
+            PairParty::Receiver => self.sender.receive(self.receiver.next_flow(), stream, message),
         }
     }
 
@@ -102,7 +102,7 @@ impl<'a, S, R, E: From<Usage>> Pair<'a, S, R, E> {
     ///
     /// # Errors
     /// The error of the party that fails, and whose it is.
-    pub fn run(self) -> Result<(S, R), (Party, E)> {
+    pub fn run(self) -> Result<(S, R), (PairParty, E)> {
         self.run_through(|_, message| message)
     }
 
@@ -116,8 +116,8 @@ impl<'a, S, R, E: From<Usage>> Pair<'a, S, R, E> {
     #[expect(clippy::panic_in_result_fn, reason = "a protocol of this crate would be wrong")]
     pub fn run_through(
         self,
-        mut channel: impl FnMut(Party, Vec<u8>) -> Vec<u8>,
-    ) -> Result<(S, R), (Party, E)> {
+        mut channel: impl FnMut(PairParty, Vec<u8>) -> Vec<u8>,
+    ) -> Result<(S, R), (PairParty, E)> {
         match self.run_over(|party, stream, message| vec![(stream, channel(party, message))]) {
             Ok(outputs) => Ok(outputs),
             Err(Failed::Party(party, e)) => Err((party, e)),
@@ -132,7 +132,7 @@ impl<'a, S, R, E: From<Usage>> Pair<'a, S, R, E> {
     /// [`Failed`].
     pub fn run_over(
         mut self,
-        mut channel: impl FnMut(Party, Stream, Vec<u8>) -> Vec<(Stream, Vec<u8>)>,
+        mut channel: impl FnMut(PairParty, Stream, Vec<u8>) -> Vec<(Stream, Vec<u8>)>,
     ) -> Result<(S, R), Failed<E>> {
         while let Some(event) = self.step().map_err(|(party, e)| Failed::Party(party, e))? {
             let Event { party, stream, message: Some(message) } = event else { continue };

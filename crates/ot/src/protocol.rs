@@ -8,7 +8,7 @@ use core::fmt;
 /// The output that a protocol gives its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum ProtocolKind {
     /// Base OTs: public-key cryptography for every transfer.
     BaseOt,
     /// Transfers of one of two, from base OTs.
@@ -127,7 +127,7 @@ pub struct Protocol {
     /// True if the family's name means this mode; of several such modes the first in the registry is meant.
     pub is_default: bool,
     /// The kind of output.
-    pub kind: Kind,
+    pub kind: ProtocolKind,
     /// The paper that defines the protocol.
     pub paper: &'static str,
     /// The functionality that the protocol realises.
@@ -162,7 +162,7 @@ impl Protocol {
         name: "",
         family: "",
         is_default: true,
-        kind: Kind::BaseOt,
+        kind: ProtocolKind::BaseOt,
         paper: "",
         functionality: Functionality::Endemic,
         adversary: Adversary::Malicious,
@@ -260,7 +260,7 @@ impl core::error::Error for Incompatible {}
 /// # Errors
 /// [`Incompatible`], the reason why not.
 pub fn compatible(below: &Protocol, above: &Protocol) -> Result<(), Incompatible> {
-    if below.kind != Kind::BaseOt {
+    if below.kind != ProtocolKind::BaseOt {
         return Err(Incompatible::Kind);
     }
     if below.reproduction {
@@ -301,7 +301,9 @@ pub fn suits(
         };
         return match base.functionality {
             // The two-round extension is played like a base OT.
-            _ if base.kind != Kind::BaseOt && base.carriers.is_empty() => Err(Incompatible::Kind),
+            _ if base.kind != ProtocolKind::BaseOt && base.carriers.is_empty() => {
+                Err(Incompatible::Kind)
+            }
             _ if base.reproduction => Err(Incompatible::Reproduction),
             is if is != needed => Err(Incompatible::Alone(needed)),
             _ if !base.adversary.suffices(wanted) => Err(Incompatible::Weak),

@@ -31,11 +31,11 @@
 //! Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
 //!
 //! ```
-//! use foxtrot_ot::silent::{self, protocol::{Plan, Receiver, Sender}};
+//! use foxtrot_ot::silent::{self, protocol::{ExtensionPlan, Receiver, Sender}};
 //! use foxtrot_ot::{Context, Direction, Seed, Session, Sid, base::roted::Endemic};
 //! use foxtrot_ot::{engine::Engine, pair::Pair};
 //!
-//! let plan = Plan {
+//! let plan = ExtensionPlan {
 //!     extension: silent::vole(),
 //!     base: &Endemic,
 //!     direction: Direction::InitiatorSends,
@@ -163,7 +163,7 @@ use crate::{
 };
 
 /// A party of a silent protocol, which makes batch after batch from one extension.
-pub struct Party<F, Ots> {
+pub struct SilentParty<F, Ots> {
     silent: Silent<F>,
     session: Session,
     seed: Seed,
@@ -175,7 +175,7 @@ pub struct Party<F, Ots> {
     runs: Runs,
 }
 
-impl<F, Ots> Party<F, Ots> {
+impl<F, Ots> SilentParty<F, Ots> {
     fn of_ots(session: Session, silent: Silent<F>, ots: Ots, seed: Seed) -> Self {
         let (scratch, runs) = (Scratch::default(), Runs::default());
         Self { silent, session, seed, ots: Some(ots), batch: 0, scratch, runs }

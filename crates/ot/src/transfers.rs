@@ -13,9 +13,9 @@ use crate::{
     convert::{self, Format, Sealed, check_picks},
     engine::{Abandoned, Io, Run},
     extension::{
-        self, Kind, Shape,
+        self, OtKind, Shape,
         one_of_n::{self, protocol as of_n},
-        protocol::{self as of_two, Plan},
+        protocol::{self as of_two, ExtensionPlan},
         two_round,
     },
     protocol::{Purpose, suits},
@@ -193,7 +193,7 @@ impl Method {
                     let plan = self.plan(extension, direction);
                     let mut receiver = of_two::Receiver::set_up(io, cx, plan).await?;
                     set_up();
-                    return receiver.run(io, choice, Kind::Random, sink).await;
+                    return receiver.run(io, choice, OtKind::Random, sink).await;
                 }
                 Extension::Silent(silent) => {
                     let plan = self.plan(silent, direction);
@@ -304,7 +304,7 @@ impl Method {
             check_picks(&picks, choices)?;
             let (n, of_messages) = (picks.len(), cx.session().sub("chosen-messages", 0, direction));
             let format = self.format(choices);
-            convert::Terms::new(&of_messages, format, message_len)?;
+            convert::MessageTerms::new(&of_messages, format, message_len)?;
             let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(n));
             if let Extension::OneOfN(extension) = self.extension {
                 let parameters = extension.parameters();
@@ -350,8 +350,8 @@ impl Method {
         }
     }
 
-    fn plan<E>(&self, extension: E, direction: Direction) -> Plan<'static, E> {
-        Plan { extension, base: self.base, direction, counter: 0 }
+    fn plan<E>(&self, extension: E, direction: Direction) -> ExtensionPlan<'static, E> {
+        ExtensionPlan { extension, base: self.base, direction, counter: 0 }
     }
 }
 

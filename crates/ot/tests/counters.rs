@@ -11,7 +11,7 @@ use foxtrot_kernel::counters::{Counts, Operation};
 use foxtrot_ot::{
     Bits, Seed, Session, Sid,
     base::{BaseOt, Choice, Functionality},
-    pair::{Event, Pair, Party},
+    pair::{Event, Pair, PairParty},
 };
 use foxtrot_papers::base_ots;
 
@@ -33,7 +33,7 @@ struct Work {
 #[derive(Debug, PartialEq, Eq)]
 struct Row {
     protocol: &'static str,
-    party: Party,
+    party: PairParty,
     per_batch: Work,
     per_instance: Work,
     messages: usize,
@@ -48,7 +48,7 @@ const TABLE: &[Row] = &[
     // key; s_S there, U and k back.
     Row {
         protocol: "roted",
-        party: Party::Sender,
+        party: PairParty::Sender,
         per_batch: Work { uniform: 9, oracle: 13, ..NOTHING },
         per_instance: Work { transforms: 14, noise: 14, uniform: 6, oracle: 7, ..NOTHING },
         messages: 1,
@@ -56,7 +56,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         protocol: "roted",
-        party: Party::Receiver,
+        party: PairParty::Receiver,
         per_batch: Work { uniform: 9, oracle: 13, ..NOTHING },
         per_instance: Work { transforms: 10, noise: 6, uniform: 3, oracle: 4, ..NOTHING },
         messages: 2,
@@ -64,7 +64,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         protocol: "roted-endemic",
-        party: Party::Sender,
+        party: PairParty::Sender,
         per_batch: Work { uniform: 9, oracle: 10, ..NOTHING },
         per_instance: Work { transforms: 14, noise: 14, uniform: 6, oracle: 7, ..NOTHING },
         messages: 1,
@@ -72,7 +72,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         protocol: "roted-endemic",
-        party: Party::Receiver,
+        party: PairParty::Receiver,
         per_batch: Work { uniform: 9, oracle: 10, ..NOTHING },
         per_instance: Work { transforms: 10, noise: 6, uniform: 3, oracle: 4, ..NOTHING },
         messages: 1,
@@ -82,7 +82,7 @@ const TABLE: &[Row] = &[
     // check, M₀, M₁.
     Row {
         protocol: "roted-figure1",
-        party: Party::Sender,
+        party: PairParty::Sender,
         per_batch: Work { uniform: 1, oracle: 6, ..NOTHING },
         per_instance: Work { transforms: 4, noise: 3, uniform: 1, oracle: 7, ..NOTHING },
         messages: 1,
@@ -91,7 +91,7 @@ const TABLE: &[Row] = &[
     // H₁(r), two commitments, K_c, M_b.
     Row {
         protocol: "roted-figure1",
-        party: Party::Receiver,
+        party: PairParty::Receiver,
         per_batch: Work { uniform: 1, oracle: 6, ..NOTHING },
         per_instance: Work { transforms: 3, noise: 3, uniform: 1, oracle: 5, ..NOTHING },
         messages: 2,
@@ -100,7 +100,7 @@ const TABLE: &[Row] = &[
     // H. Per branch H, fresh coins and a·G, key and a·P.
     Row {
         protocol: "masny-rindal",
-        party: Party::Sender,
+        party: PairParty::Sender,
         per_batch: Work { oracle: 1, ..NOTHING },
         per_instance: Work { oracle: 6, points: 4, ..NOTHING },
         messages: 1,
@@ -109,7 +109,7 @@ const TABLE: &[Row] = &[
     // H. Coins of b and s, H, key; B and b·A.
     Row {
         protocol: "masny-rindal",
-        party: Party::Receiver,
+        party: PairParty::Receiver,
         per_batch: Work { oracle: 1, ..NOTHING },
         per_instance: Work { oracle: 4, points: 2, ..NOTHING },
         messages: 1,
@@ -118,7 +118,7 @@ const TABLE: &[Row] = &[
     // Coins, T, answer and proof; z and r·T. Two keys and their hashes; r·B.
     Row {
         protocol: "csw",
-        party: Party::Sender,
+        party: PairParty::Sender,
         per_batch: Work { oracle: 4, points: 2, ..NOTHING },
         per_instance: Work { oracle: 4, points: 1, ..NOTHING },
         messages: 1,
@@ -127,7 +127,7 @@ const TABLE: &[Row] = &[
     // Seed, T, answer and proof. Coins, key and its hash; α·G and α·z.
     Row {
         protocol: "csw",
-        party: Party::Receiver,
+        party: PairParty::Receiver,
         per_batch: Work { oracle: 4, ..NOTHING },
         per_instance: Work { oracle: 3, points: 2, ..NOTHING },
         messages: 2,
@@ -136,7 +136,7 @@ const TABLE: &[Row] = &[
     // Coins; S and T. Two keys; y·R.
     Row {
         protocol: "chou-orlandi",
-        party: Party::Sender,
+        party: PairParty::Sender,
         per_batch: Work { oracle: 1, points: 2, ..NOTHING },
         per_instance: Work { oracle: 2, points: 1, ..NOTHING },
         messages: 1,
@@ -145,7 +145,7 @@ const TABLE: &[Row] = &[
     // Coins and key; x·B and x·S.
     Row {
         protocol: "chou-orlandi",
-        party: Party::Receiver,
+        party: PairParty::Receiver,
         per_batch: NOTHING,
         per_instance: Work { oracle: 2, points: 2, ..NOTHING },
         messages: 1,
@@ -154,7 +154,7 @@ const TABLE: &[Row] = &[
     // The messages are drawn before.
     Row {
         protocol: "chou-orlandi:chosen",
-        party: Party::Sender,
+        party: PairParty::Sender,
         per_batch: Work { oracle: 1, points: 2, ..NOTHING },
         per_instance: Work { oracle: 2, points: 1, ..NOTHING },
         messages: 2,
@@ -162,7 +162,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         protocol: "chou-orlandi:chosen",
-        party: Party::Receiver,
+        party: PairParty::Receiver,
         per_batch: NOTHING,
         per_instance: Work { oracle: 2, points: 2, ..NOTHING },
         messages: 1,
@@ -171,7 +171,7 @@ const TABLE: &[Row] = &[
     // Coins of r and C; r·G and r·C. Two keys; r·P₀.
     Row {
         protocol: "naor-pinkas",
-        party: Party::Sender,
+        party: PairParty::Sender,
         per_batch: Work { oracle: 2, points: 2, ..NOTHING },
         per_instance: Work { oracle: 2, points: 1, ..NOTHING },
         messages: 1,
@@ -180,7 +180,7 @@ const TABLE: &[Row] = &[
     // Coins and key; k·G and k·A.
     Row {
         protocol: "naor-pinkas",
-        party: Party::Receiver,
+        party: PairParty::Receiver,
         per_batch: NOTHING,
         per_instance: Work { oracle: 2, points: 2, ..NOTHING },
         messages: 1,
@@ -190,7 +190,7 @@ const TABLE: &[Row] = &[
     // challenge and ciphertext each coins, mask, seven noises and seven transforms.
     Row {
         protocol: "bdgm",
-        party: Party::Sender,
+        party: PairParty::Sender,
         per_batch: Work { uniform: 9, oracle: 8, ..NOTHING },
         per_instance: Work { transforms: 28, noise: 28, uniform: 6, oracle: 14, ..NOTHING },
         messages: 2,
@@ -199,7 +199,7 @@ const TABLE: &[Row] = &[
     // As in `roted-endemic` up to `Blinded`, two decryptions, and the challenge once more.
     Row {
         protocol: "bdgm",
-        party: Party::Receiver,
+        party: PairParty::Receiver,
         per_batch: Work { uniform: 9, oracle: 9, ..NOTHING },
         per_instance: Work { transforms: 28, noise: 20, uniform: 9, oracle: 14, ..NOTHING },
         messages: 2,
@@ -208,7 +208,7 @@ const TABLE: &[Row] = &[
     // Coins and mask of either branch.
     Row {
         protocol: "pvw",
-        party: Party::Sender,
+        party: PairParty::Sender,
         per_batch: NOTHING,
         per_instance: Work { oracle: 4, points: 8, ..NOTHING },
         messages: 1,
@@ -216,7 +216,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         protocol: "pvw",
-        party: Party::Receiver,
+        party: PairParty::Receiver,
         per_batch: NOTHING,
         per_instance: Work { oracle: 2, points: 3, ..NOTHING },
         messages: 1,
@@ -226,7 +226,7 @@ const TABLE: &[Row] = &[
     // and the shares.
     Row {
         protocol: "rot-from-ot:bdgm",
-        party: Party::Sender,
+        party: PairParty::Sender,
         per_batch: Work { uniform: 9, oracle: 11, ..NOTHING },
         per_instance: Work { transforms: 28, noise: 28, uniform: 6, oracle: 18, ..NOTHING },
         messages: 3,
@@ -234,7 +234,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         protocol: "rot-from-ot:bdgm",
-        party: Party::Receiver,
+        party: PairParty::Receiver,
         per_batch: Work { uniform: 9, oracle: 12, ..NOTHING },
         per_instance: Work { transforms: 28, noise: 20, uniform: 9, oracle: 15, ..NOTHING },
         messages: 4,
@@ -242,7 +242,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         protocol: "rot-from-ot:pvw",
-        party: Party::Sender,
+        party: PairParty::Sender,
         per_batch: Work { oracle: 3, ..NOTHING },
         per_instance: Work { oracle: 8, points: 8, ..NOTHING },
         messages: 2,
@@ -250,7 +250,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         protocol: "rot-from-ot:pvw",
-        party: Party::Receiver,
+        party: PairParty::Receiver,
         per_batch: Work { oracle: 3, ..NOTHING },
         per_instance: Work { oracle: 3, points: 3, ..NOTHING },
         messages: 3,
@@ -262,7 +262,7 @@ const TABLE: &[Row] = &[
 /// values, two keys; its share and two points. The receiver: the oracles, coins of b, and of the POPF if
 /// it takes any, programming, the key; two points. Elligator draws, and multiplies, twice on average;
 /// what failed is not in here.
-fn row_of_pair(protocol: &'static str, party: Party) -> Option<Row> {
+fn row_of_pair(protocol: &'static str, party: PairParty) -> Option<Row> {
     let pair = match protocol {
         "masny-rindal-reuse" => "masny-rindal:ristretto",
         name => name.strip_prefix("mcquoid-rosulek-roy:")?,
@@ -279,7 +279,7 @@ fn row_of_pair(protocol: &'static str, party: Party) -> Option<Row> {
     };
     let (shares, share) = if agreement == "moeller" { (2, 64) } else { (1, 32) };
     Some(match party {
-        Party::Sender => Row {
+        PairParty::Sender => Row {
             protocol,
             party,
             per_batch: Work { oracle: 1 + oracles, points: shares, ..NOTHING },
@@ -287,7 +287,7 @@ fn row_of_pair(protocol: &'static str, party: Party) -> Option<Row> {
             messages: 1,
             bytes_of_128: share,
         },
-        Party::Receiver => Row {
+        PairParty::Receiver => Row {
             protocol,
             party,
             per_batch: Work { oracle: oracles, ..NOTHING },
@@ -302,7 +302,8 @@ fn row_of_pair(protocol: &'static str, party: Party) -> Option<Row> {
 /// noise, queries, messages, bytes. Why ours differ: `docs/tables.md`.
 #[test]
 fn costs_of_the_other_systems_match_the_papers_table_1_but_for_repairs() {
-    let both = |protocol| [Party::Sender, Party::Receiver].map(|party| row(protocol, party));
+    let both =
+        |protocol| [PairParty::Sender, PairParty::Receiver].map(|party| row(protocol, party));
     let bytes = |protocol| both(protocol).map(|row| row.bytes_of_128).iter().sum::<usize>();
     let messages = |protocol| both(protocol).map(|row| row.messages).iter().sum::<usize>();
     let bits = |bits: usize| bits / 8;
@@ -337,7 +338,7 @@ fn costs_of_the_other_systems_match_the_papers_table_1_but_for_repairs() {
         [("pvw", "rot-from-ot:pvw", 2, 256), ("bdgm", "rot-from-ot:bdgm", 4, 512)]
     {
         assert_eq!((messages(ot), messages(composed)), (flows, flows + 3));
-        for (party, shares, drawn) in [(Party::Sender, 2, 2), (Party::Receiver, 1, 0)] {
+        for (party, shares, drawn) in [(PairParty::Sender, 2, 2), (PairParty::Receiver, 1, 0)] {
             let [ot, rot] = [ot, composed].map(|name| row(name, party).per_instance);
             // The paper adds two queries to the receiver's, its commitments; here there is one for a
             // batch, but shares are hashed, and the sender's messages drawn.
@@ -364,7 +365,7 @@ fn measure(base: &dyn BaseOt, n: usize) -> [(Work, usize, usize); 2] {
         let _before = Counts::take();
         let Some(Event { party, stream, message }) = pair.step().unwrap() else { return totals };
         let counts = Counts::take();
-        let (work, messages, bytes) = &mut totals[usize::from(party == Party::Receiver)];
+        let (work, messages, bytes) = &mut totals[usize::from(party == PairParty::Receiver)];
         work.transforms += counts.of(Operation::Ntt) + counts.of(Operation::InverseNtt);
         work.noise += counts.of(Operation::Noise);
         work.uniform += counts.of(Operation::Uniform);
@@ -393,7 +394,7 @@ fn split(two: Work, three: Work) -> (Work, Work) {
 fn rows(base: &dyn BaseOt) -> [Row; 2] {
     // Not one: a single instance saves memory by more work.
     let [two, three, many] = [2, 3, 128].map(|n| measure(base, n));
-    [(0, Party::Sender), (1, Party::Receiver)].map(|(k, party)| {
+    [(0, PairParty::Sender), (1, PairParty::Receiver)].map(|(k, party)| {
         let (per_batch, per_instance) = split(two[k].0, three[k].0);
         let (_, messages, bytes_of_128) = many[k];
         let protocol = base.info().name;
@@ -462,7 +463,7 @@ fn only_protocols_over_pvw_hash_to_the_curve_and_four_points_at_least() {
     }
 }
 
-fn row(protocol: &str, party: Party) -> &'static Row {
+fn row(protocol: &str, party: PairParty) -> &'static Row {
     TABLE.iter().find(|row| row.protocol == protocol && row.party == party).unwrap()
 }
 
@@ -470,7 +471,7 @@ fn row(protocol: &str, party: Party) -> &'static Row {
 #[test]
 fn costs_of_figure_1_match_the_papers_table_1_but_for_the_oracle() {
     let [sender, receiver] =
-        [Party::Sender, Party::Receiver].map(|party| row("roted-figure1", party));
+        [PairParty::Sender, PairParty::Receiver].map(|party| row("roted-figure1", party));
     assert_eq!([sender, receiver].map(|row| row.per_instance.transforms), [4, 3]);
     assert_eq!([sender, receiver].map(|row| row.per_instance.noise), [3, 3]);
     assert_eq!(sender.messages + receiver.messages, 3);

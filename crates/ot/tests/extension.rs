@@ -7,7 +7,7 @@ use foxtrot_ot::{
     Backend, Seed, Usage,
     base::{self, Adversary, Choice, Functionality, SenderKeys},
     extension::{
-        Incompatible, Kind, Places, Receiver, Sender, Shape, compatible, find, kos, registry,
+        Incompatible, OtKind, Places, Receiver, Sender, Shape, compatible, find, kos, registry,
         softspoken,
     },
     ideal,
@@ -43,7 +43,7 @@ fn every_extension_gives_the_chosen_keys_for_every_size_and_kind() {
         let mut runs = Runs::new(extension, Backend::best());
         let delta = runs.delta();
         for n in [0, 1, 7, 8, 9, 127, 128, 447, 448, 449, 511, 512, 513, 1023, 1024, 1025, 3000] {
-            for kind in [Kind::Random, Kind::Correlated] {
+            for kind in [OtKind::Random, OtKind::Correlated] {
                 let run = runs.batch(Choice::Random(n), kind);
                 assert_eq!(run.choices().len(), n);
                 assert_fits(&run, &delta);
@@ -69,8 +69,8 @@ fn the_largest_batch_works_and_a_larger_one_is_refused() {
         let extension = extension.unwrap();
         let max = extension.max_batch();
         let mut runs = Runs::new(extension, Backend::best());
-        assert_fits(&runs.batch(Choice::Random(max), Kind::Random), &runs.delta());
-        let too_many = runs.try_batch(Choice::Random(max + 1), Kind::Random).unwrap_err();
+        assert_fits(&runs.batch(Choice::Random(max), OtKind::Random), &runs.delta());
+        let too_many = runs.try_batch(Choice::Random(max + 1), OtKind::Random).unwrap_err();
         assert_eq!(too_many, Usage::BatchTooLarge { n: max + 1, max }.into());
     }
 }
@@ -80,8 +80,8 @@ fn outputs_do_not_depend_on_the_backend() {
     for name in ["softspoken-1", "softspoken-2", "softspoken-3", "softspoken-8"] {
         let run = |backend| {
             let mut runs = Runs::new(find(name, Adversary::Malicious).unwrap(), backend);
-            let first = runs.batch(Choice::Random(700), Kind::Random);
-            (first, runs.batch(Choice::Given(bits(1500, 3)), Kind::Correlated))
+            let first = runs.batch(Choice::Random(700), OtKind::Random);
+            (first, runs.batch(Choice::Given(bits(1500, 3)), OtKind::Correlated))
         };
         let portable = run(Backend::PORTABLE);
         for backend in Backend::all() {
@@ -97,7 +97,7 @@ fn outputs_do_not_depend_on_the_number_of_threads() {
         let mut alone = Runs::new(extension, Backend::best());
         let mut together = Runs::on_threads(extension, threads);
         for n in [1, 1000, 5000] {
-            for kind in [Kind::Random, Kind::Correlated] {
+            for kind in [OtKind::Random, OtKind::Correlated] {
                 let run = together.batch(Choice::Random(n), kind);
                 assert_eq!(run, alone.batch(Choice::Random(n), kind), "{name}");
                 assert_fits(&run, &alone.delta());
@@ -113,7 +113,7 @@ fn no_key_occurs_twice_over_all_batches_of_a_session() {
     let mut runs = Runs::new(find("softspoken-2", Adversary::Malicious).unwrap(), Backend::best());
     let mut all = Vec::new();
     for _ in 0..4 {
-        let Run::Random { pairs, .. } = runs.batch(Choice::Random(1500), Kind::Random) else {
+        let Run::Random { pairs, .. } = runs.batch(Choice::Random(1500), OtKind::Random) else {
             unreachable!()
         };
         all.extend(pairs.into_iter().flatten());
@@ -128,8 +128,8 @@ fn no_key_occurs_twice_over_all_batches_of_a_session() {
 fn random_choices_are_balanced_and_differ_from_batch_to_batch() {
     for extension in registry() {
         let mut runs = Runs::new(extension, Backend::best());
-        let one = runs.batch(Choice::Random(4096), Kind::Random);
-        let two = runs.batch(Choice::Random(4096), Kind::Random);
+        let one = runs.batch(Choice::Random(4096), OtKind::Random);
+        let two = runs.batch(Choice::Random(4096), OtKind::Random);
         for run in [&one, &two] {
             let ones = (0..4096).filter(|&i| bit(run.choices(), i)).count();
             // Six standard deviations of 32.
@@ -151,7 +151,7 @@ fn batches_may_begin_before_earlier_ones_are_verified() {
     for (unanswered, (unverified, challenge)) in unanswered.into_iter().zip(unverified) {
         let (mut pairs, mut keys) = (vec![[[0; 16]; 2]; 300], vec![[0; 16]; 300]);
         let batch = (unanswered, challenge.as_slice().as_flattened(), keys.as_mut_slice());
-        let (choices, proof) = only(receiver.finish(Kind::Random, vec![batch]).unwrap());
+        let (choices, proof) = only(receiver.finish(OtKind::Random, vec![batch]).unwrap());
         sender.finish(vec![(unverified, &proof, Places::Random(&mut pairs))]).unwrap();
         assert_fits(&Run::Random { pairs, choices, keys }, &sender.delta().unwrap());
     }
@@ -162,8 +162,8 @@ fn messages_have_the_lengths_of_the_formulas() {
     for extension in registry() {
         let info = extension.info();
         let mut runs = Runs::new(extension, Backend::best());
-        runs.batch(Choice::Random(1000), Kind::Random);
-        runs.batch(Choice::Given(bits(1000, 2)), Kind::Random);
+        runs.batch(Choice::Random(1000), OtKind::Random);
+        runs.batch(Choice::Given(bits(1000, 2)), OtKind::Random);
         let checked = info.adversary == Adversary::Malicious;
         let k: usize = info.params.strip_prefix("k = ").unwrap().parse().unwrap();
         let trees = 128usize.div_ceil(k);

@@ -9,7 +9,7 @@ use foxtrot_ot::{
     Bits, Decode, Error, Misbehaved, Usage,
     base::{Adversary, Block, Choice},
     extension::{
-        Challenge, Extension, Kind, Places, Receiver, Sender, Shape, Unanswered, find, softspoken,
+        Challenge, Extension, OtKind, Places, Receiver, Sender, Shape, Unanswered, find, softspoken,
     },
 };
 use support::{absorb, answer, base, bit, bits, seed, session, states, verify};
@@ -33,7 +33,7 @@ struct Transcript {
 }
 
 /// Groups of that many batches, on so many threads.
-fn run(extension: Extension, kind: Kind, group: usize, threads: usize) -> Transcript {
+fn run(extension: Extension, kind: OtKind, group: usize, threads: usize) -> Transcript {
     let (pairs, chosen) = base();
     let session = || session().with_executor(Arc::new(Threads(threads)));
     let (mut receiver, setup) = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
@@ -70,13 +70,13 @@ fn run(extension: Extension, kind: Kind, group: usize, threads: usize) -> Transc
         let mut pairs: Vec<_> = shapes.iter().map(|shape| vec![[[0; 16]; 2]; shape.n()]).collect();
         let mut rows = keys.clone();
         let places = pairs.iter_mut().zip(&mut rows).map(|(pairs, rows)| match kind {
-            Kind::Random => Places::Random(pairs),
-            Kind::Correlated => Places::Correlated(rows),
+            OtKind::Random => Places::Random(pairs),
+            OtKind::Correlated => Places::Correlated(rows),
         });
         let batches = unverified.into_iter().zip(&proofs).zip(places);
         let batches = batches.map(|((batch, proof), places)| (batch, proof.as_slice(), places));
         sender.finish(batches.collect()).unwrap();
-        if kind == Kind::Correlated {
+        if kind == OtKind::Correlated {
             pairs =
                 rows.into_iter().map(|rows| rows.into_iter().map(|q| [q; 2]).collect()).collect();
         }
@@ -100,11 +100,11 @@ fn parallel_batches_match_sequential_batches() {
         ("iknp", Adversary::SemiHonest),
     ] {
         let extension = find(name, adversary).unwrap();
-        for kind in [Kind::Random, Kind::Correlated] {
+        for kind in [OtKind::Random, OtKind::Correlated] {
             let alone = run(extension, kind, 1, 1);
             assert_eq!(alone.sent.len(), choices().len());
             let batches = alone.choices.iter().zip(alone.received.iter().zip(&alone.sent));
-            for (choices, (keys, pairs)) in batches.filter(|_| kind == Kind::Random) {
+            for (choices, (keys, pairs)) in batches.filter(|_| kind == OtKind::Random) {
                 let mut ots = keys.iter().zip(pairs).enumerate();
                 assert!(ots.all(|(i, (key, pair))| pair[usize::from(bit(choices, i))] == *key));
             }
@@ -141,7 +141,7 @@ fn answer_all(
     let batches = batches.map(|((batch, challenge), keys)| {
         (batch, challenge.as_slice().as_flattened(), keys.as_mut_slice())
     });
-    let answered = receiver.finish(Kind::Random, batches.collect()).unwrap();
+    let answered = receiver.finish(OtKind::Random, batches.collect()).unwrap();
     answered.into_iter().map(|(_, proof)| proof).collect()
 }
 
@@ -250,7 +250,7 @@ fn a_foreign_batch_or_a_wrong_number_of_places_keeps_all_output_back() {
     let (own, mut keys) = (begin(&mut receiver, 1).0.pop().unwrap(), [[[0; 16]; 700]; 2]);
     let with_another = [own, foreign().0].into_iter().zip(&mut keys);
     let with_another = with_another.map(|(batch, keys)| (batch, &[0; 32][..], &mut keys[..]));
-    let refused = receiver.finish(Kind::Random, with_another.collect()).map(drop);
+    let refused = receiver.finish(OtKind::Random, with_another.collect()).map(drop);
     assert_eq!(refused, Err(Usage::ForeignBatch.into()));
     assert!(keys.as_flattened().iter().all(|key| *key == [0; 16]));
     let refused = verify(&mut sender, 700, foreign().1, &[0; 1064]);
@@ -273,7 +273,7 @@ fn a_foreign_batch_or_a_wrong_number_of_places_keeps_all_output_back() {
     let challenges = challenges.iter().map(|it| it.as_slice().as_flattened());
     let all = unanswered.into_iter().zip(challenges).zip(places);
     let all = all.map(|((batch, challenge), places)| (batch, challenge, places)).collect();
-    assert_eq!(receiver.finish(Kind::Random, all), Err(wrong.into()));
+    assert_eq!(receiver.finish(OtKind::Random, all), Err(wrong.into()));
     assert!(right.iter().all(|key| *key == [0; 16]));
     let (mut right, mut short) = (vec![[[0; 16]; 2]; 700], vec![[[0; 16]; 2]; 699]);
     let places = [&mut right, &mut short].map(|keys| Places::Random(keys));

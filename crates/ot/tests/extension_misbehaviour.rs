@@ -8,7 +8,7 @@ use foxtrot_ot::{
     Bits, Decode, Error, Misbehaved, Usage,
     base::Choice,
     extension::{
-        Extension, Kind, Places, Receiver, Sender, Shape, Unanswered, find, kos, registry,
+        Extension, OtKind, Places, Receiver, Sender, Shape, Unanswered, find, kos, registry,
         softspoken,
     },
 };
@@ -161,7 +161,7 @@ fn the_check_stops_a_receiver_that_could_read_delta_without_it() {
     let (unverified, _) = absorb(&mut sender, Shape::given(n), &message).unwrap();
     let (mut pairs, mut rows) = (vec![[[0; 16]; 2]; n], vec![[0; 16]; n]);
     sender.finish(vec![(unverified, &[], Places::Random(&mut pairs))]).unwrap();
-    receiver.finish(Kind::Random, vec![(unanswered, &[], &mut rows)]).unwrap();
+    receiver.finish(OtKind::Random, vec![(unanswered, &[], &mut rows)]).unwrap();
     // q_i = t_i ⊕ (bit i of Δ in row i): the key for choice 0 is the receiver's iff Δ_i = 0.
     let read: Vec<bool> = pairs.iter().zip(&rows).map(|(pair, key)| pair[0] != *key).collect();
     assert_eq!(read, (0..n).map(delta).collect::<Vec<_>>(), "Δ, bit by bit");

@@ -13,10 +13,10 @@ use foxtrot_ot::{
         batches::{PROOFS, WINDOW},
     },
     extension::{
-        self, Incompatible, Kind, ROWS, Shape,
-        protocol::{Plan, Receiver, Sender},
+        self, Incompatible, OtKind, ROWS, Shape,
+        protocol::{ExtensionPlan, Receiver, Sender},
     },
-    pair::{Failed, Pair, Party},
+    pair::{Failed, Pair, PairParty},
 };
 
 /// OTs of a whole batch.
@@ -26,28 +26,28 @@ fn session(threads: usize) -> Session {
     Session::new(Sid::from_bytes([8; 32])).with_executor(Arc::new(Threads(threads)))
 }
 
-async fn sender(io: Io, plan: Plan<'_>, threads: usize) -> Result<Sender, Error> {
+async fn sender(io: Io, plan: ExtensionPlan<'_>, threads: usize) -> Result<Sender, Error> {
     let session = session(threads);
     Sender::set_up(&io, &mut Context::new(&session, Seed::from_bytes([1; 32])), plan).await
 }
 
-async fn receiver(io: Io, plan: Plan<'_>, threads: usize) -> Result<Receiver, Error> {
+async fn receiver(io: Io, plan: ExtensionPlan<'_>, threads: usize) -> Result<Receiver, Error> {
     let session = session(threads);
     Receiver::set_up(&io, &mut Context::new(&session, Seed::from_bytes([2; 32])), plan).await
 }
 
-fn plan(name: &str, adversary: Adversary, base: &str) -> Plan<'static> {
+fn plan(name: &str, adversary: Adversary, base: &str) -> ExtensionPlan<'static> {
     let base =
         [Functionality::Endemic, Functionality::Random].into_iter().find_map(|functionality| {
             base::find(base, functionality).filter(|it| it.info().name == base)
         });
     let extension = extension::find(name, adversary).unwrap();
     let direction = Direction::InitiatorSends;
-    Plan { extension, base: base.unwrap(), direction, counter: 0 }
+    ExtensionPlan { extension, base: base.unwrap(), direction, counter: 0 }
 }
 
 /// The set-up of both parties, with so many threads each.
-fn set_up(plan: Plan<'static>, threads: [usize; 2]) -> Pair<'static, Sender, Receiver> {
+fn set_up(plan: ExtensionPlan<'static>, threads: [usize; 2]) -> Pair<'static, Sender, Receiver> {
     let sender = Engine::new(move |io| sender(io, plan, threads[0]));
     let receiver = Engine::new(move |io| receiver(io, plan, threads[1]));
     Pair::new(sender, receiver)
@@ -80,7 +80,7 @@ fn engines<'a>(
             keys.extend_from_slice(some);
             Ok(())
         };
-        receiver.run(&io, choice, Kind::Random, sink).await
+        receiver.run(&io, choice, OtKind::Random, sink).await
     });
     [sender, receiver]
 }
@@ -90,7 +90,7 @@ fn run_over(
     parties: &mut (Sender, Receiver),
     choice: &Choice,
     outputs: &mut Outputs,
-    mut channel: impl FnMut(Party, u8, Vec<u8>) -> Option<Vec<u8>>,
+    mut channel: impl FnMut(PairParty, u8, Vec<u8>) -> Option<Vec<u8>>,
 ) -> Result<(), Failed<Error>> {
     let [sender, receiver] = engines(parties, choice, outputs);
     let channel = |party, stream, message| {
@@ -109,10 +109,14 @@ fn assert_fits(outputs: &Outputs) {
 }
 
 /// Set-up and run after run, with the same base OTs; the bytes that sender and receiver sent.
-fn run(plan: Plan<'static>, runs: &[Choice], threads: [usize; 2]) -> (Outputs, [usize; 2]) {
+fn run(
+    plan: ExtensionPlan<'static>,
+    runs: &[Choice],
+    threads: [usize; 2],
+) -> (Outputs, [usize; 2]) {
     let mut sent = [0; 2];
     let mut count =
-        |party, message: &Vec<u8>| sent[usize::from(party == Party::Receiver)] += message.len();
+        |party, message: &Vec<u8>| sent[usize::from(party == PairParty::Receiver)] += message.len();
     let parties = set_up(plan, threads).run_through(|party, message| {
         count(party, &message);
         message
@@ -202,7 +206,7 @@ fn correlated_rows_differ_by_delta_where_the_choice_is_one() {
             received.extend((0..).zip(rows).map(|(i, row)| (bool::from(choices.get(i)), *row)));
             Ok(())
         };
-        receiver.run(&io, &Choice::Random(2000), Kind::Correlated, sink).await.map(|()| received)
+        receiver.run(&io, &Choice::Random(2000), OtKind::Correlated, sink).await.map(|()| received)
     });
     let (sent, received) = Pair::new(ours, theirs).run().unwrap();
     assert_eq!((sent.len(), received.len()), (2000, 2000));
@@ -222,7 +226,7 @@ fn cheat_in_the_second_batch(threads: usize) -> usize {
         (Choice::Given(Bits::from_bools((0..n).map(|_| false))), Outputs::default());
     let mut batches = 0;
     let failed = run_over(&mut parties, &choice, &mut outputs, |party, stream, mut message| {
-        if (party, stream) == (Party::Receiver, 0) {
+        if (party, stream) == (PairParty::Receiver, 0) {
             batches += 1;
             let n: usize = if batches == 1 { BATCH } else { n - BATCH };
             let spoilt = u8::from(batches == 2);
@@ -234,7 +238,7 @@ fn cheat_in_the_second_batch(threads: usize) -> usize {
         Some(message)
     });
     let error = Misbehaved::ConsistencyCheck.into();
-    assert_eq!(failed, Err(Failed::Party(Party::Sender, error)));
+    assert_eq!(failed, Err(Failed::Party(PairParty::Sender, error)));
     assert_eq!(batches, 2);
     outputs.pairs.len()
 }
@@ -260,9 +264,9 @@ fn a_receiver_runs_ahead_by_a_window_and_no_more() {
         let choice = Choice::Random(2 * WINDOW * BATCH);
         let stands =
             run_over(&mut parties, &choice, &mut Outputs::default(), |party, stream, message| {
-                corrections += usize::from(party == Party::Receiver);
+                corrections += usize::from(party == PairParty::Receiver);
                 assert_ne!(stream, PROOFS);
-                (party == Party::Receiver).then_some(message)
+                (party == PairParty::Receiver).then_some(message)
             });
         assert_eq!((stands, corrections), (Err(Failed::Stalled), WINDOW));
     }
@@ -271,7 +275,8 @@ fn a_receiver_runs_ahead_by_a_window_and_no_more() {
 #[test]
 fn a_base_ot_that_cannot_carry_the_extension_is_refused_before_anything_is_sent() {
     let raw = base::find("pvw", Functionality::ChosenMessage).unwrap();
-    let plan = Plan { base: raw, ..plan("softspoken", Adversary::Malicious, "roted-endemic") };
+    let plan =
+        ExtensionPlan { base: raw, ..plan("softspoken", Adversary::Malicious, "roted-endemic") };
     let why = Incompatible::Functionality(Functionality::ChosenMessage);
     let expected = Error::from(Usage::Incompatible(why));
     let mut sender = Engine::new(|io| sender(io, plan, 1));
@@ -301,16 +306,16 @@ fn after_a_run_that_failed_or_was_dropped_there_are_no_further_runs() {
     });
     let late = Engine::new(|io| {
         let (receiver, choice) = (&mut receiver, &choice);
-        async move { receiver.run(&io, choice, Kind::Random, |_, _| Ok(())).await }
+        async move { receiver.run(&io, choice, OtKind::Random, |_, _| Ok(())).await }
     });
     let failed = Pair::new(full, late).run().unwrap_err();
-    assert_eq!(failed, (Party::Sender, Usage::Abandoned.into()));
+    assert_eq!(failed, (PairParty::Sender, Usage::Abandoned.into()));
     assert_ended(Engine::new(|io| {
         let sender = &mut sender;
         async move { sender.random(&io, Shape::random(1), |_| Ok(())).await }
     }));
     assert_ended(Engine::new(|io| {
         let receiver = &mut receiver;
-        async move { receiver.run(&io, &Choice::Random(1), Kind::Random, |_, _| Ok(())).await }
+        async move { receiver.run(&io, &Choice::Random(1), OtKind::Random, |_, _| Ok(())).await }
     }));
 }

@@ -8,7 +8,7 @@ use foxtrot_kernel::{
 use foxtrot_ot::{
     Backend, Bits, Seed, Session, Sid,
     base::{Adversary, Choice},
-    extension::{Kind, Places, Receiver, Sender, Shape, find, registry},
+    extension::{OtKind, Places, Receiver, Sender, Shape, find, registry},
     ideal,
     tasks::only,
 };
@@ -96,7 +96,7 @@ fn run(vector: &Value, backend: Backend) {
         Sender::new(session(), extension, chosen, &setup, seed("sender_seed")).unwrap();
 
     let given = vector["given"].as_bool().unwrap();
-    for (kind, batch) in [Kind::Random, Kind::Correlated, Kind::Random]
+    for (kind, batch) in [OtKind::Random, OtKind::Correlated, OtKind::Random]
         .into_iter()
         .zip(vector["batches"].as_array().unwrap())
     {
@@ -116,13 +116,13 @@ fn run(vector: &Value, backend: Backend) {
         assert_is(&proof, batch, "proof");
         assert_eq!(b, choices);
         match kind {
-            Kind::Random => {
+            OtKind::Random => {
                 let mut pairs = vec![[[0; 16]; 2]; n];
                 sender.finish(vec![(unverified, &proof, Places::Random(&mut pairs))]).unwrap();
                 assert_is(pairs.as_flattened().as_flattened(), batch, "sender_keys");
                 assert_is(keys.as_flattened(), batch, "receiver_keys");
             }
-            Kind::Correlated => {
+            OtKind::Correlated => {
                 let mut rows = vec![[0; 16]; n];
                 sender.finish(vec![(unverified, &proof, Places::Correlated(&mut rows))]).unwrap();
                 assert_is(rows.as_flattened(), batch, "sender_rows");

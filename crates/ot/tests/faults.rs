@@ -5,7 +5,7 @@ use foxtrot_ot::{
     Bits, Context, Decode, Direction, Error, Seed, Session, Sid,
     base::{Adversary, BaseOt, Block, Choice, roted::Endemic},
     engine::Engine,
-    extension::{self, Kind, Shape, one_of_n, two_round},
+    extension::{self, OtKind, Shape, one_of_n, two_round},
     silent,
 };
 
@@ -94,10 +94,15 @@ fn lost_late_cut_or_changed_messages_harm_no_two_round_extension() {
 }
 
 fn check_extension(name: &'static str, adversary: Adversary) {
-    use extension::protocol::{Plan, Receiver, Sender};
+    use extension::protocol::{ExtensionPlan, Receiver, Sender};
 
     let extension = extension::find(name, adversary).unwrap();
-    let plan = Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+    let plan = ExtensionPlan {
+        extension,
+        base: &Endemic,
+        direction: Direction::InitiatorSends,
+        counter: 0,
+    };
     let sender = move || {
         Engine::new(move |io| async move {
             let (session, mut all) = (session(), Vec::new());
@@ -120,7 +125,7 @@ fn check_extension(name: &'static str, adversary: Adversary) {
                 all.extend(records(choices, keys));
                 Ok(())
             };
-            party.run(&io, &Choice::Given(bits()), Kind::Random, sink).await?;
+            party.run(&io, &Choice::Given(bits()), OtKind::Random, sink).await?;
             Ok(all)
         })
     };
@@ -141,10 +146,15 @@ fn lost_late_cut_or_changed_messages_harm_no_extension() {
 
 /// With random choices: given ones are sent under no check, and other flips are other choices.
 fn check_silent(name: &'static str, adversary: Adversary) {
-    use silent::protocol::{Plan, Receiver, Sender};
+    use silent::protocol::{ExtensionPlan, Receiver, Sender};
 
     let extension = silent::find(name, adversary).unwrap();
-    let plan = Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+    let plan = ExtensionPlan {
+        extension,
+        base: &Endemic,
+        direction: Direction::InitiatorSends,
+        counter: 0,
+    };
     let sender = move || {
         Engine::new(move |io| async move {
             let (session, mut all) = (session(), Vec::new());
@@ -181,10 +191,11 @@ fn lost_late_cut_or_changed_messages_harm_no_silent_ots() {
 }
 
 fn check_one_of_n(name: &'static str, adversary: Adversary) {
-    use one_of_n::protocol::{Plan, Receiver, Sender, Shape};
+    use one_of_n::protocol::{OneOfNPlan, Receiver, Sender, Shape};
 
     let extension = one_of_n::find(name, adversary).unwrap();
-    let plan = Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+    let plan =
+        OneOfNPlan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
     let shape = Shape { n: N, choices: CHOICES };
     let sender = move || {
         Engine::new(move |io| async move {

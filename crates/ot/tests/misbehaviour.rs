@@ -7,7 +7,7 @@ use foxtrot_ot::{
         self, BaseOt, Choice, Functionality,
         roted::{Blinded, Endemic, Opening, Reply, Rot, endemic, rot},
     },
-    pair::{Pair, Party},
+    pair::{Pair, PairParty},
 };
 
 fn batch(counter: u64) -> Session {
@@ -31,7 +31,7 @@ fn run_tampered(
     n: usize,
     number: usize,
     tamper: impl Fn(&mut Vec<u8>),
-) -> Result<(base::SenderKeys, base::ReceiverKeys), (Party, Error)> {
+) -> Result<(base::SenderKeys, base::ReceiverKeys), (PairParty, Error)> {
     let sender = base.sender(batch(0), n, seed(1)).unwrap();
     let receiver = base.receiver(batch(0), choice(base, n), seed(2)).unwrap();
     let mut count = 0;

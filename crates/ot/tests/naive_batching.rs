@@ -12,7 +12,7 @@ use foxtrot_ot::{
     Bits, Direction, Error, Misbehaved, Seed, Session, Sid,
     base::{self, BaseOt, Block, Choice, Functionality, SenderKeys, bdgm, pvw},
     extension::{Extension, Receiver, one_of_n, registry},
-    pair::{Pair, Party},
+    pair::{Pair, PairParty},
     popf::{Feistel2, Popf, Ristretto},
 };
 
@@ -156,7 +156,7 @@ fn common(message_len: usize, n: usize) -> Option<usize> {
 
 /// The sender's keys of M instances, all messages of the receiver but those of the batch replayed
 /// from its first instance; or who ended the run.
-fn replayed(base: &dyn BaseOt, counter: u64) -> Result<SenderKeys, (Party, Error)> {
+fn replayed(base: &dyn BaseOt, counter: u64) -> Result<SenderKeys, (PairParty, Error)> {
     let choice = match base.info().functionality {
         Functionality::Random => Choice::Random(M),
         _ => Choice::Given(Bits::from_bools([true; M])),
@@ -165,8 +165,8 @@ fn replayed(base: &dyn BaseOt, counter: u64) -> Result<SenderKeys, (Party, Error
     // The messages are those of batch 0, whatever the sender believes.
     let receiver = base.receiver(session(0), choice, seed(2)).unwrap();
     let done = Pair::new(sender, receiver).run_through(|from, message| match from {
-        Party::Receiver => repeated(&message),
-        Party::Sender => message,
+        PairParty::Receiver => repeated(&message),
+        PairParty::Sender => message,
     });
     done.map(|(sender, _)| sender)
 }
@@ -215,12 +215,12 @@ fn the_attack_reads_no_choice_over_any_base_ot_of_the_registry() {
         if CHALLENGED.contains(&name) {
             for batch in batches {
                 let (party, error) = batch.map(drop).unwrap_err();
-                assert_eq!(party, Party::Receiver, "{name}");
+                assert_eq!(party, PairParty::Receiver, "{name}");
                 assert!(matches!(error, Error::Misbehaved(_)), "{name}: {error}");
             }
             continue;
         }
-        let mismatch = Err((Party::Sender, Error::Misbehaved(Misbehaved::CommitmentMismatch)));
+        let mismatch = Err((PairParty::Sender, Error::Misbehaved(Misbehaved::CommitmentMismatch)));
         let [here, elsewhere] = batches;
         let mut batches = vec![here.unwrap()];
         if COMMITTED.contains(&name) {

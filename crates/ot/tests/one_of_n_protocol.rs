@@ -11,26 +11,26 @@ use foxtrot_ot::{
         Incompatible,
         one_of_n::{
             self,
-            protocol::{Plan, Receiver, Sender, Shape},
+            protocol::{OneOfNPlan, Receiver, Sender, Shape},
         },
     },
-    pair::{Failed, Pair, Party},
+    pair::{Failed, Pair, PairParty},
 };
 
 fn session() -> Session {
     Session::new(Sid::from_bytes([8; 32]))
 }
 
-async fn sender(io: Io, plan: Plan<'_>) -> Result<Sender, Error> {
+async fn sender(io: Io, plan: OneOfNPlan<'_>) -> Result<Sender, Error> {
     Sender::set_up(&io, &mut Context::new(&session(), Seed::from_bytes([1; 32])), plan).await
 }
 
-async fn receiver(io: Io, plan: Plan<'_>) -> Result<Receiver, Error> {
+async fn receiver(io: Io, plan: OneOfNPlan<'_>) -> Result<Receiver, Error> {
     Receiver::set_up(&io, &mut Context::new(&session(), Seed::from_bytes([2; 32])), plan).await
 }
 
-fn plan(name: &str, adversary: Adversary) -> Plan<'static> {
-    Plan {
+fn plan(name: &str, adversary: Adversary) -> OneOfNPlan<'static> {
+    OneOfNPlan {
         extension: one_of_n::find(name, adversary).unwrap(),
         base: base::find("roted", Functionality::Endemic).unwrap(),
         direction: Direction::InitiatorSends,
@@ -38,7 +38,7 @@ fn plan(name: &str, adversary: Adversary) -> Plan<'static> {
     }
 }
 
-fn set_up(plan: Plan<'static>) -> Pair<'static, Sender, Receiver> {
+fn set_up(plan: OneOfNPlan<'static>) -> Pair<'static, Sender, Receiver> {
     Pair::new(Engine::new(move |io| sender(io, plan)), Engine::new(move |io| receiver(io, plan)))
 }
 
@@ -47,7 +47,7 @@ fn choices(shape: Shape) -> impl Iterator<Item = u64> {
     (0..shape.n as u64).map(move |i| 31 * i % shape.choices as u64)
 }
 
-fn words(plan: &Plan<'_>, shape: Shape) -> Vec<u8> {
+fn words(plan: &OneOfNPlan<'_>, shape: Shape) -> Vec<u8> {
     choices(shape).flat_map(|choice| plan.extension.parameters().word(choice).unwrap()).collect()
 }
 
@@ -56,7 +56,7 @@ fn run_over(
     (sender, receiver): &mut (Sender, Receiver),
     (shape, words): (Shape, &[u8]),
     sinks: [&mut Vec<Block>; 2],
-    mut channel: impl FnMut(Party, u8, Vec<u8>) -> Option<Vec<u8>>,
+    mut channel: impl FnMut(PairParty, u8, Vec<u8>) -> Option<Vec<u8>>,
 ) -> Result<(), Failed<Error>> {
     let [all, chosen] = sinks;
     let sender = Engine::new(|io| async move {
@@ -80,10 +80,10 @@ fn run_over(
 }
 
 /// Set-up and run after run, with the same base OTs; the bytes that sender and receiver sent.
-fn run(plan: Plan<'static>, runs: &[Shape]) -> [usize; 2] {
+fn run(plan: OneOfNPlan<'static>, runs: &[Shape]) -> [usize; 2] {
     let mut sent = [0; 2];
     let mut count = |party, message: &Vec<u8>| {
-        sent[usize::from(party == Party::Receiver)] += message.len();
+        sent[usize::from(party == PairParty::Receiver)] += message.len();
     };
     let parties = set_up(plan).run_through(|party, message| {
         count(party, &message);
@@ -134,7 +134,7 @@ fn sent_bytes_match_the_announcement() {
 #[test]
 fn a_base_ot_that_is_not_enough_is_refused_before_anything_is_sent() {
     let raw = base::find("pvw", Functionality::ChosenMessage).unwrap();
-    let plan = Plan { base: raw, ..plan("oos", Adversary::Malicious) };
+    let plan = OneOfNPlan { base: raw, ..plan("oos", Adversary::Malicious) };
     let why = Incompatible::Functionality(Functionality::ChosenMessage);
     let expected = Error::from(Usage::Incompatible(why));
     let mut sender = Engine::new(|io| sender(io, plan));
@@ -156,8 +156,8 @@ fn a_receiver_runs_ahead_by_a_window_and_no_more() {
     let sinks = [&mut all, &mut chosen];
     let stands = run_over(&mut parties, (shape, &words), sinks, |party, stream, message| {
         assert_ne!(stream, PROOFS);
-        corrections += usize::from(party == Party::Receiver);
-        (party == Party::Receiver).then_some(message)
+        corrections += usize::from(party == PairParty::Receiver);
+        (party == PairParty::Receiver).then_some(message)
     });
     assert_eq!((stands, corrections), (Err(Failed::Stalled), WINDOW));
     assert_eq!((all.len(), chosen.len()), (0, 0));
@@ -180,14 +180,14 @@ fn a_sender_ends_at_a_wrong_proof_and_has_no_further_runs() {
     let sinks = [&mut all, &mut chosen];
     let failed = run_over(&mut parties, (shape, &words), sinks, |party, stream, mut message| {
         match (party, stream) {
-            (Party::Receiver, 0) => message.fill(0x5a),
-            (Party::Receiver, _) => message.fill(0xa5),
-            (Party::Sender, _) => {}
+            (PairParty::Receiver, 0) => message.fill(0x5a),
+            (PairParty::Receiver, _) => message.fill(0xa5),
+            (PairParty::Sender, _) => {}
         }
         Some(message)
     });
     let error = Misbehaved::ConsistencyCheck.into();
-    assert_eq!(failed, Err(Failed::Party(Party::Sender, error)));
+    assert_eq!(failed, Err(Failed::Party(PairParty::Sender, error)));
     assert!(all.is_empty());
     let (sender, _) = &mut parties;
     assert_ended(Engine::new(|io| async move { sender.run(&io, shape, |_| Ok(())).await }));
@@ -224,6 +224,6 @@ fn after_a_run_that_was_dropped_or_whose_sink_failed_there_are_no_further_runs()
         async move { receiver.run(&io, shape, words, |_| Ok(())).await }
     });
     let failed = Pair::new(full, late).run().unwrap_err();
-    assert_eq!(failed, (Party::Sender, Usage::Abandoned.into()));
+    assert_eq!(failed, (PairParty::Sender, Usage::Abandoned.into()));
     again(&mut sender, &mut receiver);
 }

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use foxtrot_ot::{
     Backend, Bits, Seed, Session, Sid,
-    base::roted::{Endemic, Rot},
-    base::{BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys},
-    pair::{Event, Pair, Party, assert_rot},
+    base::{
+        BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys,
+        roted::{Endemic, Rot},
+    },
+    pair::{Event, Pair, PairParty, assert_rot},
     tasks::{Executor, Task},
 };
 use foxtrot_papers::base_ots;
@@ -88,8 +90,8 @@ fn measured_bytes_equal_the_announced_ones_and_stay_below_3500_per_instance() {
             while let Some(Event { party, stream, message }) = pair.step().unwrap() {
                 let Some(message) = message else { continue };
                 match party {
-                    Party::Sender => sent += message.len(),
-                    Party::Receiver => received += message.len(),
+                    PairParty::Sender => sent += message.len(),
+                    PairParty::Receiver => received += message.len(),
                 }
                 pair.deliver(party, stream, message);
             }

@@ -12,7 +12,7 @@ use foxtrot_ot::{
     pair::Pair,
     silent::{
         self, Field, Gf2, Gf16, Scratch, Silent,
-        protocol::{Plan, Receiver, Sender},
+        protocol::{ExtensionPlan, Receiver, Sender},
     },
     tasks::{Executor, Task},
 };
@@ -21,8 +21,8 @@ fn session() -> Session {
     Session::new(Sid::from_bytes([8; 32]))
 }
 
-fn plan<F>(extension: Silent<F>) -> Plan<'static, Silent<F>> {
-    Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 }
+fn plan<F>(extension: Silent<F>) -> ExtensionPlan<'static, Silent<F>> {
+    ExtensionPlan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 }
 }
 
 /// Both parties of a protocol, set up.

@@ -5,7 +5,7 @@ use foxtrot_ot::{
     Bits, Seed, Session, Sid,
     base::Choice,
     erase::Secret,
-    extension::{self, Kind, Places, Shape},
+    extension::{self, OtKind, Places, Shape},
     ideal,
     silent::{self, Field, Received, Receiver, Sender, Sent, Silent},
     tasks::only,
@@ -68,7 +68,7 @@ fn batch<F: Field>(silent: Silent<F>, m: usize, memory: &mut Memory) -> Outputs<
         let challenge = challenge.as_slice().as_flattened();
         let proof = memory.step(RECEIVER, || {
             let batch = (unanswered, challenge, &mut t[places.clone()]);
-            let finished = receiver.ots().unwrap().finish(Kind::Correlated, vec![batch]);
+            let finished = receiver.ots().unwrap().finish(OtKind::Correlated, vec![batch]);
             let (bits, proof) = only(finished.unwrap());
             choices.extend((0..bits.len()).map(|i| bool::from(bits.get(i))));
             proof

@@ -4,7 +4,7 @@ use foxtrot_ot::{
     Backend, Bits, Seed, Session, Sid,
     base::{Block, Choice},
     erase::Secret,
-    extension::{self, Kind, Places, Shape},
+    extension::{self, OtKind, Places, Shape},
     ideal,
     silent::{self, Field, Gf2, Received, Receiver, Sender, Sent, Silent},
     tasks::only,
@@ -117,7 +117,7 @@ fn ots<F: Field>(
     let (unverified, challenge) = only(absorbed);
     let (mut q, mut t) = (vec![[0; 16]; n], vec![[0; 16]; n]);
     let batch = (unanswered, challenge.as_slice().as_flattened(), t.as_mut_slice());
-    let (choices, proof) = only(receiver.finish(Kind::Correlated, vec![batch]).unwrap());
+    let (choices, proof) = only(receiver.finish(OtKind::Correlated, vec![batch]).unwrap());
     sender.finish(vec![(unverified, &proof, Places::Correlated(&mut q))]).unwrap();
     (q, (choices, t))
 }

@@ -8,9 +8,9 @@
 use foxtrot_ot::{
     Bits, Direction, Seed, Session, Sid,
     base::{BaseOt, Choice, Functionality},
-    extension::{self, Extension, Kind, Places, Receiver, Sender, Shape, one_of_n, two_round},
+    extension::{self, Extension, OtKind, Places, Receiver, Sender, Shape, one_of_n, two_round},
     ideal,
-    pair::{Pair, Party},
+    pair::{Pair, PairParty},
     tasks::only,
 };
 use foxtrot_papers::base_ots;
@@ -27,7 +27,7 @@ fn trace(base: &dyn BaseOt, n: usize) -> String {
     let mut hashers = [blake3::Hasher::new(), blake3::Hasher::new()];
     Pair::new(sender, receiver)
         .run_through(|from, message| {
-            hashers[usize::from(from == Party::Receiver)].update(&message);
+            hashers[usize::from(from == PairParty::Receiver)].update(&message);
             message
         })
         .unwrap();
@@ -54,7 +54,7 @@ fn extension_trace(extension: Extension) -> String {
         let challenge = challenge.map_or(Vec::new(), Vec::from);
         let mut keys = vec![[0; 16]; 600];
         let batch = (unanswered, challenge.as_slice(), keys.as_mut_slice());
-        let (_, proof) = only(receiver.finish(Kind::Random, vec![batch]).unwrap());
+        let (_, proof) = only(receiver.finish(OtKind::Random, vec![batch]).unwrap());
         let mut pairs = vec![[[0; 16]; 2]; 600];
         sender.finish(vec![(unverified, &proof, Places::Random(&mut pairs))]).unwrap();
         hashers[0].update(&challenge);

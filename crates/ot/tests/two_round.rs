@@ -4,7 +4,7 @@ use foxtrot_ot::{
     Backend, Bits, Decode, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys, find as find_base},
     extension::two_round::{MAX_BATCH, PROTOCOL, TwoRound, VARIANTS, carriers, find, registry},
-    pair::{Event, Pair, Party, assert_rot},
+    pair::{Event, Pair, PairParty, assert_rot},
 };
 
 /// The variant over `mcquoid-rosulek-roy:feistel2:ristretto`.
@@ -98,7 +98,7 @@ fn a_run_has_two_flows_and_the_announced_bytes() {
             let mut pair = pair(*base, n, Backend::best());
             while let Some(Event { party, stream, message }) = pair.step().unwrap() {
                 let Some(message) = message else { continue };
-                bytes[usize::from(party == Party::Receiver)] += message.len();
+                bytes[usize::from(party == PairParty::Receiver)] += message.len();
                 pair.deliver(party, stream, message);
             }
             assert_eq!(bytes, [(info.sender_bytes)(n), (info.receiver_bytes)(n)]);

@@ -17,7 +17,7 @@ mod moment;
 use foxtrot_ot::{Session, Sid};
 use foxtrot_psi::{
     Digest, RowSeed,
-    okvs::{Okvs, Plan, Structure},
+    okvs::{Okvs, OkvsPlan, Structure},
 };
 
 fn main() {
@@ -69,7 +69,7 @@ fn tables() {
     }
 }
 
-fn plan(okvs: &Okvs, trial: usize, keys: &[Digest]) -> Plan {
+fn plan(okvs: &Okvs, trial: usize, keys: &[Digest]) -> OkvsPlan {
     let session = Session::new(Sid::from_bytes([1; 32])).sub("rank", 0, Default::default());
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&trial.to_le_bytes());

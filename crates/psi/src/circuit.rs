@@ -26,16 +26,16 @@
 //!     Context, Direction, Seed, Session, Sid, base::roted::Endemic, engine::Engine, pair::Pair,
 //! };
 //! use foxtrot_psi::circuit::{
-//!     Outcome, Parameters, Terms,
-//!     protocol::{Plan, receive, send},
+//!     Outcome, Parameters, CircuitTerms,
+//!     protocol::{CircuitPlan, receive, send},
 //! };
 //!
 //! // Items are digests of 32 bytes, and the sender has a number for each. Both sides know the sizes and the terms.
 //! let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[3; 32], [5; 32], [1; 32]]);
 //! let numbers = vec![30, 50, 10];
-//! let terms = Terms { largest: Some(100), at_least: 2, both: false };
+//! let terms = CircuitTerms { largest: Some(100), at_least: 2, both: false };
 //! let parameters = Parameters::new(terms, ours.len(), theirs.len())?;
-//! let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+//! let plan = CircuitPlan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 //! // The parties have agreed on the session; each has a secret seed, which it uses once.
 //! let session = Session::new(Sid::from_bytes([7; 32]));
 //! let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
@@ -79,7 +79,7 @@ pub mod protocol;
 #[cfg(test)]
 mod tests;
 
-pub use parameters::{MAX_ITEMS, PROTOCOL, Parameters, Terms};
+pub use parameters::{CircuitTerms, MAX_ITEMS, PROTOCOL, Parameters};
 
 /// The result, as a party learns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

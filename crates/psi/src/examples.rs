@@ -10,12 +10,12 @@ Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between tw
 ```
 use foxtrot_ot::{Context, Direction, Seed, Session, Sid, base::roted::Endemic};
 use foxtrot_ot::{engine::Engine, pair::Pair};
-use foxtrot_psi::method::protocol::{Plan, Receiver, Sender};
+use foxtrot_psi::method::protocol::{IntersectionPlan, Receiver, Sender};
 
 // Items are digests of 32 bytes; both sides know the sizes.
 let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[3; 32], [5; 32]]);
 let parameters = ", $parameters, r"?.into();
-let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+let plan = IntersectionPlan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 // The parties have agreed on the session; each has a secret seed, which it uses once.
 let session = Session::new(Sid::from_bytes([7; 32]));
 let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));

@@ -28,7 +28,7 @@
 //!     join::Terms,
 //!     method::{
 //!         Assumption, Method,
-//!         protocol::{Plan, Receiver, Sender},
+//!         protocol::{IntersectionPlan, Receiver, Sender},
 //!     },
 //! };
 //!
@@ -36,9 +36,9 @@
 //! let method =
 //!     Method { base: &Endemic, assumption: Assumption::Lpn, adversary: Adversary::Malicious };
 //! let parameters = method.parameters(ours.len(), theirs.len())?;
-//! let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+//! let plan = IntersectionPlan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 //! // Payloads have 5 bytes, and both sides learn.
-//! let terms = Terms::NONE.payload(5)?.both();
+//! let terms = JoinTerms::NONE.payload(5)?.both();
 //! // The parties have agreed on the session; each has a secret seed, which it uses once.
 //! let session = Session::new(Sid::from_bytes([7; 32]));
 //! let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));
@@ -117,14 +117,14 @@ const TOGETHER: usize = crate::hashes::TOGETHER;
 
 /// Terms of what follows the tags. Both parties have the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Terms {
+pub struct JoinTerms {
     /// The bytes of a payload, if there are payloads.
     payload: Option<usize>,
     /// True if the sender also learns its matches.
     both: bool,
 }
 
-impl Terms {
+impl JoinTerms {
     /// Nothing follows the tags.
     pub const NONE: Self = Self { payload: None, both: false };
 
@@ -176,13 +176,13 @@ impl Terms {
 #[derive(Debug)]
 pub struct Join {
     session: Session,
-    terms: Terms,
+    terms: JoinTerms,
 }
 
 impl Join {
     /// Begins, in the namespace of the intersection.
     #[must_use]
-    pub fn new(session: &Session, terms: Terms) -> Self {
+    pub fn new(session: &Session, terms: JoinTerms) -> Self {
         Self { session: session.sub("psi join", 0, Default::default()), terms }
     }
 }

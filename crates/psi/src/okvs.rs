@@ -84,7 +84,7 @@ mod rows;
 mod shapes;
 
 pub use decode::Decoder;
-pub use plan::{Plan, Structure};
+pub use plan::{OkvsPlan, Structure};
 
 /// The most keys that a store takes.
 pub const MAX_KEYS: usize = 1 << 22;

@@ -13,7 +13,7 @@ use crate::{
     Digest, Error, Joint, Received, RowSeed, Sent,
     hashes::Keyed,
     items::{Filled, Items, bucket_session},
-    okvs::{Coins, Plan},
+    okvs::{Coins, OkvsPlan},
     sets::Sets,
     tags::{Answers, Ours},
 };
@@ -22,10 +22,10 @@ use crate::{
 const PART: usize = 1 << 20;
 
 /// The party that learns nothing, before a bucket, with the parameters of its protocol.
-pub struct Sender<P>(pub(crate) Party<P>);
+pub struct Sender<P>(pub(crate) BucketParty<P>);
 
 /// The party that learns the intersection, before a bucket.
-pub struct Receiver<P>(pub(crate) Party<P>);
+pub struct Receiver<P>(pub(crate) BucketParty<P>);
 
 /// The step after a bucket: another bucket, or the tags.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub enum Next<More, Done> {
 }
 
 /// Either party before a bucket.
-pub(crate) struct Party<P> {
+pub(crate) struct BucketParty<P> {
     pub(crate) parameters: P,
     pub(crate) session: Session,
     seed: Seed,
@@ -73,7 +73,7 @@ impl<P: Deref<Target = Sets>> Sender<P> {
         let shape = (parameters.sender_items(), parameters.sender_load());
         let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
         let tags = Ours::new(&items, false);
-        Ok(Self(Party { parameters, session, seed, items, bucket: 0, tags }))
+        Ok(Self(BucketParty { parameters, session, seed, items, bucket: 0, tags }))
     }
 
     /// Keeps the keys of items, for a [join](crate::join).
@@ -100,7 +100,7 @@ impl<P: Deref<Target = Sets>> Receiver<P> {
         let shape = (parameters.receiver_items(), parameters.keys());
         let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
         let tags = Ours::new(&items, true);
-        Ok(Self(Party { parameters, session, seed, items, bucket: 0, tags }))
+        Ok(Self(BucketParty { parameters, session, seed, items, bucket: 0, tags }))
     }
 
     /// Keeps the keys of items, for a [join](crate::join).
@@ -111,7 +111,7 @@ impl<P: Deref<Target = Sets>> Receiver<P> {
     }
 }
 
-impl<P: Deref<Target = Sets>> Party<P> {
+impl<P: Deref<Target = Sets>> BucketParty<P> {
     /// The namespace of the bucket.
     ///
     /// # Errors
@@ -141,14 +141,14 @@ impl<P: Deref<Target = Sets>> Party<P> {
     }
 
     /// Adds the tags of the receiver's items, which has a plan of them all.
-    pub(crate) fn add(&mut self, tags: Answers, plan: &Plan) {
+    pub(crate) fn add(&mut self, tags: Answers, plan: &OkvsPlan) {
         self.tags.add(tags, plan.order(), &self.items, (self.bucket, 0));
     }
 
     /// Adds the tags of the sender's items, which plans a part of them at a time.
     pub(crate) fn add_parts(
         &mut self,
-        mut tags: impl FnMut(&[Digest]) -> Result<(Answers, Plan), Usage>,
+        mut tags: impl FnMut(&[Digest]) -> Result<(Answers, OkvsPlan), Usage>,
     ) -> Result<(), Usage> {
         let items = self.items.filled(&self.session, &self.seed, self.bucket);
         for (first, items) in (0..).step_by(PART).zip(items.chunks(PART)) {
@@ -185,7 +185,7 @@ impl TagHash {
     /// plan, TOGETHER at most, and writes the rows.
     pub(crate) fn tags<const L: usize>(
         &self,
-        plan: &Plan,
+        plan: &OkvsPlan,
         items: &[Digest],
         rows: impl Fn(Range<usize>, &mut [[u8; L]]) -> Result<(), Usage> + Sync,
     ) -> Result<Answers, Usage> {

@@ -10,7 +10,7 @@ use foxtrot_ot::{
 
 /// Terms that both parties have agreed on.
 #[derive(Clone, Copy)]
-pub struct Plan<'a, Parameters> {
+pub struct PsiPlan<'a, Parameters> {
     /// The protocol's parameters, and the sizes.
     pub parameters: Parameters,
     /// The base OT that it starts from.
@@ -33,7 +33,7 @@ pub struct Progress {
 /// A call that is told of the progress of a run.
 pub type OnProgress<'a> = &'a mut (dyn FnMut(Progress) + Send);
 
-impl<'a, Parameters> Plan<'a, Parameters> {
+impl<'a, Parameters> PsiPlan<'a, Parameters> {
     /// Checks that the protocol may stand on the base OT, and returns the run's session, under the family's name.
     pub(crate) fn begin(&self, session: &Session, protocol: &Protocol) -> Result<Session, Usage> {
         compatible(self.base.info(), protocol).map_err(Usage::Incompatible)?;
@@ -46,9 +46,9 @@ impl<'a, Parameters> Plan<'a, Parameters> {
     }
 
     /// Terms with other parameters, and otherwise the same.
-    pub(crate) fn with<Others>(self, parameters: Others) -> Plan<'a, Others> {
+    pub(crate) fn with<Others>(self, parameters: Others) -> PsiPlan<'a, Others> {
         let Self { base, direction, counter, .. } = self;
-        Plan { parameters, base, direction, counter }
+        PsiPlan { parameters, base, direction, counter }
     }
 }
 
@@ -67,5 +67,5 @@ pub(crate) fn counter<F: FnMut(Progress)>(
 }
 
 foxtrot_kernel::redacted! {
-    [Parameters: fmt::Debug] Plan<'_, Parameters>, plan => "{:?} from {}, counter {}", plan.parameters, plan.base.info().name, plan.counter;
+    [Parameters: fmt::Debug] PsiPlan<'_, Parameters>, plan => "{:?} from {}, counter {}", plan.parameters, plan.base.info().name, plan.counter;
 }

@@ -9,7 +9,7 @@
 //! use foxtrot_ot::{
 //!     Context, Direction, Seed, Session, Sid,
 //!     engine::Engine,
-//!     pair::{Pair, Party},
+//!     pair::{Pair, PairParty},
 //! };
 //! use foxtrot_psi::shards::Division;
 //!
@@ -22,7 +22,7 @@
 //!     })
 //! };
 //! let (ours, theirs) =
-//!     Pair::new(toss(Party::Sender, 8), toss(Party::Receiver, 9)).run().map_err(|(_party, e)| e)?;
+//!     Pair::new(toss(PairParty::Sender, 8), toss(PairParty::Receiver, 9)).run().map_err(|(_party, e)| e)?;
 //! assert_eq!(ours.shards_of(&[[1; 32], [2; 32]]), theirs.shards_of(&[[1; 32], [2; 32]]));
 //! // A million items are padded to 16 times 64 485.
 //! assert_eq!(ours.load(1_000_000), 64_485);
@@ -32,7 +32,7 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use foxtrot_ot::{Context, Direction, Session, Sid, Usage, engine::Io, pair::Party};
+use foxtrot_ot::{Context, Direction, Session, Sid, Usage, engine::Io, pair::PairParty};
 
 use crate::{Digest, Error, Joint, items::buckets_of, load, receivers_coin, senders_coin};
 
@@ -58,14 +58,14 @@ impl Division {
         io: &Io,
         cx: &mut Context<'_>,
         direction: Direction,
-        party: Party,
+        party: PairParty,
         shards: u32,
     ) -> Result<Self, Error> {
         check(shards)?;
         let (session, seed) = (cx.session().sub("psi shards", 0, direction), cx.seed());
         let Joint(coin) = match party {
-            Party::Sender => senders_coin(io, &session, &seed).await?,
-            Party::Receiver => receivers_coin(io, &session, &seed).await?,
+            PairParty::Sender => senders_coin(io, &session, &seed).await?,
+            PairParty::Receiver => receivers_coin(io, &session, &seed).await?,
         };
         Ok(Self { sid: *session.id().as_bytes(), coin, shards })
     }

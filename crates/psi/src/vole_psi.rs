@@ -94,7 +94,7 @@ pub use sender::{Opened, Sender};
 use crate::{
     Digest,
     hashes::TOGETHER,
-    okvs::{Decoder, Plan},
+    okvs::{Decoder, OkvsPlan},
     party::TagHash,
     tags::Answers,
 };
@@ -157,7 +157,7 @@ pub(crate) fn add_products<const W: usize>(
 /// the receiver's.
 fn tags(
     hash: &TagHash,
-    (plan, decoder): (&Plan, &Decoder<'_, 16>),
+    (plan, decoder): (&OkvsPlan, &Decoder<'_, 16>),
     items: &[Digest],
     shift: impl Fn(Range<usize>, &mut [u128]) + Sync,
 ) -> Result<Answers, Usage> {

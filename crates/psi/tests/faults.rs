@@ -7,8 +7,8 @@ use foxtrot_ot::{
 };
 use foxtrot_psi::{
     Digest, Error,
-    join::Terms,
-    method::protocol::{Plan, Receiver, Sender},
+    join::JoinTerms,
+    method::protocol::{IntersectionPlan, Receiver, Sender},
     paxos::Parameters,
     vole_psi::{self, Vole},
 };
@@ -38,7 +38,7 @@ fn in_both() -> Vec<u8> {
     both.map(|k| u8::try_from(k).unwrap()).collect()
 }
 
-fn parties(plan: Plan<'static>) -> (Run<Error>, Run<Error>) {
+fn parties(plan: IntersectionPlan<'static>) -> (Run<Error>, Run<Error>) {
     let sender = Engine::new(move |io| async move {
         let session = session();
         let party = Sender::set_up(&io, &mut Context::new(&session, seed(1)), plan).await?;
@@ -62,7 +62,12 @@ fn a_receiver_gets_no_index_of_an_item_outside_the_intersection() {
     {
         let parameters = Parameters::new(adversary, OURS, THEIRS).unwrap();
         let direction = Direction::InitiatorSends;
-        let plan = Plan { parameters: parameters.into(), base: &Endemic, direction, counter: 0 };
+        let plan = IntersectionPlan {
+            parameters: parameters.into(),
+            base: &Endemic,
+            direction,
+            counter: 0,
+        };
         let case = Case {
             name,
             checked: adversary == Adversary::Malicious,
@@ -85,7 +90,7 @@ fn a_receiver_with_vole_gets_no_index_of_an_item_outside_the_intersection() {
     {
         let parameters = vole_psi::Parameters::of(vole, OURS, THEIRS).unwrap();
         let (base, direction) = (&Endemic, Direction::InitiatorSends);
-        let plan = Plan { parameters: parameters.into(), base, direction, counter: 0 };
+        let plan = IntersectionPlan { parameters: parameters.into(), base, direction, counter: 0 };
         let case = Case {
             name,
             checked: vole != Vole::Small,
@@ -107,8 +112,8 @@ fn payload(k: usize) -> [u8; 9] {
 }
 
 /// Outputs are the sender's matches; the receiver's, each before its payload.
-fn parties_of_a_join(plan: Plan<'static>) -> (Run<Error>, Run<Error>) {
-    let terms = Terms::NONE.payload(9).unwrap().both();
+fn parties_of_a_join(plan: IntersectionPlan<'static>) -> (Run<Error>, Run<Error>) {
+    let terms = JoinTerms::NONE.payload(9).unwrap().both();
     let sender = Engine::new(move |io| async move {
         let session = session();
         let mut cx = Context::new(&session, seed(1));
@@ -140,7 +145,7 @@ fn parties_of_a_join(plan: Plan<'static>) -> (Run<Error>, Run<Error>) {
 fn a_join_gives_payloads_of_matches_and_no_others() {
     let parameters = vole_psi::Parameters::of(Vole::Packed, OURS, THEIRS).unwrap();
     let (base, direction) = (&Endemic, Direction::InitiatorSends);
-    let plan = Plan { parameters: parameters.into(), base, direction, counter: 0 };
+    let plan = IntersectionPlan { parameters: parameters.into(), base, direction, counter: 0 };
     let own = |record: &[u8]| {
         let k = usize::from(record[0]);
         in_both().contains(&record[0]) && record[1..] == payload(3 * k / 5)

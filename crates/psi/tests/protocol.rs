@@ -8,11 +8,11 @@ use foxtrot_ot::{
         batches::{PROOFS, WINDOW},
     },
     extension::Incompatible,
-    pair::{Failed, Pair, Party},
+    pair::{Failed, Pair, PairParty},
 };
 use foxtrot_psi::{
     Digest, Error,
-    method::protocol::{Plan, Progress, Receiver, Sender},
+    method::protocol::{IntersectionPlan, Progress, Receiver, Sender},
     paxos::Parameters,
 };
 
@@ -20,9 +20,14 @@ fn session() -> Session {
     Session::new(Sid::from_bytes([8; 32]))
 }
 
-fn plan(parameters: Parameters) -> Plan<'static> {
+fn plan(parameters: Parameters) -> IntersectionPlan<'static> {
     let base = base::find("roted", Functionality::Endemic).unwrap();
-    Plan { parameters: parameters.into(), base, direction: Direction::InitiatorSends, counter: 0 }
+    IntersectionPlan {
+        parameters: parameters.into(),
+        base,
+        direction: Direction::InitiatorSends,
+        counter: 0,
+    }
 }
 
 fn digest(k: usize) -> Digest {
@@ -31,11 +36,11 @@ fn digest(k: usize) -> Digest {
     digest
 }
 
-async fn sender(io: Io, plan: Plan<'_>) -> Result<Sender, Error> {
+async fn sender(io: Io, plan: IntersectionPlan<'_>) -> Result<Sender, Error> {
     Sender::set_up(&io, &mut Context::new(&session(), Seed::from_bytes([1; 32])), plan).await
 }
 
-async fn receiver(io: Io, plan: Plan<'_>) -> Result<Receiver, Error> {
+async fn receiver(io: Io, plan: IntersectionPlan<'_>) -> Result<Receiver, Error> {
     Receiver::set_up(&io, &mut Context::new(&session(), Seed::from_bytes([2; 32])), plan).await
 }
 
@@ -56,9 +61,9 @@ impl Steps {
 /// Both parties over a channel that may change messages or lose them; the receiver's result.
 #[expect(clippy::panic_in_result_fn, reason = "both have told all their steps")]
 fn run_over(
-    plan: Plan<'static>,
+    plan: IntersectionPlan<'static>,
     [ours, theirs]: [Vec<Digest>; 2],
-    mut channel: impl FnMut(Party, u8, Vec<u8>) -> Option<Vec<u8>>,
+    mut channel: impl FnMut(PairParty, u8, Vec<u8>) -> Option<Vec<u8>>,
 ) -> Result<Vec<usize>, Failed<Error>> {
     let sender = Engine::new(|io| async move {
         let mut steps = Steps::default();
@@ -77,7 +82,7 @@ fn run_over(
     let (sent, (steps, received)) = Pair::new(sender, receiver).run_over(channel)?;
     assert_eq!((sent.done, steps.done), (sent.of, steps.of));
     assert_eq!(sent.of, steps.of);
-    received.intersect().map_err(|e| Failed::Party(Party::Receiver, e))
+    received.intersect().map_err(|e| Failed::Party(PairParty::Receiver, e))
 }
 
 /// The receiver's result, and the bytes that sender and receiver sent.
@@ -85,7 +90,7 @@ fn run(adversary: Adversary, sets: [Vec<Digest>; 2]) -> (Vec<usize>, [usize; 2])
     let plan = plan(Parameters::new(adversary, sets[0].len(), sets[1].len()).unwrap());
     let mut sent = [0; 2];
     let indices = run_over(plan, sets, |party, _, message| {
-        sent[usize::from(party == Party::Receiver)] += message.len();
+        sent[usize::from(party == PairParty::Receiver)] += message.len();
         Some(message)
     });
     (indices.unwrap(), sent)
@@ -139,7 +144,10 @@ fn a_set_of_the_wrong_size_is_refused_before_any_message() {
 #[test]
 fn a_base_ot_that_is_not_enough_is_refused_before_anything_is_sent() {
     let raw = base::find("pvw", Functionality::ChosenMessage).unwrap();
-    let plan = Plan { base: raw, ..plan(Parameters::new(Adversary::Malicious, 2, 2).unwrap()) };
+    let plan = IntersectionPlan {
+        base: raw,
+        ..plan(Parameters::new(Adversary::Malicious, 2, 2).unwrap())
+    };
     let why = Incompatible::Functionality(Functionality::ChosenMessage);
     let expected = Error::from(Usage::Incompatible(why));
     let mut sender = Engine::new(|io| sender(io, plan));
@@ -158,7 +166,7 @@ fn a_receiver_that_cheats_gets_no_tags() {
     let corrections = parameters.extension().corrections_len(parameters.slots());
     let (mut spoilt, mut from_sender) = (0, Vec::new());
     let failed = run_over(plan(parameters), sets, |party, _, mut message| {
-        if party == Party::Sender {
+        if party == PairParty::Sender {
             from_sender.push(message.len());
         } else if message.len() == corrections {
             // Another word in the first slot: in every row that has its codeword's bits.
@@ -169,7 +177,7 @@ fn a_receiver_that_cheats_gets_no_tags() {
         Some(message)
     });
     let error = Misbehaved::ConsistencyCheck.into();
-    assert_eq!(failed, Err(Failed::Party(Party::Sender, error)));
+    assert_eq!(failed, Err(Failed::Party(PairParty::Sender, error)));
     assert_eq!(spoilt, 1);
     // Base OTs and a challenge.
     let info = plan(parameters).base.info();
@@ -187,9 +195,9 @@ fn a_receiver_runs_ahead_by_a_window_and_no_more() {
     let mut corrections = 0;
     let stands = run_over(plan(parameters), sets, |party, stream, message| {
         assert_ne!(stream, PROOFS);
-        corrections += usize::from(party == Party::Receiver && message.len() == first);
+        corrections += usize::from(party == PairParty::Receiver && message.len() == first);
         // Challenges are lost.
-        (party == Party::Receiver || message.len() != 32).then_some(message)
+        (party == PairParty::Receiver || message.len() != 32).then_some(message)
     });
     assert_eq!((stands, corrections), (Err(Failed::Stalled), WINDOW));
 }

@@ -14,7 +14,7 @@ use foxtrot_psi::{
     Error,
     method::{
         Assumption, Method,
-        protocol::{Plan, Receiver, Sender},
+        protocol::{IntersectionPlan, Receiver, Sender},
     },
 };
 
@@ -27,7 +27,12 @@ fn run(
     let method = Method { base: &Endemic, assumption, adversary: Adversary::Malicious };
     let items = |numbers: std::ops::Range<u8>| numbers.map(|k| [k; 32]).collect::<Vec<_>>();
     let parameters = method.parameters(40, 60).unwrap();
-    let plan = |base| Plan { parameters, base, direction: Direction::InitiatorSends, counter: 0 };
+    let plan = |base| IntersectionPlan {
+        parameters,
+        base,
+        direction: Direction::InitiatorSends,
+        counter: 0,
+    };
     let session = move || Session::new(Sid::from_bytes([number; 32]));
     let sender = Engine::new(|io| async move {
         let session = session();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use foxtrot_ot::{
     Backend, Seed, Session, Sid,
     base::Choice,
-    extension::{Extension, Kind, Places, Receiver, Sender, Shape},
+    extension::{Extension, OtKind, Places, Receiver, Sender, Shape},
     ideal,
     tasks::only,
 };
@@ -53,7 +53,7 @@ fn report(set: &'static Set, runs: usize) {
             steps[5] = least(1, || {
                 let batch = receiver.extend(vec![(Choice::Random(set.ots()), &mut message)]);
                 let batch = (only(batch.expect("a batch")), &[][..], keys.as_mut_slice());
-                let received = receiver.finish(Kind::Random, vec![batch]);
+                let received = receiver.finish(OtKind::Random, vec![batch]);
                 choices = Some(only(received.expect("keys")).0);
             });
             steps[4] = least(1, || {

@@ -51,7 +51,7 @@ use foxtrot_ot::{
     engine::{Abandoned, Io},
     erase::{Secret, SecretBytes},
     extension::{self, Shape, softspoken},
-    protocol::{Kind, Protocol},
+    protocol::{Protocol, ProtocolKind},
     records, silent,
     transfers::{Extension, Method},
 };
@@ -191,7 +191,7 @@ impl Set {
             name: self.name,
             family: "bits",
             is_default: self.k.is_some(),
-            kind: Kind::Triples,
+            kind: ProtocolKind::Triples,
             paper: "ALSZ13, GMW87; both OTs in one direction",
             functionality: Functionality::Triples { bits: 1 },
             adversary: Adversary::SemiHonest,

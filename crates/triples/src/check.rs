@@ -63,7 +63,7 @@ mod tests {
 
     use foxtrot_ot::{
         engine::Engine,
-        pair::{Pair, Party},
+        pair::{Pair, PairParty},
     };
 
     use super::*;
@@ -116,14 +116,14 @@ mod tests {
             check.finish().await
         });
         let wrong = Pair::new(checked(5), receiver).run_through(|from, mut message| {
-            if from == Party::Sender {
+            if from == PairParty::Sender {
                 opened += 1;
                 message[4] = u8::from(opened == 2);
             }
             message
         });
         let error = Error::WrongTriples { batch: 8 };
-        assert_eq!(wrong.unwrap_err(), (Party::Receiver, error));
+        assert_eq!(wrong.unwrap_err(), (PairParty::Receiver, error));
         assert_eq!(given, [1]);
         assert!(error.to_string().starts_with("the triples of batch 8 are wrong: "));
     }

@@ -20,14 +20,14 @@
 //! c₀                                                    c₁
 //! ```
 //!
-//! [`Party`] is one of them. Batches do not depend on each other, any number may be on the way, and a call does several
+//! [`GilboaParty`] is one of them. Batches do not depend on each other, any number may be on the way, and a call does several
 //! of them on the threads of an executor.
 //!
 //! Step by step:
 //!
 //! ```
 //! use foxtrot_ot::{Seed, Session, Sid, ideal, tasks::only};
-//! use foxtrot_triples::{gilboa::{self, Party}, wrong_in_batch};
+//! use foxtrot_triples::{gilboa::{self, GilboaParty}, wrong_in_batch};
 //!
 //! # let (seed_0, seed_1) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
 //! let set = gilboa::of_bits(32, gilboa::DEFAULT_K).expect("there is one");
@@ -35,8 +35,8 @@
 //! // 128 base OTs, in which the initiator was the receiver; here doubles.
 //! let (pairs, chosen) = ideal::random(128, &Seed::from_bytes([3; 32]));
 //!
-//! let (one, opening) = Party::responder(&session(), set, pairs, seed_1)?;
-//! let (mut zero, setup) = Party::initiator(&session(), set, chosen, seed_0, &opening)?;
+//! let (one, opening) = GilboaParty::responder(&session(), set, pairs, seed_1)?;
+//! let (mut zero, setup) = GilboaParty::initiator(&session(), set, chosen, seed_0, &opening)?;
 //! let mut one = one(&setup)?;
 //!
 //! // One batch of 1000 triples, of any number.
@@ -60,7 +60,7 @@
 //! use foxtrot_triples::{
 //!     Shares, gilboa,
 //!     formats::{record_len, write_records, wrong_records},
-//!     gilboa::protocol::{Party, Plan},
+//!     gilboa::protocol::{GilboaRun, GilboaPlan},
 //! };
 //!
 //! let set = gilboa::of_bits(64, gilboa::DEFAULT_K).expect("there is one");
@@ -70,9 +70,9 @@
 //! let party = |we_are_initiator, seed| {
 //!     Engine::new(move |io| async move {
 //!         let mut cx = context(seed);
-//!         let plan = Plan { set, base: &Endemic, we_are_initiator, count: 100 };
+//!         let plan = GilboaPlan { set, base: &Endemic, we_are_initiator, count: 100 };
 //!         let mut records = vec![0; 100 * record_len(64)];
-//!         let party = Party::set_up(&io, &mut cx, plan).await?;
+//!         let party = GilboaRun::set_up(&io, &mut cx, plan).await?;
 //!         // All are in one batch.
 //!         party.run(&io, |shares: &Shares| Ok(write_records(shares, &mut records))).await?;
 //!         Ok::<_, foxtrot_triples::Error>(records)
@@ -121,4 +121,4 @@ pub mod protocol;
 mod tests;
 
 pub use params::{DEFAULT_K, PROTOCOLS, Set, find, of_bits, registry};
-pub use party::{Extended, Multiplied, Party, base_session};
+pub use party::{Extended, GilboaParty, Multiplied, base_session};

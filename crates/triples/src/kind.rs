@@ -219,13 +219,13 @@ impl Kind {
         Box::pin(async move {
             match self {
                 Self::Rlwe(set) => {
-                    let plan = from_rlwe::Plan { set, we_are_initiator, batches };
-                    from_rlwe::Party::set_up(io, cx, plan).await?.run(io, sink).await
+                    let plan = from_rlwe::RlwePlan { set, we_are_initiator, batches };
+                    from_rlwe::RlweRun::set_up(io, cx, plan).await?.run(io, sink).await
                 }
                 Self::Gilboa(set) => {
                     let count = count.saturating_sub(batches.start * set.usable() as u64);
-                    let plan = from_ot::Plan { set, base: BASE, we_are_initiator, count };
-                    from_ot::Party::set_up(io, cx, plan).await?.run(io, sink).await
+                    let plan = from_ot::GilboaPlan { set, base: BASE, we_are_initiator, count };
+                    from_ot::GilboaRun::set_up(io, cx, plan).await?.run(io, sink).await
                 }
                 Self::Bits(set) => {
                     let count = count.saturating_sub(batches.start * set.usable() as u64);

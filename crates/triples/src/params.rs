@@ -4,7 +4,7 @@
 use foxtrot_ot::{
     base::{Adversary, Functionality},
     extension::{Extension, ROWS, Shape, softspoken},
-    protocol::{Kind, Protocol},
+    protocol::{Protocol, ProtocolKind},
     records,
 };
 
@@ -141,7 +141,7 @@ impl Set {
         Protocol {
             name: self.name,
             family: "rlwe",
-            kind: Kind::Triples,
+            kind: ProtocolKind::Triples,
             paper: "after RSS19, rounding in place of flooding",
             functionality: Functionality::Triples { bits: self.bits },
             adversary: Adversary::SemiHonest,

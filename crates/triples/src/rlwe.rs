@@ -64,7 +64,7 @@
 //! use foxtrot_ot::{Context, Seed, Session, Sid, engine::Engine, pair::Pair};
 //! use foxtrot_triples::{
 //!     Shares, params,
-//!     rlwe::protocol::{Party, Plan},
+//!     rlwe::protocol::{RlweRun, RlwePlan},
 //! };
 //!
 //! let set = params::find("rlwe-lift-8").expect("there is one");
@@ -74,8 +74,8 @@
 //! let party = |we_are_initiator, seed| {
 //!     Engine::new(move |io| async move {
 //!         let mut cx = context(seed);
-//!         let plan = Plan { set, we_are_initiator, batches: 0..1 };
-//!         let party = Party::set_up(&io, &mut cx, plan).await?;
+//!         let plan = RlwePlan { set, we_are_initiator, batches: 0..1 };
+//!         let party = RlweRun::set_up(&io, &mut cx, plan).await?;
 //!         // A program writes the shares of each batch to where it wants them.
 //!         let mut made = 0;
 //!         let count = |shares: &Shares| {

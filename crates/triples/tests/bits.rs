@@ -3,7 +3,7 @@
 use foxtrot_ot::{
     Context, Seed, Session, Sid, Usage,
     engine::{Abandoned, Engine},
-    pair::{Pair, Party},
+    pair::{Pair, PairParty},
 };
 use foxtrot_triples::{
     Error, Kind, Shares,
@@ -44,7 +44,7 @@ fn bit_triples_of_whole_and_partial_batches_are_right() {
             let parties = [true, false].map(|first| party(kind, count, first, usize::MAX));
             let [ours, theirs] = parties;
             let ended = Pair::new(ours, theirs).run_through(|from, message| {
-                sent[usize::from(from == Party::Receiver)] += message.len() as u64;
+                sent[usize::from(from == PairParty::Receiver)] += message.len() as u64;
                 message
             });
             let ((ours, batches), (theirs, of_peer)) = ended.unwrap();

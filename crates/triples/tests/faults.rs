@@ -57,15 +57,15 @@ fn check(
 }
 
 fn check_rlwe(set: &'static Set) {
-    use rlwe::protocol::{Party, Plan};
+    use rlwe::protocol::{RlwePlan, RlweRun};
 
     let triples = set.usable() * usize::try_from(BATCHES).unwrap();
     check(set.name(), set.bits(), triples, move |we_are_initiator| {
         Engine::new(move |io| async move {
             let (session, mut records) = (session(), Vec::new());
             let mut context = Context::new(&session, seed(we_are_initiator));
-            let plan = Plan { set, we_are_initiator, batches: 0..BATCHES };
-            let party = Party::set_up(&io, &mut context, plan).await?;
+            let plan = RlwePlan { set, we_are_initiator, batches: 0..BATCHES };
+            let party = RlweRun::set_up(&io, &mut context, plan).await?;
             let sink = |shares: &Shares| {
                 add(set.bits(), shares, &mut records);
                 Ok(())
@@ -88,7 +88,7 @@ fn lost_late_cut_or_changed_messages_harm_no_lifted_triples_of_ring_lwe() {
 
 #[test]
 fn lost_late_cut_or_changed_messages_harm_no_triples_of_ots() {
-    use gilboa::protocol::{Party, Plan};
+    use gilboa::protocol::{GilboaPlan, GilboaRun};
 
     let set = gilboa::of_bits(64, gilboa::DEFAULT_K).unwrap();
     let triples = usize::try_from(TRIPLES).unwrap();
@@ -96,8 +96,8 @@ fn lost_late_cut_or_changed_messages_harm_no_triples_of_ots() {
         Engine::new(move |io| async move {
             let (session, mut records) = (session(), Vec::new());
             let mut context = Context::new(&session, seed(we_are_initiator));
-            let plan = Plan { set, base: &Endemic, we_are_initiator, count: TRIPLES };
-            let party = Party::set_up(&io, &mut context, plan).await?;
+            let plan = GilboaPlan { set, base: &Endemic, we_are_initiator, count: TRIPLES };
+            let party = GilboaRun::set_up(&io, &mut context, plan).await?;
             let sink = |shares: &Shares| {
                 add(set.bits(), shares, &mut records);
                 Ok(())

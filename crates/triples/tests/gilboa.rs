@@ -10,7 +10,7 @@ use foxtrot_ot::{
 };
 use foxtrot_triples::{
     Shares,
-    gilboa::{self, DEFAULT_K, Extended, Multiplied, Party, Set},
+    gilboa::{self, DEFAULT_K, Extended, GilboaParty, Multiplied, Set},
     wrong_in_batch,
 };
 
@@ -45,28 +45,28 @@ fn base_ots() -> (SenderKeys, ReceiverKeys) {
 }
 
 /// Initiator and responder.
-fn parties(set: &'static Set, backend: Backend) -> [Party; 2] {
+fn parties(set: &'static Set, backend: Backend) -> [GilboaParty; 2] {
     parties_of([(); 2].map(|()| session(backend)), set)
 }
 
-fn parties_of([ours, theirs]: [Session; 2], set: &'static Set) -> [Party; 2] {
+fn parties_of([ours, theirs]: [Session; 2], set: &'static Set) -> [GilboaParty; 2] {
     let (pairs, chosen) = base_ots();
-    let (one, opening) = Party::responder(&theirs, set, pairs, seed(2)).unwrap();
-    let (zero, setup) = Party::initiator(&ours, set, chosen, seed(1), &opening).unwrap();
+    let (one, opening) = GilboaParty::responder(&theirs, set, pairs, seed(2)).unwrap();
+    let (zero, setup) = GilboaParty::initiator(&ours, set, chosen, seed(1), &opening).unwrap();
     assert_eq!((opening.len(), setup.len()), (set.opening_len(), set.setup_len()));
     [zero, one(&setup).unwrap()]
 }
 
 /// Batches of those sizes at once: each party's shares, and all it sends.
-fn run(parties: &mut [Party; 2], sizes: &[usize]) -> [(Vec<Shares>, Vec<u8>); 2] {
+fn run(parties: &mut [GilboaParty; 2], sizes: &[usize]) -> [(Vec<Shares>, Vec<u8>); 2] {
     let set = parties[0].set();
-    let begin = |party: &mut Party| {
+    let begin = |party: &mut GilboaParty| {
         let mut messages = vec![vec![9; 3]; sizes.len()];
         let batches = sizes.iter().map(|n| set.shares(*n)).zip(&mut messages);
         (party.extend(batches.collect()).unwrap(), messages)
     };
     let [(ours, from_zero), (theirs, from_one)] = parties.each_mut().map(begin);
-    let answer = |party: &mut Party, batches: Vec<Extended>, received: &[Vec<u8>]| {
+    let answer = |party: &mut GilboaParty, batches: Vec<Extended>, received: &[Vec<u8>]| {
         let mut messages = vec![vec![9; 3]; sizes.len()];
         let received = received.iter().map(Vec::as_slice);
         let batches = batches.into_iter().zip(received).zip(&mut messages);
@@ -76,7 +76,7 @@ fn run(parties: &mut [Party; 2], sizes: &[usize]) -> [(Vec<Shares>, Vec<u8>); 2]
     let [zero, one] = parties;
     let (ours, products_0) = answer(zero, ours, &from_one);
     let (theirs, products_1) = answer(one, theirs, &from_zero);
-    let end = |party: &mut Party, batches: Vec<Multiplied>, received: &[Vec<u8>]| {
+    let end = |party: &mut GilboaParty, batches: Vec<Multiplied>, received: &[Vec<u8>]| {
         let batches = batches.into_iter().zip(received.iter().map(Vec::as_slice));
         party.add(batches.collect()).unwrap()
     };
@@ -169,7 +169,7 @@ fn everything_is_fresh_in_every_batch() {
     }
 }
 
-fn begun(set: &'static Set, n: usize) -> (Party, Extended, Vec<u8>) {
+fn begun(set: &'static Set, n: usize) -> (GilboaParty, Extended, Vec<u8>) {
     let [mut zero, mut one] = parties(set, Backend::best());
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let batch = only(zero.extend(vec![(set.shares(n), &mut ours)]).unwrap());
@@ -224,14 +224,15 @@ fn a_set_up_of_the_wrong_length_is_refused() {
     let (set, session) = (set(8), session(Backend::best()));
     let expected = set.setup_len();
     for got in [0, expected - 1, expected + 1] {
-        let (joining, _) = Party::responder(&session, set, base_ots().0, seed(1)).unwrap();
+        let (joining, _) = GilboaParty::responder(&session, set, base_ots().0, seed(1)).unwrap();
         let error = joining(&vec![0; got]).unwrap_err();
         assert_eq!(error, Decode::Length { message: "Setup", expected, got }.into());
     }
     let expected = set.opening_len();
     for got in [0, set.setup_len(), expected - 1, expected + 1] {
         let message = vec![0; got];
-        let error = Party::initiator(&session, set, base_ots().1, seed(1), &message).unwrap_err();
+        let error =
+            GilboaParty::initiator(&session, set, base_ots().1, seed(1), &message).unwrap_err();
         assert_eq!(error, Decode::Length { message: "Opening", expected, got }.into());
     }
 }
@@ -286,11 +287,11 @@ fn misuse_has_an_error() {
     assert_eq!(error, wrong.into());
     let few = ideal::random(127, &seed(3));
     let session = session(Backend::best());
-    let error = Party::responder(&session, set, few.0, seed(1)).map(drop).unwrap_err();
+    let error = GilboaParty::responder(&session, set, few.0, seed(1)).map(drop).unwrap_err();
     let wrong = Usage::CountMismatch { what: "base OTs", expected: 128, got: 127 };
     assert_eq!(error, wrong.into());
     let opening = vec![0; set.opening_len()];
-    let error = Party::initiator(&session, set, few.1, seed(1), &opening).unwrap_err();
+    let error = GilboaParty::initiator(&session, set, few.1, seed(1), &opening).unwrap_err();
     assert!(
         matches!(error, Error::Usage(Usage::CountMismatch { what: "base OTs", .. })),
         "{error}"
@@ -304,7 +305,7 @@ fn secrets_are_not_printed() {
     assert_eq!(format!("{batch:?}"), "Extended(batch 0, <redacted>)");
     let batch = only(party.multiply(vec![(batch, &corrections, &mut Vec::new())]).unwrap());
     assert_eq!(format!("{batch:?}"), "Multiplied(batch 0, <redacted>)");
-    assert_eq!(format!("{party:?}"), "Party(gilboa-8, 1 batches, <redacted>)");
+    assert_eq!(format!("{party:?}"), "GilboaParty(gilboa-8, 1 batches, <redacted>)");
 }
 
 mod reference {
@@ -354,11 +355,11 @@ mod reference {
                 let session = Session::new(Sid::from_bytes(sid)).with_backend(backend);
                 let choices = foxtrot_ot::Bits::from_bytes(&delta, 128);
                 let (pairs, chosen) = ideal::of_keys(choices, |i, j| key(&sid, i, j));
-                let one = Party::responder(&session, set, pairs, Seed::from_bytes(second));
+                let one = GilboaParty::responder(&session, set, pairs, Seed::from_bytes(second));
                 let (one, opening) = one.unwrap();
                 assert_eq!(short(&opening), bytes(&run["opening"]), "{set:?}");
                 let seed = Seed::from_bytes(first);
-                let zero = Party::initiator(&session, set, chosen, seed, &opening);
+                let zero = GilboaParty::initiator(&session, set, chosen, seed, &opening);
                 let (zero, setup) = zero.unwrap();
                 assert_eq!(short(&setup), bytes(&run["setup"]), "{set:?}");
                 let mut parties = [zero, one(&setup).unwrap()];
@@ -381,7 +382,7 @@ mod reference {
     }
 
     /// Batches of a party with a schoolbook peer.
-    fn with(mut party: Party, mut peer: schoolbook::Party) {
+    fn with(mut party: GilboaParty, mut peer: schoolbook::Party) {
         let set = party.set();
         for n in [9, 1] {
             let (mut corrections, mut products) = (Vec::new(), Vec::new());
@@ -412,11 +413,11 @@ mod reference {
 
             let (one, opening) = schoolbook::Party::responder(theirs, &sid, &of_pairs, [2; 32]);
             let session = session(Backend::best());
-            let zero = Party::initiator(&session, set, chosen, seed(1), &opening);
+            let zero = GilboaParty::initiator(&session, set, chosen, seed(1), &opening);
             let (zero, setup) = zero.unwrap();
             with(zero, one.finish(&setup));
 
-            let (one, opening) = Party::responder(&session, set, pairs, seed(2)).unwrap();
+            let (one, opening) = GilboaParty::responder(&session, set, pairs, seed(2)).unwrap();
             let (zero, setup) =
                 schoolbook::Party::initiator(theirs, &sid, &delta, &in_words, [1; 32], &opening);
             with(one(&setup).unwrap(), zero);

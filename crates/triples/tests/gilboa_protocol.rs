@@ -10,7 +10,7 @@ use foxtrot_ot::{
     base::{self, BaseOt, roted::Endemic},
     engine::{Abandoned, Engine, Limits, Stream},
     extension::{ROWS, compatible},
-    pair::{Failed, Pair, Party},
+    pair::{Failed, Pair, PairParty},
     tasks::{Executor, Task},
 };
 use foxtrot_triples::{
@@ -18,7 +18,7 @@ use foxtrot_triples::{
     formats::{record_len, write_records, wrong_records},
     gilboa::{
         DEFAULT_K, Set, of_bits,
-        protocol::{self, Plan, bytes_of_run},
+        protocol::{self, GilboaPlan, bytes_of_run},
         registry,
     },
 };
@@ -44,13 +44,13 @@ impl Executor for Threads {
 type Run = Engine<'static, Vec<u8>, Error>;
 
 /// A party's records. Its sink fails at batch `room`.
-fn party(plan: Plan<'static>, threads: usize, mut room: usize) -> Run {
+fn party(plan: GilboaPlan<'static>, threads: usize, mut room: usize) -> Run {
     Engine::new(move |io| async move {
         let session = Session::new(Sid::from_bytes([9; 32]));
         let session = session.with_executor(Arc::new(Threads(threads)));
         let (set, seed) = (plan.set, Seed::from_bytes([u8::from(plan.we_are_initiator); 32]));
         let mut context = Context::new(&session, seed);
-        let party = protocol::Party::set_up(&io, &mut context, plan).await?;
+        let party = protocol::GilboaRun::set_up(&io, &mut context, plan).await?;
         let mut records = Vec::new();
         let sink = |shares: &Shares| {
             let start = records.len();
@@ -70,7 +70,7 @@ fn parties(
     count: u64,
     threads: [usize; 2],
 ) -> [Run; 2] {
-    let plan = |we_are_initiator| Plan { set, base, we_are_initiator, count };
+    let plan = |we_are_initiator| GilboaPlan { set, base, we_are_initiator, count };
     let [ours, theirs] = threads;
     [party(plan(true), ours, usize::MAX), party(plan(false), theirs, usize::MAX)]
 }
@@ -88,7 +88,7 @@ fn pair(
 fn run(set: &'static Set, base: &'static dyn BaseOt, count: u64, threads: [usize; 2]) {
     let mut sent = [0; 2];
     let ended = pair((set, base), count, threads).run_through(|from, message| {
-        sent[usize::from(from == Party::Receiver)] += message.len() as u64;
+        sent[usize::from(from == PairParty::Receiver)] += message.len() as u64;
         message
     });
     let (ours, theirs) = ended.unwrap();
@@ -145,7 +145,7 @@ fn base_ots_may_be_of_any_form() {
 
 /// Returns the bounds of what is on its way.
 fn limits(set: &'static Set) -> Limits {
-    let plan = Plan { set, base: &Endemic, we_are_initiator: true, count: 1 };
+    let plan = GilboaPlan { set, base: &Endemic, we_are_initiator: true, count: 1 };
     let mut party = party(plan, 1, usize::MAX);
     party.advance().unwrap();
     party.limits()
@@ -174,9 +174,9 @@ fn corrections_of_a_depth_and_a_group_wait_for_an_answer_and_no_more() {
         let stands = pair((set, &Endemic), count, [1, group]).run_over(|from, stream, message| {
             let room = &mut room[usize::from(stream)];
             match from {
-                Party::Receiver => sent.push((stream, message.len())),
-                Party::Sender if *room == 0 => return Vec::new(),
-                Party::Sender => *room -= 1,
+                PairParty::Receiver => sent.push((stream, message.len())),
+                PairParty::Sender if *room == 0 => return Vec::new(),
+                PairParty::Sender => *room -= 1,
             }
             vec![(stream, message)]
         });
@@ -190,7 +190,7 @@ fn corrections_of_a_depth_and_a_group_wait_for_an_answer_and_no_more() {
 }
 
 /// Returns the end of a party when message i of that stream of its peer is another one, of a batch of three.
-fn against(peer: Party, (of, i): (Stream, usize), other: &[u8]) -> Error {
+fn against(peer: PairParty, (of, i): (Stream, usize), other: &[u8]) -> Error {
     let mut number = 0..;
     let ended = pair((set(8), &Endemic), 2, [1, 1]).run_over(|from, stream, mut message| {
         if (from, stream) == (peer, of) && number.next() == Some(i) {
@@ -206,7 +206,7 @@ fn against(peer: Party, (of, i): (Stream, usize), other: &[u8]) -> Error {
 
 #[test]
 fn malformed_messages_are_the_peers_fault() {
-    let (set, peer) = (set(8), Party::Sender);
+    let (set, peer) = (set(8), PairParty::Sender);
     let [corrections, products] = [set.corrections_len(3), set.products_len(3)];
     for (peer, message, expected) in [
         (peer, (1, 0), set.setup_len()),
@@ -214,9 +214,9 @@ fn malformed_messages_are_the_peers_fault() {
         (peer, (0, 1), products),
         (peer, (2, 0), record_len(8)),
         // The responder's opening follows its reply.
-        (Party::Receiver, (0, 1), set.opening_len()),
-        (Party::Receiver, (0, 2), corrections),
-        (Party::Receiver, (1, 0), products),
+        (PairParty::Receiver, (0, 1), set.opening_len()),
+        (PairParty::Receiver, (0, 2), corrections),
+        (PairParty::Receiver, (1, 0), products),
     ] {
         for got in [0, 4] {
             let error = against(peer, message, &[0; 4][..got]);
@@ -239,14 +239,14 @@ fn malformed_messages_are_the_peers_fault() {
 
 #[test]
 fn a_sink_that_has_no_room_ends_the_run() {
-    let plan = |we_are_initiator| Plan {
+    let plan = |we_are_initiator| GilboaPlan {
         set: set(64),
         base: &Endemic,
         we_are_initiator,
         count: 40 * 1024,
     };
     let ended = Pair::new(party(plan(true), 1, usize::MAX), party(plan(false), 1, 3)).run();
-    assert_eq!(ended, Err((Party::Receiver, Usage::Abandoned.into())));
+    assert_eq!(ended, Err((PairParty::Receiver, Usage::Abandoned.into())));
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn more_batches_than_the_extension_has_are_refused_before_anything_is_sent() {
     let max = set.most_batches();
     let count = max * set.usable() as u64 + 1;
     for we_are_initiator in [true, false] {
-        let mut party = party(Plan { set, base, we_are_initiator, count }, 1, usize::MAX);
+        let mut party = party(GilboaPlan { set, base, we_are_initiator, count }, 1, usize::MAX);
         assert_eq!(party.advance(), Err(Usage::TooManyBatches { max }.into()));
         assert_eq!(party.outgoing(), None);
     }

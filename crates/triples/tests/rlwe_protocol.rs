@@ -11,14 +11,14 @@ use foxtrot_ot::{
     base::{BaseOt, roted::Endemic},
     engine::{Abandoned, Engine, Limits, Stream},
     extension::{ROWS, Shape},
-    pair::{Failed, Pair, Party},
+    pair::{Failed, Pair, PairParty},
     tasks::{Executor, Task},
 };
 use foxtrot_triples::{
     Error, Shares,
     formats::{record_len, write_records, wrong_records},
     params::{self, Set},
-    rlwe::protocol::{self, Plan},
+    rlwe::protocol::{self, RlwePlan},
 };
 
 fn set(bits: u32) -> &'static Set {
@@ -46,13 +46,13 @@ impl Executor for Threads {
 type Run = Engine<'static, Vec<u8>, Error>;
 
 /// A party's records. Its sink fails at batch `room`.
-fn party(plan: Plan, threads: usize, mut room: usize) -> Run {
+fn party(plan: RlwePlan, threads: usize, mut room: usize) -> Run {
     Engine::new(move |io| async move {
         let session = Session::new(Sid::from_bytes([9; 32]));
         let session = session.with_executor(Arc::new(Threads(threads)));
         let (set, seed) = (plan.set, Seed::from_bytes([u8::from(plan.we_are_initiator); 32]));
         let mut context = Context::new(&session, seed);
-        let party = protocol::Party::set_up(&io, &mut context, plan).await?;
+        let party = protocol::RlweRun::set_up(&io, &mut context, plan).await?;
         let mut records = Vec::new();
         let sink = |shares: &Shares| {
             let start = records.len();
@@ -68,7 +68,7 @@ fn party(plan: Plan, threads: usize, mut room: usize) -> Run {
 
 /// The initiator and the responder.
 fn parties(set: &'static Set, batches: &Range<u64>, threads: [usize; 2]) -> [Run; 2] {
-    let plan = |we_are_initiator| Plan { set, we_are_initiator, batches: batches.clone() };
+    let plan = |we_are_initiator| RlwePlan { set, we_are_initiator, batches: batches.clone() };
     let [ours, theirs] = threads;
     [party(plan(true), ours, usize::MAX), party(plan(false), theirs, usize::MAX)]
 }
@@ -118,7 +118,7 @@ fn the_parties_may_have_different_numbers_of_threads() {
 
 /// Returns the bounds of what is on its way.
 fn limits(set: &'static Set) -> Limits {
-    let mut party = party(Plan { set, we_are_initiator: true, batches: 0..1 }, 1, usize::MAX);
+    let mut party = party(RlwePlan { set, we_are_initiator: true, batches: 0..1 }, 1, usize::MAX);
     party.advance().unwrap();
     party.limits()
 }
@@ -170,9 +170,9 @@ fn stands_still(set: &'static Set, group: usize) {
     let stands = pair(set, &(0..400), [1, group]).run_over(|from, stream, message| {
         let room = &mut room[usize::from(stream)];
         match from {
-            Party::Receiver => sent += message.len(),
-            Party::Sender if *room == 0 => return Vec::new(),
-            Party::Sender => *room -= 1,
+            PairParty::Receiver => sent += message.len(),
+            PairParty::Sender if *room == 0 => return Vec::new(),
+            PairParty::Sender => *room -= 1,
         }
         vec![(stream, message)]
     });
@@ -198,13 +198,13 @@ fn stands_still(set: &'static Set, group: usize) {
 fn against(set: &'static Set, (of, i): (Stream, usize), other: Vec<u8>) -> Error {
     let mut number = 0..;
     let ended = pair(set, &(0..4), [1, 1]).run_over(|from, stream, mut message| {
-        if (from, stream) == (Party::Sender, of) && number.next() == Some(i) {
+        if (from, stream) == (PairParty::Sender, of) && number.next() == Some(i) {
             message.clone_from(&other);
         }
         vec![(stream, message)]
     });
     match ended {
-        Err(Failed::Party(Party::Receiver, error)) => error,
+        Err(Failed::Party(PairParty::Receiver, error)) => error,
         other => panic!("{other:?}"),
     }
 }
@@ -247,7 +247,7 @@ fn malformed_messages_are_the_peers_fault() {
 
 #[test]
 fn a_sink_that_has_no_room_ends_the_run() {
-    let plan = |we_are_initiator| Plan { set: set(8), we_are_initiator, batches: 0..40 };
+    let plan = |we_are_initiator| RlwePlan { set: set(8), we_are_initiator, batches: 0..40 };
     let ended = Pair::new(party(plan(true), 1, usize::MAX), party(plan(false), 1, 3)).run();
-    assert_eq!(ended, Err((Party::Receiver, Usage::Abandoned.into())));
+    assert_eq!(ended, Err((PairParty::Receiver, Usage::Abandoned.into())));
 }

@@ -14,9 +14,9 @@ use foxtrot_ot::{
     Context, Direction, Seed, Session, Sid, Usage,
     engine::Engine,
     erase::Secret,
-    pair::{Pair, Party},
+    pair::{Pair, PairParty},
 };
-use foxtrot_psi::method::protocol::{Plan, Receiver, Sender};
+use foxtrot_psi::method::protocol::{IntersectionPlan, Receiver, Sender};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// The most bytes that a job may take: WebAssembly has 4 GiB of addresses, and the file's rows are there also.
@@ -148,7 +148,7 @@ pub fn self_test(n: u32) -> Result<String, String> {
     let method = psi::Options::new().method();
     let parameters = method.parameters(ours.len(), theirs.len()).map_err(|e| e.to_string())?;
     let direction = Direction::InitiatorSends;
-    let plan = Plan { parameters, base: method.base, direction, counter: 0 };
+    let plan = IntersectionPlan { parameters, base: method.base, direction, counter: 0 };
     let session = || Session::new(Sid::from_bytes([7; 32]));
     let [first, second] = [8, 9].map(|byte| Seed::from_bytes([byte; 32]));
     let sender = Engine::new(|io| async move {
@@ -165,7 +165,7 @@ pub fn self_test(n: u32) -> Result<String, String> {
     });
     let mut hasher = blake3::Hasher::new();
     let run = Pair::new(sender, receiver).run_through(|party, message| {
-        hasher.update(&[u8::from(party == Party::Receiver)]).update(&message);
+        hasher.update(&[u8::from(party == PairParty::Receiver)]).update(&message);
         message
     });
     let ((), common) = run.map_err(|(_, e)| e.to_string())?;

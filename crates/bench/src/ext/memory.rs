@@ -9,8 +9,8 @@ use foxtrot_cli::shared::{Failure, Workers, thread_cpu};
 use foxtrot_ot::{
     Bits, Direction, Error, Seed, Session, Sid,
     base::{BaseOt, Block, Choice, Functionality, ReceiverKeys, SenderKeys},
-    extension::{Extension, Kind, Places, ROWS, Receiver, Sender, Shape},
-    pair::{Pair, Party},
+    extension::{Extension, OtKind, Places, ROWS, Receiver, Sender, Shape},
+    pair::{Pair, PairParty},
 };
 use zeroize::{Zeroize, Zeroizing};
 
@@ -85,7 +85,7 @@ fn run(
         let keys = places(keys, shapes).map(|keys| keys.as_mut_slice());
         let batches = begun.into_iter().zip(challenges).zip(keys);
         let batches = batches.map(|((batch, challenge), keys)| (batch, challenge, keys));
-        receiver.finish(Kind::Random, batches.collect())
+        receiver.finish(OtKind::Random, batches.collect())
     })?;
     received.iter().for_each(|(_, proof)| meter.sent(RECEIVER, proof.len()));
     meter.step(SENDER, || {
@@ -130,8 +130,8 @@ pub(crate) fn base_ots(
     meter.begin();
     let keys = pair.run_through(|party, message| {
         last = match party {
-            Party::Sender => RECEIVER,
-            Party::Receiver => SENDER,
+            PairParty::Sender => RECEIVER,
+            PairParty::Receiver => SENDER,
         };
         meter.end(last);
         meter.sent(last, message.len());

@@ -8,8 +8,8 @@ use foxtrot_ot::{
     Direction, Session, Sid,
     base::Choice,
     extension::{
-        Extension, Kind, Shape,
-        protocol::{Plan, Receiver, Sender},
+        Extension, OtKind, Shape,
+        protocol::{ExtensionPlan, Receiver, Sender},
     },
 };
 
@@ -19,7 +19,7 @@ use crate::over::both;
 pub(super) fn sample(extension: Extension, setting: &Setting<'_>) -> Result<Sample, Failure> {
     let session = |workers: &Workers| workers.in_session(Session::new(Sid::from_bytes([0; 32])));
     let (n, base) = (setting.n, setting.base);
-    let plan = Plan { extension, base, direction: Direction::InitiatorSends, counter: 0 };
+    let plan = ExtensionPlan { extension, base, direction: Direction::InitiatorSends, counter: 0 };
     both(
         setting.over,
         setting.workers,
@@ -52,7 +52,7 @@ pub(super) fn sample(extension: Extension, setting: &Setting<'_>) -> Result<Samp
                     black_box((choices, keys));
                     Ok(())
                 };
-                receiver.run(&io, &Choice::Random(n), Kind::Random, sink).await
+                receiver.run(&io, &Choice::Random(n), OtKind::Random, sink).await
             })
         },
     )

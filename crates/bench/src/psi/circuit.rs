@@ -6,7 +6,7 @@ use foxtrot_cli::shared::Failure;
 use foxtrot_ot::{Context, Direction, Session, Sid, engine::Engine};
 use foxtrot_psi::circuit::{
     Outcome, Parameters,
-    protocol::{Plan, receive, send},
+    protocol::{CircuitPlan, receive, send},
 };
 
 use super::{RECEIVER, SENDER, Sample, Setting, memory::advance, sets};
@@ -16,7 +16,7 @@ pub(super) fn in_memory(parameters: Parameters, setting: &Setting<'_>) -> Result
     let ([ours, theirs], common) = sets(setting.n);
     let direction = Direction::InitiatorSends;
     let (started, base) = (Instant::now(), setting.base);
-    let plan = Plan { parameters, base, direction, counter: 0 };
+    let plan = CircuitPlan { parameters, base, direction, counter: 0 };
     let workers = [setting.workers.for_another(), setting.workers.for_another()];
     let session = |party: usize| workers[party].in_session(Session::new(Sid::from_bytes([0; 32])));
     let numbers: Vec<u64> = match parameters.terms().largest {

@@ -11,7 +11,7 @@ use foxtrot_psi::{
     Error,
     method::{
         Parameters,
-        protocol::{Plan, Receiver, Sender},
+        protocol::{IntersectionPlan, Receiver, Sender},
     },
 };
 
@@ -26,7 +26,7 @@ pub(super) fn sample(parameters: Parameters, setting: &Setting<'_>) -> Result<Sa
     let ([ours, theirs], common) = sets(setting.n);
     let started = Instant::now();
     let (base, direction) = (setting.base, Direction::InitiatorSends);
-    let plan = Plan { parameters, base, direction, counter: 0 };
+    let plan = IntersectionPlan { parameters, base, direction, counter: 0 };
     let workers = [setting.workers.for_another(), setting.workers.for_another()];
     let senders = session(&workers[SENDER]);
     let mut meter = Meter::start();

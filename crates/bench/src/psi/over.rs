@@ -5,7 +5,7 @@ use foxtrot_net::drive;
 use foxtrot_ot::{Direction, Session, Sid};
 use foxtrot_psi::method::{
     Parameters,
-    protocol::{Plan, Receiver, Sender},
+    protocol::{IntersectionPlan, Receiver, Sender},
 };
 
 use super::{Sample, Setting, sets};
@@ -15,7 +15,7 @@ pub(super) fn sample(parameters: Parameters, setting: &Setting<'_>) -> Result<Sa
     let ([ours, theirs], common) = sets(setting.n);
     let session = |workers: &Workers| workers.in_session(Session::new(Sid::from_bytes([0; 32])));
     let (base, direction) = (setting.base, Direction::InitiatorSends);
-    let plan = Plan { parameters, base, direction, counter: 0 };
+    let plan = IntersectionPlan { parameters, base, direction, counter: 0 };
     both(
         setting.over,
         setting.workers,

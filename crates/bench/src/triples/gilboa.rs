@@ -6,7 +6,7 @@ use foxtrot_cli::shared::{Failure, Workers};
 use foxtrot_ot::{Session, Sid, extension::ROWS};
 use foxtrot_triples::{
     Shares,
-    gilboa::{Party, Set, protocol::bytes_of_run},
+    gilboa::{GilboaParty, Set, protocol::bytes_of_run},
     wrong_in_batch,
 };
 
@@ -44,15 +44,15 @@ fn set_up(
     meter: &mut Meter,
     set: &'static Set,
     workers: &[Workers; 2],
-) -> Result<[Party; 2], Failure> {
+) -> Result<[GilboaParty; 2], Failure> {
     let session = |party: usize| workers[party].in_session(Session::new(Sid::from_bytes([0; 32])));
     // Their sender is party 1.
     let (pairs, chosen) = base_ots(meter, BASE, ROWS, workers)?;
-    let responder = || Party::responder(&session(P1), set, pairs, seed(5));
+    let responder = || GilboaParty::responder(&session(P1), set, pairs, seed(5));
     let (one, opening) = meter.step(P1, responder)?;
     meter.sent(P1, opening.len());
     let (zero, setup) =
-        meter.step(P0, || Party::initiator(&session(P0), set, chosen, seed(6), &opening))?;
+        meter.step(P0, || GilboaParty::initiator(&session(P0), set, chosen, seed(6), &opening))?;
     meter.sent(P0, setup.len());
     Ok([zero, meter.step(P1, || one(&setup))?])
 }
@@ -60,7 +60,7 @@ fn set_up(
 /// Batches at once.
 fn run_group(
     meter: &mut Meter,
-    parties: &mut [Party; 2],
+    parties: &mut [GilboaParty; 2],
     sizes: &[usize],
     spare: &mut [Vec<Shares>; 2],
 ) -> Result<(), Failure> {

@@ -33,12 +33,12 @@ pub(super) fn sample(protocol: Protocol, setting: &Setting<'_>) -> Result<Sample
 
 fn duplex(end: &End<'_>, set: &'static Set, n: u64, we_are_initiator: bool) -> Result<(), Failure> {
     let session = end.workers.in_session(Session::new(Sid::from_bytes([0; 32])));
-    let plan = rlwe::Plan { set, we_are_initiator, batches: 0..set.batches(n) };
+    let plan = rlwe::RlwePlan { set, we_are_initiator, batches: 0..set.batches(n) };
     let mut cx = drive::context(&session)?;
     let party =
         drive::play(
             end.channel,
-            |io| async move { rlwe::Party::set_up(&io, &mut cx, plan).await },
+            |io| async move { rlwe::RlweRun::set_up(&io, &mut cx, plan).await },
         )?;
     end.is_set_up();
     Ok(drive::play(end.channel, |io| async move {
@@ -57,13 +57,11 @@ fn from_ot(
     we_are_initiator: bool,
 ) -> Result<(), Failure> {
     let session = end.workers.in_session(Session::new(Sid::from_bytes([0; 32])));
-    let plan = from_ots::Plan { set, base: BASE, we_are_initiator, count };
+    let plan = from_ots::GilboaPlan { set, base: BASE, we_are_initiator, count };
     let mut cx = drive::context(&session)?;
-    let party =
-        drive::play(
-            end.channel,
-            |io| async move { from_ots::Party::set_up(&io, &mut cx, plan).await },
-        )?;
+    let party = drive::play(end.channel, |io| async move {
+        from_ots::GilboaRun::set_up(&io, &mut cx, plan).await
+    })?;
     end.is_set_up();
     Ok(drive::play(end.channel, |io| async move {
         let sink = |shares: &_| {

@@ -6,7 +6,7 @@ mod notes;
 
 use std::io::{self, Write};
 
-use foxtrot_ot::protocol::{Kind, Protocol};
+use foxtrot_ot::protocol::{Protocol, ProtocolKind};
 use serde_json::{Map, Value, json};
 
 use facts::{Fact, N, facts};
@@ -15,7 +15,7 @@ use crate::{args::ProtocolsArgs, failure::Failure};
 
 /// Names that a kind of protocols has in its table and, as keys, in JSON.
 struct Table {
-    kind: Kind,
+    kind: ProtocolKind,
     title: &'static str,
     heading: &'static str,
     key: &'static str,
@@ -28,7 +28,7 @@ struct Table {
 }
 
 const fn table(
-    (kind, digits, outputs): (Kind, usize, usize),
+    (kind, digits, outputs): (ProtocolKind, usize, usize),
     [title, heading, key, flows_key, bytes, bytes_key]: [&'static str; 6],
 ) -> Table {
     Table { kind, title, heading, key, flows_key, bytes, bytes_key, digits, outputs }
@@ -36,12 +36,12 @@ const fn table(
 
 #[rustfmt::skip]
 const TABLES: [Table; 6] = [
-    table((Kind::BaseOt, 0, 128), ["base OT", "Base OTs", "base", "rounds", "bytes/OT", "bytes_per_ot_128"]),
-    table((Kind::Extension, 2, N), ["extension", "OT extensions", "extension", "messages_per_batch", "bytes/OT", "bytes_per_ot_1048576"]),
-    table((Kind::OneOfN, 2, N), ["one of N", "1-of-N OT extensions", "one-of-n extension", "messages_per_batch", "bytes/OT", "bytes_per_ot_1048576"]),
-    table((Kind::Vole, 2, N), ["VOLE", "Vector OLE", "VOLE", "messages_per_batch", "bytes/output", "bytes_per_output_1048576"]),
-    table((Kind::Psi, 1, N), ["set intersection", "Private set intersection", "private set intersection", "flows", "bytes/key", "bytes_per_key_1048576"]),
-    table((Kind::Triples, 2, N), ["triples", "Multiplication triples", "triples", "flows", "bytes/triple", "bytes_per_triple"]),
+    table((ProtocolKind::BaseOt, 0, 128), ["base OT", "Base OTs", "base", "rounds", "bytes/OT", "bytes_per_ot_128"]),
+    table((ProtocolKind::Extension, 2, N), ["extension", "OT extensions", "extension", "messages_per_batch", "bytes/OT", "bytes_per_ot_1048576"]),
+    table((ProtocolKind::OneOfN, 2, N), ["one of N", "1-of-N OT extensions", "one-of-n extension", "messages_per_batch", "bytes/OT", "bytes_per_ot_1048576"]),
+    table((ProtocolKind::Vole, 2, N), ["VOLE", "Vector OLE", "VOLE", "messages_per_batch", "bytes/output", "bytes_per_output_1048576"]),
+    table((ProtocolKind::Psi, 1, N), ["set intersection", "Private set intersection", "private set intersection", "flows", "bytes/key", "bytes_per_key_1048576"]),
+    table((ProtocolKind::Triples, 2, N), ["triples", "Multiplication triples", "triples", "flows", "bytes/triple", "bytes_per_triple"]),
 ];
 
 fn registry() -> impl Iterator<Item = &'static Protocol> {

@@ -12,8 +12,8 @@ use foxtrot_ot::{
     Direction, Session,
     base::{Adversary, Choice, Functionality, find},
     extension::{
-        self, Kind,
-        protocol::{Plan, Receiver},
+        self, OtKind,
+        protocol::{ExtensionPlan, Receiver},
     },
 };
 
@@ -244,7 +244,7 @@ fn peer(address: &str, run: impl FnOnce(&Channel, &mut Receiver) -> Result<(), E
     let agreement = hello::exchange(&channel, true, &hello).unwrap();
     let (session, direction) = (Session::new(agreement.sid), agreement.direction());
     assert_eq!(direction, Direction::ResponderSends);
-    let plan = Plan { extension, base, direction, counter: 0 };
+    let plan = ExtensionPlan { extension, base, direction, counter: 0 };
     let mut cx = drive::context(&session).unwrap();
     let set_up = |io| async move { Receiver::set_up(&io, &mut cx, plan).await };
     let mut receiver = drive::play(&channel, set_up).unwrap();
@@ -254,7 +254,7 @@ fn peer(address: &str, run: impl FnOnce(&Channel, &mut Receiver) -> Result<(), E
 fn one_batch(channel: &Channel, receiver: &mut Receiver) -> Result<(), Error> {
     let choice = Choice::Random(65472);
     drive::play(channel, |io| async move {
-        receiver.run(&io, &choice, Kind::Random, |_, _| Ok(())).await
+        receiver.run(&io, &choice, OtKind::Random, |_, _| Ok(())).await
     })
 }
 

@@ -21,7 +21,7 @@ use foxtrot_ot::{
 };
 use foxtrot_psi::method::{
     Assumption, Method,
-    protocol::{Plan, Receiver},
+    protocol::{IntersectionPlan, Receiver},
 };
 
 use super::{
@@ -90,7 +90,7 @@ fn ends_after(address: &str, left: usize) {
         let session = Session::new(agreement.sid);
         let parameters = METHOD.parameters(9, KEYS)?;
         let direction = agreement.direction();
-        let plan = Plan { parameters, base: &Endemic, direction, counter: 0 };
+        let plan = IntersectionPlan { parameters, base: &Endemic, direction, counter: 0 };
         let (mut cx, items) = (drive::context(&session)?, (0..9).map(|k| [k; 32]).collect());
         drive::play(&channel, |io| async move {
             Receiver::set_up(&io, &mut cx, plan).await?.run(&io, items, &mut |_| ()).await
@@ -107,7 +107,7 @@ fn begins(address: &str, keys: usize, with_base_ots: bool) -> Channel {
         let session = Session::new(agreement.sid);
         let parameters = METHOD.parameters(keys, KEYS).unwrap();
         let direction = agreement.direction();
-        let plan = Plan { parameters, base: &Endemic, direction, counter: 0 };
+        let plan = IntersectionPlan { parameters, base: &Endemic, direction, counter: 0 };
         let mut cx = drive::context(&session).unwrap();
         let set_up = |io| async move { Receiver::set_up(&io, &mut cx, plan).await };
         drive::play(&channel, set_up).unwrap();

@@ -6,25 +6,25 @@ use foxtrot_ot::{
     Backend, Context, Session, Sid, base::roted::Endemic, engine::Engine, pair::Pair,
 };
 use foxtrot_psi::circuit::{
-    Outcome, Parameters, Terms,
-    protocol::{Plan, receive, send},
+    CircuitTerms, Outcome, Parameters,
+    protocol::{CircuitPlan, receive, send},
 };
 
 use super::{Check, secrets, seed};
 
 pub(crate) fn checks() -> impl Iterator<Item = Check> {
-    let sum = Terms { largest: Some(1000), at_least: 3, both: false };
-    [("count", Terms::default()), ("sum", sum)].into_iter().map(|(name, terms)| Check {
+    let sum = CircuitTerms { largest: Some(1000), at_least: 3, both: false };
+    [("count", CircuitTerms::default()), ("sum", sum)].into_iter().map(|(name, terms)| Check {
         name: format!("circuit-psi, {name}, items public"),
         run: Box::new(move |backend| run(terms, backend)),
     })
 }
 
-fn run(terms: Terms, backend: Backend) {
+fn run(terms: CircuitTerms, backend: Backend) {
     let digests = |first: u8| (first..first + 20).map(|k| [k; 32]).collect::<Vec<_>>();
     let parameters = Parameters::new(terms, 20, 20).expect("small sets");
     let (base, direction) = (&Endemic, Default::default());
-    let plan = Plan { parameters, base, direction, counter: 0 };
+    let plan = CircuitPlan { parameters, base, direction, counter: 0 };
     let numbers: Vec<u64> = match terms.largest {
         Some(_) => secrets([7; 20]).map(u64::from).to_vec(),
         None => Vec::new(),

@@ -4,7 +4,7 @@ use foxtrot_kernel::memcheck::public;
 use foxtrot_ot::{
     Backend, Direction,
     base::{self, Choice},
-    extension::{Extension, Kind, Places, ROWS, Receiver, Sender, Shape, registry},
+    extension::{Extension, OtKind, Places, ROWS, Receiver, Sender, Shape, registry},
     tasks::only,
 };
 
@@ -42,7 +42,7 @@ fn run(extension: Extension, given: bool, backend: Backend) {
     let mut sender = Sender::new(session(), extension, base_received, &setup, seed(4))
         .expect("a setup as it should be");
 
-    for kind in [Kind::Random, Kind::Correlated] {
+    for kind in [OtKind::Random, OtKind::Correlated] {
         let mut corrections = Vec::new();
         let choice = if given { Choice::Given(super::base::choices(N)) } else { Choice::Random(N) };
         let shape = Shape::of(&choice);
@@ -56,7 +56,7 @@ fn run(extension: Extension, given: bool, backend: Backend) {
         let batch = (batch, challenge.as_slice(), keys.as_mut_slice());
         let (choices, mut proof) = only(receiver.finish(kind, vec![batch]).expect("a challenge"));
         public(&mut proof);
-        if kind == Kind::Random {
+        if kind == OtKind::Random {
             sender.finish(vec![(sent, &proof, Places::Random(&mut pairs))]).expect("a proof");
         } else {
             let mut rows = vec![[0; 16]; n];

@@ -7,7 +7,7 @@ use foxtrot_ot::{
     extension::ROWS,
     tasks::only,
 };
-use foxtrot_triples::gilboa::{Party, Set, registry};
+use foxtrot_triples::gilboa::{GilboaParty, Set, registry};
 
 use super::{Check, seed, triples::compare};
 
@@ -26,10 +26,10 @@ fn run(set: &'static Set, backend: Backend) {
     let (pairs, chosen) = super::base::run(base, backend, ROWS);
     let session = || Session::new(Sid::from_bytes([0; 32])).with_backend(backend);
     let (one, mut opening) =
-        Party::responder(&session(), set, pairs, seed(3)).expect("128 base OTs");
+        GilboaParty::responder(&session(), set, pairs, seed(3)).expect("128 base OTs");
     public(&mut opening);
     let (mut zero, mut setup) =
-        Party::initiator(&session(), set, chosen, seed(4), &opening).expect("an opening");
+        GilboaParty::initiator(&session(), set, chosen, seed(4), &opening).expect("an opening");
     public(&mut setup);
     let mut one = one(&setup).expect("a set-up");
 

@@ -6,7 +6,7 @@ use foxtrot_kernel::{
     aes::Aes128,
     curve::{Point, Sixteen, Table, ristretto},
     gf::{gf64, gf128, tower},
-    ggm::{self, Kind},
+    ggm::{self, TreeKind},
     lpn::{
         self, Buckets, Challenges, Factors, Layer, Next, Noise, Permutation, Prefix, accumulate,
         accumulate_noise, encode, mark, permutation,
@@ -103,7 +103,7 @@ fn silent(backend: Backend) {
     let (mut marks, kept) = (vec![0; n], [0xfe; 16]);
     let mut sender = Prefix::new(backend);
     let mut receiver = Prefix::new(backend);
-    for (tree, kind) in [(0, Kind::Ggm), (1, Kind::Correlated), (2, Kind::Ggm)] {
+    for (tree, kind) in [(0, TreeKind::Ggm), (1, TreeKind::Correlated), (2, TreeKind::Ggm)] {
         let top = [tree, tree + 8].map(|k| secrets([k; 16]));
         ggm::expand(&pi, kind, &top[..kind.top()], &kept, &mut leaves, &mut sums);
         sender.add(&leaves, first, &mut y);

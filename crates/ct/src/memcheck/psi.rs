@@ -13,7 +13,7 @@ use foxtrot_ot::{
 };
 use foxtrot_psi::{
     Digest, Error, Joint, Next, Received, Sent,
-    join::{Claimed, Join, Terms},
+    join::{Claimed, Join, JoinTerms},
     paxos::{Parameters, Receiver, Sender},
     receivers_coin, senders_coin,
 };
@@ -67,7 +67,7 @@ fn run(adversary: Adversary, buckets: usize, backend: Backend) {
 /// Payloads of secret bytes, and claims. Which items match is public here.
 fn join(session: &Session, sent: Sent, received: Received) {
     const LEN: usize = 40;
-    let terms = Terms::NONE.payload(LEN).expect("short").both();
+    let terms = JoinTerms::NONE.payload(LEN).expect("short").both();
     let join = Join::new(session, terms);
     let keys = sent.keys().expect("they were kept");
     let mut store = Vec::new();

@@ -8,7 +8,7 @@ use foxtrot_ot::{
     Backend, Bits, Direction,
     base::{self, Choice},
     erase::Secret,
-    extension::{self, Kind, Places, ROWS, Shape},
+    extension::{self, OtKind, Places, ROWS, Shape},
     silent::{self, Field, Gf2, Gf16, Received, Receiver, Sender, Sent, Silent},
     tasks::only,
 };
@@ -142,7 +142,7 @@ fn batch<F: Field>(
         public(&mut challenge);
         let batch = only(begun.expect("a batch"));
         let batch = (batch, challenge.as_slice(), &mut t[places.clone()]);
-        let finished = ots.finish(Kind::Correlated, vec![batch]).expect("a challenge");
+        let finished = ots.finish(OtKind::Correlated, vec![batch]).expect("a challenge");
         let (bits, mut proof) = only(finished);
         public(&mut proof);
         let places = Places::Correlated(&mut q[places]);

@@ -6,7 +6,7 @@ use foxtrot_ot::{
     Bits,
     base::{BaseOt, Choice, Functionality},
     extension::two_round,
-    pair::{Event, Pair, Party},
+    pair::{Event, Pair, PairParty},
 };
 use foxtrot_papers::base_ots;
 
@@ -18,14 +18,15 @@ const N: usize = 16;
 #[derive(Clone, Copy)]
 enum Secret {
     Choices,
-    Seed(Party),
+    Seed(PairParty),
 }
 
 /// Steps of every base OT.
 pub(super) fn steps() -> impl Iterator<Item = Step> {
     let all = base_ots().chain(two_round::find("mcquoid-rosulek-roy"));
     all.flat_map(|base| {
-        let secrets = [Secret::Choices, Secret::Seed(Party::Sender), Secret::Seed(Party::Receiver)];
+        let secrets =
+            [Secret::Choices, Secret::Seed(PairParty::Sender), Secret::Seed(PairParty::Receiver)];
         secrets
             .into_iter()
             .filter(|secret| is_timed(base, *secret))
@@ -40,8 +41,8 @@ fn is_timed(base: &dyn BaseOt, secret: Secret) -> bool {
         // Points are drawn until they have a string, from these coins.
         Secret::Seed(_) if has("elligator") => false,
         // The receiver hashes in variable time what it is about to send, and has it from these coins.
-        Secret::Seed(Party::Receiver) => !has("figure1"),
-        Secret::Seed(Party::Sender) => true,
+        Secret::Seed(PairParty::Receiver) => !has("figure1"),
+        Secret::Seed(PairParty::Sender) => true,
     }
 }
 
@@ -49,9 +50,9 @@ fn is_timed(base: &dyn BaseOt, secret: Secret) -> bool {
 fn step(base: &'static dyn BaseOt, of: Secret) -> Step {
     let name = base.info().name;
     let (timed, what) = match of {
-        Secret::Choices => (Party::Receiver, "choices"),
-        Secret::Seed(Party::Sender) => (Party::Sender, "sender's seed"),
-        Secret::Seed(Party::Receiver) => (Party::Receiver, "receiver's seed"),
+        Secret::Choices => (PairParty::Receiver, "choices"),
+        Secret::Seed(PairParty::Sender) => (PairParty::Sender, "sender's seed"),
+        Secret::Seed(PairParty::Receiver) => (PairParty::Receiver, "receiver's seed"),
     };
     let run = move |backend, run, secret: &[u8; 128]| {
         let choices = if matches!(of, Secret::Choices) { secret } else { &[0x35; 128] };
@@ -59,11 +60,11 @@ fn step(base: &'static dyn BaseOt, of: Secret) -> Step {
             Functionality::Random => Choice::Random(N),
             _ => Choice::Given(Bits::from_bytes(&choices[..N / 8], N)),
         };
-        let coins = |party: Party, byte| match of {
+        let coins = |party: PairParty, byte| match of {
             Secret::Seed(secrets) if secrets == party => secret_seed(secret),
             _ => seed(byte, run),
         };
-        let (first, second) = (coins(Party::Sender, 1), coins(Party::Receiver, 2));
+        let (first, second) = (coins(PairParty::Sender, 1), coins(PairParty::Receiver, 2));
         let sender = base.sender(session(backend, name), N, first).expect("a small batch");
         let receiver = base.receiver(session(backend, name), choice, second);
         let mut pair = Pair::new(sender, receiver.expect("choices that it takes"));

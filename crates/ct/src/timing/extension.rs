@@ -5,9 +5,9 @@ use std::{hint::black_box, time::Instant};
 use foxtrot_ot::{
     Bits,
     base::Choice,
-    extension::{Kind, Places, ROWS, Receiver, Sender, Shape, registry},
+    extension::{OtKind, Places, ROWS, Receiver, Sender, Shape, registry},
     ideal,
-    pair::Party,
+    pair::PairParty,
     tasks::only,
 };
 
@@ -21,13 +21,13 @@ pub(super) fn steps() -> impl Iterator<Item = Step> {
     const N: usize = 512;
     let all = registry().filter(|it| NAMES.contains(&it.info().name));
     all.flat_map(|extension| {
-        [Party::Receiver, Party::Sender].map(|timed| {
+        [PairParty::Receiver, PairParty::Sender].map(|timed| {
             let name = extension.info().name;
             let run = move |backend, run, secret: &[u8; 128]| {
                 // One of the two is the secret.
                 let (delta, choices) = match timed {
-                    Party::Sender => (secret, &[0x35; 128]),
-                    Party::Receiver => (&[0x35; 128], secret),
+                    PairParty::Sender => (secret, &[0x35; 128]),
+                    PairParty::Receiver => (&[0x35; 128], secret),
                 };
                 let delta = Bits::from_bytes(&delta[..ROWS / 8], ROWS);
                 let (sent, received) = ideal::given(delta, &seed(1, run));
@@ -54,7 +54,7 @@ pub(super) fn steps() -> impl Iterator<Item = Step> {
                 let challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
                 let batch = (only(batch.expect("a batch")), challenge.as_slice(), &mut keys[..]);
                 let start = Instant::now();
-                let finished = receiver.finish(Kind::Random, vec![batch]);
+                let finished = receiver.finish(OtKind::Random, vec![batch]);
                 times[1] += nanoseconds(start);
                 let (_, proof) = only(finished.expect("a challenge"));
                 let batch = (absorbed, proof.as_slice(), Places::Random(&mut pairs));
@@ -62,9 +62,9 @@ pub(super) fn steps() -> impl Iterator<Item = Step> {
                 sender.finish(vec![batch]).expect("a proof");
                 times[0] += nanoseconds(start);
                 black_box((&keys, &pairs));
-                times[usize::from(timed == Party::Receiver)]
+                times[usize::from(timed == PairParty::Receiver)]
             };
-            let what = if timed == Party::Sender { "Δ" } else { "choices" };
+            let what = if timed == PairParty::Sender { "Δ" } else { "choices" };
             Step { name: format!("{name}: {what}"), run: Box::new(run) }
         })
     })

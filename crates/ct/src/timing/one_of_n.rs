@@ -6,7 +6,7 @@ use foxtrot_ot::{
     Bits,
     extension::one_of_n::{Extension, Places, Receiver, Sender, registry},
     ideal,
-    pair::Party,
+    pair::PairParty,
 };
 
 use super::{Step, nanoseconds, seed, session};
@@ -15,17 +15,19 @@ const N: usize = 128;
 
 pub(super) fn steps() -> impl Iterator<Item = Step> {
     let all = registry().filter(|it| ["oos", "oos-802", "kkrt"].contains(&it.info().name));
-    all.flat_map(|extension| [Party::Receiver, Party::Sender].map(|timed| step(extension, timed)))
+    all.flat_map(|extension| {
+        [PairParty::Receiver, PairParty::Sender].map(|timed| step(extension, timed))
+    })
 }
 
-fn step(extension: Extension, timed: Party) -> Step {
+fn step(extension: Extension, timed: PairParty) -> Step {
     let name = extension.info().name;
     let (rows, word_len) = (extension.parameters().length, extension.parameters().word_len());
     let run = move |backend, run, secret: &[u8; 128]| {
         // One of the two is the secret, again and again.
         let (delta, words) = match timed {
-            Party::Sender => (secret, &[0x35; 128]),
-            Party::Receiver => (&[0x35; 128], secret),
+            PairParty::Sender => (secret, &[0x35; 128]),
+            PairParty::Receiver => (&[0x35; 128], secret),
         };
         let words: Vec<u8> = words.iter().copied().cycle().take(N * word_len).collect();
         let (sent, received) =
@@ -53,8 +55,8 @@ fn step(extension: Extension, timed: Party) -> Step {
         sender.finish(absorbed, &proof, Places::Words(&words, &mut ours)).expect("a proof");
         times[0] += nanoseconds(start);
         black_box((&ours, &theirs));
-        times[usize::from(timed == Party::Receiver)]
+        times[usize::from(timed == PairParty::Receiver)]
     };
-    let what = if timed == Party::Sender { "Δ" } else { "words" };
+    let what = if timed == PairParty::Sender { "Δ" } else { "words" };
     Step { name: format!("{name}: {what}"), run: Box::new(run) }
 }

@@ -7,9 +7,9 @@ use foxtrot_ot::{
     Bits,
     base::Choice,
     erase::Secret,
-    extension::{self, Kind, Places, ROWS, Shape},
+    extension::{self, OtKind, Places, ROWS, Shape},
     ideal,
-    pair::Party,
+    pair::PairParty,
     silent::{self, Field, Received, Receiver, Sender, Sent, Silent},
     tasks::only,
 };
@@ -23,7 +23,7 @@ const M: usize = 300;
 type Finish<F> = fn((&mut Sender<F>, Sent<F>), (&mut Receiver<F>, Received<F>)) -> [f64; 2];
 
 pub(super) fn steps() -> impl Iterator<Item = Step> {
-    let parties = [Party::Receiver, Party::Sender];
+    let parties = [PairParty::Receiver, PairParty::Sender];
     let vole = parties.map(|timed| step(silent::vole(), timed, |_, _| [0.0; 2]));
     vole.into_iter().chain(parties.map(|timed| step(silent::ot(), timed, keys)))
 }
@@ -44,12 +44,12 @@ fn keys(
     times
 }
 
-fn step<F: Field>(silent: Silent<F>, timed: Party, finish: Finish<F>) -> Step {
+fn step<F: Field>(silent: Silent<F>, timed: PairParty, finish: Finish<F>) -> Step {
     let run = move |backend, run, secret: &[u8; 128]| {
         // One of the two is the secret.
         let (delta, of_choices) = match timed {
-            Party::Sender => (secret, seed(2, run)),
-            Party::Receiver => (&[0x35; 128], secret_seed(secret)),
+            PairParty::Sender => (secret, seed(2, run)),
+            PairParty::Receiver => (&[0x35; 128], secret_seed(secret)),
         };
         let delta = Bits::from_bytes(&delta[..ROWS / 8], ROWS);
         let (pairs, chosen) = ideal::given(delta, &seed(1, run));
@@ -73,7 +73,7 @@ fn step<F: Field>(silent: Silent<F>, timed: Party, finish: Finish<F>) -> Step {
         let challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
         let (mut q, mut t) = (vec![[0; 16]; n], vec![[0; 16]; n]);
         let batch = (only(begun), challenge.as_slice(), t.as_mut_slice());
-        let finished = ots.finish(Kind::Correlated, vec![batch]).expect("a challenge");
+        let finished = ots.finish(OtKind::Correlated, vec![batch]).expect("a challenge");
         let (choices, proof) = only(finished);
         let places = Places::Correlated(&mut q);
         of_sender.finish(vec![(unverified, &proof, places)]).expect("a proof");
@@ -94,8 +94,9 @@ fn step<F: Field>(silent: Silent<F>, timed: Party, finish: Finish<F>) -> Step {
         let received = receiver.verify(unverified, &answer).expect("an answer");
         times[1] += nanoseconds(start);
         let last = finish((&mut sender, sent), (&mut receiver, received));
-        times[usize::from(timed == Party::Receiver)] + last[usize::from(timed == Party::Receiver)]
+        times[usize::from(timed == PairParty::Receiver)]
+            + last[usize::from(timed == PairParty::Receiver)]
     };
-    let what = if timed == Party::Sender { "Δ" } else { "places of noise and U" };
+    let what = if timed == PairParty::Sender { "Δ" } else { "places of noise and U" };
     Step { name: format!("{}: {what}", silent.name()), run: Box::new(run) }
 }

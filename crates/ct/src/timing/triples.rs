@@ -90,11 +90,12 @@ fn from_ot(set: &'static gilboa::Set, timed: usize) -> Step {
 
         let start = Instant::now();
         let (one, opening) =
-            gilboa::Party::responder(&session, set, pairs, second).expect("base OTs");
+            gilboa::GilboaParty::responder(&session, set, pairs, second).expect("base OTs");
         time(1, start);
         let start = Instant::now();
         let (mut zero, setup) =
-            gilboa::Party::initiator(&session, set, chosen, first, &opening).expect("an opening");
+            gilboa::GilboaParty::initiator(&session, set, chosen, first, &opening)
+                .expect("an opening");
         let ours = only(zero.extend(vec![(set.shares(N), &mut from_zero)]).expect("a batch"));
         time(0, start);
         let start = Instant::now();

@@ -246,7 +246,7 @@ impl PsiTerms {
         let protocol = match (self.counts(), &sizes[..]) {
             (true, [[receivers, senders], ..]) => {
                 let (largest, at_least) = (self.largest, self.min_count);
-                let wanted = circuit::Terms { largest, at_least, both: true };
+                let wanted = circuit::CircuitTerms { largest, at_least, both: true };
                 let parameters = circuit::Parameters::new(wanted, *receivers, *senders);
                 Protocols::Circuit(parameters.map_err(here)?)
             }
@@ -369,17 +369,17 @@ impl PsiAgreement {
     }
 
     /// The terms of what follows the tags of an intersection.
-    pub(super) fn join(&self) -> join::Terms {
+    pub(super) fn join(&self) -> join::JoinTerms {
         let PsiTerms { function, columns, payload, .. } = &self.terms;
         let payload = columns.as_ref().map(Columns::payload).or(*payload);
         match (function, payload) {
-            (Function::Both, _) => join::Terms::NONE.both(),
+            (Function::Both, _) => join::JoinTerms::NONE.both(),
             // Of columns that are longer together, the receiver gets a part.
             (_, Some(len)) => {
-                let terms = join::Terms::NONE.payload(len.min(MAX_PAYLOAD));
-                terms.unwrap_or(join::Terms::NONE)
+                let terms = join::JoinTerms::NONE.payload(len.min(MAX_PAYLOAD));
+                terms.unwrap_or(join::JoinTerms::NONE)
             }
-            _ => join::Terms::NONE,
+            _ => join::JoinTerms::NONE,
         }
     }
 

@@ -4,7 +4,7 @@ use foxtrot_net::channel::QUEUE_BYTES;
 use foxtrot_ot::silent;
 use foxtrot_psi::{
     circuit,
-    join::Terms,
+    join::JoinTerms,
     method::{Parameters, protocol::limits},
     vole_psi::Vole,
 };
@@ -36,7 +36,7 @@ const fn slot(parameters: &Parameters) -> [u64; 2] {
 /// what it computes, about, and what waits on lanes for either side. Measured with the example `psi-peak`, where the peer
 /// follows the protocol. Payloads are counted once on their way: where they come from is the caller's.
 #[must_use]
-pub fn memory_of_psi_sender(parameters: &Parameters, terms: Terms) -> u64 {
+pub fn memory_of_psi_sender(parameters: &Parameters, terms: JoinTerms) -> u64 {
     let [slot, _] = slot(parameters);
     let items = parameters.sender_items() as u64;
     let payloads = payload_bytes(parameters, terms);
@@ -49,7 +49,7 @@ pub fn memory_of_psi_sender(parameters: &Parameters, terms: Terms) -> u64 {
 /// counted from the lists that it holds: those of the sender's tags grow. It holds all payloads, still encrypted, and those of
 /// its matches.
 #[must_use]
-pub fn memory_of_psi_receiver(parameters: &Parameters, terms: Terms) -> u64 {
+pub fn memory_of_psi_receiver(parameters: &Parameters, terms: JoinTerms) -> u64 {
     let [_, slot] = slot(parameters);
     let (ours, tags) = (parameters.receiver_items() as u64, parameters.tags() as u64);
     let computed = FIXED + slot * parameters.slots() as u64 + ITEM * (ours + tags);
@@ -64,14 +64,14 @@ pub fn memory_of_psi_receiver(parameters: &Parameters, terms: Terms) -> u64 {
 }
 
 /// Bytes of all payloads, with their checks.
-fn payload_bytes(parameters: &Parameters, terms: Terms) -> u64 {
+fn payload_bytes(parameters: &Parameters, terms: JoinTerms) -> u64 {
     let of_one = terms.sender_bytes(1) as u64;
     of_one.saturating_mul(parameters.tags() as u64)
 }
 
 /// Bytes that so many items of a party take more if something follows the tags, with two frames of it at work.
-fn of_join(items: u64, terms: Terms) -> u64 {
-    match terms == Terms::NONE {
+fn of_join(items: u64, terms: JoinTerms) -> u64 {
+    match terms == JoinTerms::NONE {
         true => 0,
         false => KEY * items + (8 << 20),
     }

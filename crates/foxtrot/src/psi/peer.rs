@@ -115,7 +115,7 @@ impl PsiTerms {
 
     /// A join with payloads of so many bytes.
     fn payload(self, len: usize) -> Result<Self, Error> {
-        join::Terms::NONE.payload(len)?;
+        join::JoinTerms::NONE.payload(len)?;
         Ok(Self { payload: Some(len), ..self })
     }
 }
@@ -366,7 +366,7 @@ impl Options {
         C::outcome(async move {
             let columns = Columns { names: columns.to_vec(), padding };
             // Nothing is sent if they are too long together.
-            join::Terms::NONE.payload(columns.payload())?;
+            join::JoinTerms::NONE.payload(columns.payload())?;
             let terms = self.terms(Role::Receiver, Function::Join).of(keys);
             let terms = PsiTerms { columns: Some(columns), ..terms };
             let (found, told) = terms.result(peer, keys.copy_items()?).await?;

@@ -7,12 +7,12 @@ use foxtrot_ot::{Context, Direction, Usage, engine::Io, erase::Secret};
 use foxtrot_psi::{
     circuit::{
         self, Outcome,
-        protocol::{Plan as CircuitPlan, receive as receive_count, send as send_count},
+        protocol::{CircuitPlan, receive as receive_count, send as send_count},
     },
     join::Joined,
     method::{
         Parameters,
-        protocol::{Plan, Receiver, Sender},
+        protocol::{IntersectionPlan, Receiver, Sender},
     },
 };
 
@@ -245,10 +245,10 @@ impl Parts for Receives {
 }
 
 impl<S: Set> Party<S> {
-    fn plan(&self, number: usize, parameters: Parameters) -> Plan<'_> {
+    fn plan(&self, number: usize, parameters: Parameters) -> IntersectionPlan<'_> {
         // Only the first intersection is over the base OTs of the last session.
         let base = if number == 0 { self.base.ot() } else { self.agreed.terms.method().base };
-        Plan { parameters, base, direction: self.direction, counter: number as u64 }
+        IntersectionPlan { parameters, base, direction: self.direction, counter: number as u64 }
     }
 
     fn items(&mut self, key: usize) -> Result<Vec<Digest>, PsiError> {

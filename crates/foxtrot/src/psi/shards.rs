@@ -52,7 +52,7 @@ use foxtrot_net::{
 };
 pub use foxtrot_psi::shards::{Division, MOST};
 
-use foxtrot_ot::{Context, Session, Sid, Usage, pair::Party};
+use foxtrot_ot::{Context, Session, Sid, Usage, pair::PairParty};
 use zeroize::Zeroizing;
 
 use super::{
@@ -200,8 +200,8 @@ async fn toss<C: Connection>(
     let ((session, seed), direction) = (job.start()?, job.direction());
     let terms = job.agreement().terms_digest(&NOT_OF_A_DIVISION);
     let (party, receivers, senders) = match role {
-        Role::Sender => (Party::Sender, theirs, ours),
-        Role::Receiver => (Party::Receiver, ours, theirs),
+        Role::Sender => (PairParty::Sender, theirs, ours),
+        Role::Receiver => (PairParty::Receiver, ours, theirs),
     };
     let division = job
         .run(|io| async move {

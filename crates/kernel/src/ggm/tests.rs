@@ -14,10 +14,10 @@ use crate::{
     backend::{Scalar, Vectors},
 };
 
-const KINDS: [Kind; 2] = [Kind::Ggm, Kind::Correlated];
+const KINDS: [TreeKind; 2] = [TreeKind::Ggm, TreeKind::Correlated];
 
 /// All levels of a tree, node by node, each encrypted alone; level 0 is empty if there is none.
-fn by_definition(key: &Block, kind: Kind, top: &[Block], h: usize) -> Vec<Vec<Block>> {
+fn by_definition(key: &Block, kind: TreeKind, top: &[Block], h: usize) -> Vec<Vec<Block>> {
     let pi = Aes128::new(Backend::PORTABLE, key);
     let hash = |s: u128| {
         let mut block = [s.to_le_bytes()];
@@ -25,8 +25,8 @@ fn by_definition(key: &Block, kind: Kind, top: &[Block], h: usize) -> Vec<Vec<Bl
         u128::from_le_bytes(block[0]) ^ s
     };
     let children = |s: u128| match kind {
-        Kind::Ggm => [hash(s), hash(s ^ 1)],
-        Kind::Correlated => {
+        TreeKind::Ggm => [hash(s), hash(s ^ 1)],
+        TreeKind::Correlated => {
             let [a, b] = [s & u128::from(u64::MAX), s >> 64];
             let left = hash(b | (a ^ b) << 64);
             [left, left ^ s]
@@ -66,7 +66,7 @@ fn leaves_and_sums(backend: Backend) {
         for (nodes, sums) in levels[1..].iter().zip(&sums) {
             assert_eq!(*sums, [of_parity(nodes, 0), of_parity(nodes, 1)]);
         }
-        if kind == Kind::Correlated {
+        if kind == TreeKind::Correlated {
             assert!(levels[1..h].iter().all(|nodes| sum(nodes) == sum(&top)));
         }
     }
@@ -101,14 +101,14 @@ fn punctured_trees(backend: Backend) {
 fn a_wrong_sum_changes_one_subtree(backend: Backend) {
     let (h, alpha, wrong) = (6, 0b10_1101, 2);
     let pi = Aes128::new(backend, &[7; 16]);
-    let levels = by_definition(&[7; 16], Kind::Ggm, &[[9; 16]], h);
+    let levels = by_definition(&[7; 16], TreeKind::Ggm, &[[9; 16]], h);
     let mut avoided: Vec<Block> =
         (1..=h).map(|level| of_parity(&levels[level], 1 ^ (alpha >> (h - level) & 1))).collect();
     avoided[wrong - 1][3] ^= 1;
     let mut leaves = vec![[0; 16]; 1 << h];
     let alpha_given = u32::try_from(alpha).unwrap();
     let (of_all, kept) = ([3; 16], [0xff; 16]);
-    expand_punctured(&pi, Kind::Ggm, alpha_given, &avoided, &of_all, &kept, &mut leaves);
+    expand_punctured(&pi, TreeKind::Ggm, alpha_given, &avoided, &of_all, &kept, &mut leaves);
     for (x, (leaf, expected)) in leaves.iter().zip(&levels[h]).enumerate() {
         let below = x >> (h - wrong) == alpha >> (h - wrong) ^ 1;
         // The sums of deeper levels are then taken for granted, so siblings of the path change also.
@@ -130,14 +130,14 @@ on_every_backend! {
 fn a_missing_leaf_is_refused() {
     let pi = Aes128::new(Backend::PORTABLE, &[0; 16]);
     let (leaves, sums) = (&mut [[0; 16]; 7], &mut [[[0; 16]; 2]; 3]);
-    expand(&pi, Kind::Ggm, &[[0; 16]], &[0xff; 16], leaves, sums);
+    expand(&pi, TreeKind::Ggm, &[[0; 16]], &[0xff; 16], leaves, sums);
 }
 
 #[test]
 #[should_panic(expected = "the height of a tree")]
 fn a_tree_without_levels_is_refused() {
     let pi = Aes128::new(Backend::PORTABLE, &[0; 16]);
-    expand(&pi, Kind::Ggm, &[[0; 16]], &[0xff; 16], &mut [[0; 16]; 1], &mut []);
+    expand(&pi, TreeKind::Ggm, &[[0; 16]], &[0xff; 16], &mut [[0; 16]; 1], &mut []);
 }
 
 /// The processor decides which of the two vectors the backend avx2 takes: the test compares them.
@@ -159,10 +159,10 @@ fn vectors_of_one_block_and_of_two_give_the_same() {
         for correction in [None, Some(&correction)] {
             let mut expected = nodes.clone();
             let sums = one.run(|| match kind {
-                Kind::Ggm => {
+                TreeKind::Ggm => {
                     vectors::next_level::<_, false>(one, keys, &mut expected, &kept, correction)
                 }
-                Kind::Correlated => {
+                TreeKind::Correlated => {
                     vectors::next_level::<_, true>(one, keys, &mut expected, &kept, correction)
                 }
             });

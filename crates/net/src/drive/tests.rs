@@ -140,8 +140,8 @@ mod of_an_extension {
         base::{Adversary, Block, Choice, roted::Endemic},
         engine::batches::PROOFS,
         extension::{
-            self, Kind, Shape,
-            protocol::{Plan, Receiver, Sender},
+            self, OtKind, Shape,
+            protocol::{ExtensionPlan, Receiver, Sender},
         },
     };
 
@@ -155,9 +155,14 @@ mod of_an_extension {
         Session::new(Sid::from_bytes([8; 32]))
     }
 
-    fn plan() -> Plan<'static> {
+    fn plan() -> ExtensionPlan<'static> {
         let extension = extension::find("softspoken", Adversary::Malicious).unwrap();
-        Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 }
+        ExtensionPlan {
+            extension,
+            base: &Endemic,
+            direction: Direction::InitiatorSends,
+            counter: 0,
+        }
     }
 
     /// Two ends whose hellos are behind them.
@@ -206,7 +211,7 @@ mod of_an_extension {
             let receiver = &mut receiver;
             play(&here, |io| async move {
                 let choice = Choice::Random(100_000);
-                receiver.run(&io, &choice, Kind::Random, |_, _| Ok(())).await
+                receiver.run(&io, &choice, OtKind::Random, |_, _| Ok(())).await
             })
         };
         // Our own part of the first run may well succeed; the peer's failure is then seen in the next.

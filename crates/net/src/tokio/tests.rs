@@ -10,7 +10,7 @@ use foxtrot_ot::{
 };
 use foxtrot_psi::{
     Digest,
-    method::protocol::{Plan, Receiver, Sender},
+    method::protocol::{IntersectionPlan, Receiver, Sender},
     paxos::Parameters,
 };
 use tokio::{
@@ -35,8 +35,12 @@ async fn sets_in_common(adversary: Adversary, bytes: usize) {
     let [mut here, mut there] = ends(bytes);
     let digest = |k: usize| -> Digest { core::array::from_fn(|i| k.to_le_bytes()[i % 8]) };
     let parameters = Parameters::new(adversary, 2000, 1000).unwrap().into();
-    let plan =
-        Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+    let plan = IntersectionPlan {
+        parameters,
+        base: &Endemic,
+        direction: Direction::InitiatorSends,
+        counter: 0,
+    };
     let session = || Session::new(Sid::from_bytes([3; 32]));
     let sender = async {
         let session = session();

@@ -10,11 +10,11 @@ use foxtrot_ot::{
     Bits, Direction, Seed, Session,
     base::{Adversary, Block, Choice, roted::Endemic},
     engine::Abandoned,
-    extension::{self, Kind, Shape, one_of_n, protocol, two_round},
+    extension::{self, OtKind, Shape, one_of_n, protocol, two_round},
 };
 use foxtrot_psi::{
     Digest,
-    method::protocol::{Plan as Agreed, Receiver, Sender},
+    method::protocol::{IntersectionPlan as Agreed, Receiver, Sender},
     paxos::Parameters,
 };
 use foxtrot_triples::{
@@ -210,20 +210,24 @@ fn play(
         }
         Protocol::Rlwe { lift } => {
             let (set, batches) = (if lift { &TOY_LIFT } else { &TOY }, 0..BATCHES);
-            let plan = rlwe::protocol::Plan { set, we_are_initiator: opens, batches };
+            let plan = rlwe::protocol::RlwePlan { set, we_are_initiator: opens, batches };
             let mut cx = drive::context(&session)?;
             drive::play(&channel, |io| async move {
-                let party = rlwe::protocol::Party::set_up(&io, &mut cx, plan).await?;
+                let party = rlwe::protocol::RlweRun::set_up(&io, &mut cx, plan).await?;
                 party.run(&io, |shares| write(TOY.bits(), shares, output)).await
             })?;
         }
         Protocol::Gilboa => {
             let (set, count) = (gilboa::of_bits(BITS, gilboa::DEFAULT_K).unwrap(), TRIPLES);
-            let plan =
-                gilboa::protocol::Plan { set, base: &Endemic, we_are_initiator: opens, count };
+            let plan = gilboa::protocol::GilboaPlan {
+                set,
+                base: &Endemic,
+                we_are_initiator: opens,
+                count,
+            };
             let mut cx = drive::context(&session)?;
             drive::play(&channel, |io| async move {
-                let party = gilboa::protocol::Party::set_up(&io, &mut cx, plan).await?;
+                let party = gilboa::protocol::GilboaRun::set_up(&io, &mut cx, plan).await?;
                 party.run(&io, |shares| write(BITS, shares, output)).await
             })?;
         }
@@ -263,7 +267,7 @@ fn of_two(
 ) -> Result<(), Error> {
     let extension = extension::find(name, adversary).unwrap();
     let direction = Direction::InitiatorSends;
-    let plan = protocol::Plan { extension, base: &Endemic, direction, counter: 0 };
+    let plan = protocol::ExtensionPlan { extension, base: &Endemic, direction, counter: 0 };
     let mut cx = drive::context(session)?;
     if sends {
         return drive::play(channel, |io| async move {
@@ -282,7 +286,7 @@ fn of_two(
             add_keys(output, (0..bits.len()).map(|i| u8::from(bool::from(bits.get(i)))), keys);
             Ok(())
         };
-        receiver.run(&io, &choice, Kind::Random, sink).await
+        receiver.run(&io, &choice, OtKind::Random, sink).await
     })
 }
 
@@ -295,7 +299,7 @@ fn of_many(
 ) -> Result<(), Error> {
     let extension = one_of_n::find(name, adversary).unwrap();
     let direction = Direction::InitiatorSends;
-    let plan = one_of_n::protocol::Plan { extension, base: &Endemic, direction, counter: 0 };
+    let plan = one_of_n::protocol::OneOfNPlan { extension, base: &Endemic, direction, counter: 0 };
     let shape = one_of_n::protocol::Shape { n: N, choices: CHOICES };
     let mut cx = drive::context(session)?;
     if sends {

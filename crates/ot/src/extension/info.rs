@@ -3,7 +3,7 @@
 use super::{Extension, Shape, iknp, kos, softspoken};
 use crate::{
     base::{Adversary, Functionality},
-    protocol::{self, Kind, Protocol},
+    protocol::{self, Protocol, ProtocolKind},
     records,
 };
 
@@ -27,7 +27,7 @@ impl Extension {
             name: self.name,
             family,
             is_default: self.all_trees || self.k == softspoken::DEFAULT_K,
-            kind: Kind::Extension,
+            kind: ProtocolKind::Extension,
             paper,
             functionality,
             adversary: self.adversary,

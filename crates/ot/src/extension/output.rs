@@ -31,7 +31,7 @@ pub enum Places<'a> {
 
 /// The wanted output of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum OtKind {
     /// Keys of random OTs.
     Random,
     /// The rows of correlated OTs.

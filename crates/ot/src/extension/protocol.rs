@@ -9,7 +9,7 @@ use core::fmt;
 
 pub use super::{Receiver, Sender};
 
-use super::{Extension, Kind, Places, ROWS, Shape, Unanswered, Unverified, compatible};
+use super::{Extension, OtKind, Places, ROWS, Shape, Unanswered, Unverified, compatible};
 use crate::{
     Bits, Context, Direction, Error, Session, Usage,
     base::{BaseOt, Block, Choice, Protocol, ReceiverKeys, SenderKeys},
@@ -22,7 +22,7 @@ use crate::{
 
 /// Terms that both parties have agreed on, for extensions of either kind.
 #[derive(Clone, Copy)]
-pub struct Plan<'a, E = Extension> {
+pub struct ExtensionPlan<'a, E = Extension> {
     /// The extension.
     pub extension: E,
     /// The base OT that it starts from.
@@ -38,7 +38,11 @@ impl Sender {
     ///
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT and of [`Sender::new`].
-    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+    pub async fn set_up(
+        io: &Io,
+        cx: &mut Context<'_>,
+        plan: ExtensionPlan<'_>,
+    ) -> Result<Self, Error> {
         let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let (session, keys) = plan.receive_base(io, cx, about, limits, ROWS).await?;
         let setup = io.recv_any(plan.extension.setup_len()).await;
@@ -148,7 +152,11 @@ impl Receiver {
     ///
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT.
-    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+    pub async fn set_up(
+        io: &Io,
+        cx: &mut Context<'_>,
+        plan: ExtensionPlan<'_>,
+    ) -> Result<Self, Error> {
         let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let (session, keys) = plan.send_base(io, cx, about, limits, ROWS).await?;
         let (receiver, setup) = Self::new(session, plan.extension, keys, cx.seed())?;
@@ -165,7 +173,7 @@ impl Receiver {
         &mut self,
         io: &Io,
         choice: &Choice,
-        kind: Kind,
+        kind: OtKind,
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
@@ -214,7 +222,7 @@ impl Receiver {
     async fn finish_group(
         &mut self,
         io: &Io,
-        kind: Kind,
+        kind: OtKind,
         batches: Vec<Unanswered>,
         places: impl Iterator<Item = &mut [Block]>,
     ) -> Result<Vec<Bits>, Error> {
@@ -244,7 +252,7 @@ pub fn limits(extension: &Extension) -> Limits {
     window_limits(corrections[0].max(corrections[1]).max(extension.proof_len()))
 }
 
-impl<E> Plan<'_, E> {
+impl<E> ExtensionPlan<'_, E> {
     /// Runs n base OTs as their receiver; with the session of the extension.
     pub(super) async fn receive_base(
         &self,
@@ -294,5 +302,5 @@ impl<E> Plan<'_, E> {
 }
 
 foxtrot_kernel::redacted! {
-    [E: fmt::Debug] Plan<'_, E>, plan => "{:?} from {}, counter {}", plan.extension, plan.base.info().name, plan.counter;
+    [E: fmt::Debug] ExtensionPlan<'_, E>, plan => "{:?} from {}, counter {}", plan.extension, plan.base.info().name, plan.counter;
 }

@@ -10,7 +10,7 @@ use super::{
     check::hash_rows,
     check_owner, coefficients,
     matrix::{Matrix, Pool},
-    output::{Coins, Kind, Output, flips},
+    output::{Coins, OtKind, Output, flips},
     streams::{Keys, Nonces},
     trees::{grow, nonces, trees},
 };
@@ -48,17 +48,17 @@ struct Begun<'m> {
 /// answers would tell a sum of choices.
 ///
 /// ```
-/// # use foxtrot_ot::extension::{Kind, Receiver, Unanswered};
+/// # use foxtrot_ot::extension::{OtKind, Receiver, Unanswered};
 /// # fn once(mut receiver: Receiver, batch: Unanswered) {
-/// let _ = receiver.finish(Kind::Random, vec![(batch, &[0; 32], &mut [])]);
+/// let _ = receiver.finish(OtKind::Random, vec![(batch, &[0; 32], &mut [])]);
 /// # }
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::extension::{Kind, Receiver, Unanswered};
+/// # use foxtrot_ot::extension::{OtKind, Receiver, Unanswered};
 /// # fn twice(mut receiver: Receiver, batch: Unanswered) {
-/// let _ = receiver.finish(Kind::Random, vec![(batch, &[0; 32], &mut [])]);
-/// let _ = receiver.finish(Kind::Random, vec![(batch, &[1; 32], &mut [])]);
+/// let _ = receiver.finish(OtKind::Random, vec![(batch, &[0; 32], &mut [])]);
+/// let _ = receiver.finish(OtKind::Random, vec![(batch, &[1; 32], &mut [])]);
 /// # }
 /// ```
 #[must_use = "the batch has no output yet"]
@@ -180,7 +180,7 @@ impl Receiver {
     /// OTs; [`Usage::ForeignBatch`]. After an error there is no output of any batch, and all are lost.
     pub fn finish(
         &mut self,
-        kind: Kind,
+        kind: OtKind,
         batches: Vec<(Unanswered, &[u8], &mut [Block])>,
     ) -> Result<Vec<(Bits, Vec<u8>)>, Error> {
         for (batch, challenge, places) in &batches {
@@ -206,8 +206,8 @@ impl Receiver {
             let Unanswered { number: batch, matrix, .. } = batch;
             let output = Output { session, executor, batch, coins, matrix: &matrix };
             match kind {
-                Kind::Random => output.keys(places),
-                Kind::Correlated => output.correlated(places),
+                OtKind::Random => output.keys(places),
+                OtKind::Correlated => output.correlated(places),
             }
             ((Bits::from_random(choices, n), proof), matrix)
         });

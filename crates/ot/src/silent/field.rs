@@ -4,7 +4,7 @@ use foxtrot_kernel::{
     Backend,
     aes::Aes128,
     gf::{gf128, tower},
-    ggm::Kind,
+    ggm::TreeKind,
     lpn::Factors,
 };
 use zeroize::Zeroizing;
@@ -58,17 +58,17 @@ pub(super) mod sealed {
         const LATER: bool = Self::CHOICE != 0;
 
         /// The kind of trees: correlated ones give leaves that add up to Δ, which is right if all noise is 1.
-        const TREES: Kind = Kind::Ggm;
+        const TREES: TreeKind = TreeKind::Ggm;
 
         /// Sums of a level that are sent.
         const SUMS: usize = match Self::TREES {
-            Kind::Ggm => 2,
-            Kind::Correlated => 1,
+            TreeKind::Ggm => 2,
+            TreeKind::Correlated => 1,
         };
 
         /// Blocks of the message of a tree with h levels: behind the sums of GGM trees stands that of all leaves.
         fn blocks_of_tree(height: usize) -> usize {
-            Self::SUMS * height + usize::from(Self::TREES == Kind::Ggm)
+            Self::SUMS * height + usize::from(Self::TREES == TreeKind::Ggm)
         }
 
         /// Δ of the outputs.
@@ -158,7 +158,7 @@ impl Arithmetic for Gf2 {
     const BITS: usize = 1;
     const NOISE_BITS: usize = 0;
     const CHOICE: u128 = 1;
-    const TREES: Kind = Kind::Correlated;
+    const TREES: TreeKind = TreeKind::Correlated;
 
     fn pack(_: Backend, _: &[Block], _: &mut [u128]) {}
 
@@ -255,7 +255,7 @@ pub(super) fn pack_noise<F: Arithmetic>(
     trees: usize,
 ) -> Secret<u128> {
     // Leaves of correlated trees would give Δ away together with values that differ.
-    const { assert!(matches!(F::TREES, Kind::Ggm) == (F::NOISE_BITS > 0)) };
+    const { assert!(matches!(F::TREES, TreeKind::Ggm) == (F::NOISE_BITS > 0)) };
     let mut packed = Secret::zeroed(if F::NOISE_BITS > 0 { trees } else { 0 });
     F::pack(backend, rows, &mut packed);
     packed

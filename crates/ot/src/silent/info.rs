@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     base::{Adversary, Functionality},
-    protocol::{self, Kind, Protocol},
+    protocol::{self, Protocol, ProtocolKind},
     records,
 };
 
@@ -37,7 +37,7 @@ impl<F: Field> Silent<F> {
             name: self.name(),
             family,
             is_default,
-            kind: if is_ot { Kind::Extension } else { Kind::Vole },
+            kind: if is_ot { ProtocolKind::Extension } else { ProtocolKind::Vole },
             paper: match () {
                 () if !self.has_noise() => "Roy22",
                 () if is_ot => "BCGIKRS19, WYKW21, GYWZXZ23, Roy22",

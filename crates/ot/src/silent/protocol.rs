@@ -5,7 +5,7 @@
 use alloc::vec::Vec;
 
 pub use super::{Receiver, Sender};
-pub use crate::extension::protocol::Plan;
+pub use crate::extension::protocol::ExtensionPlan;
 
 use super::{Field, Gf2, Gf16, Received, Sent, Silent};
 use crate::{
@@ -13,16 +13,16 @@ use crate::{
     base::{Block, Choice},
     engine::{Abandoned, Io, Limits, batches::WINDOW},
     erase::{Secret, Zero},
-    extension::{Kind, Shape, protocol as ots},
+    extension::{OtKind, Shape, protocol as ots},
 };
 
 /// OTs whose keys go to a sink at a time, while they are in the cache.
 const PIECE: usize = 1 << 13;
 
 /// The plan of the extension below.
-fn below<'a, F>(plan: &Plan<'a, Silent<F>>) -> Plan<'a> {
+fn below<'a, F>(plan: &ExtensionPlan<'a, Silent<F>>) -> ExtensionPlan<'a> {
     let (extension, base, direction) = (plan.extension.extension(), plan.base, plan.direction);
-    Plan { extension, base, direction, counter: 0 }
+    ExtensionPlan { extension, base, direction, counter: 0 }
 }
 
 impl<F: Field> Sender<F> {
@@ -33,7 +33,7 @@ impl<F: Field> Sender<F> {
     pub async fn set_up(
         io: &Io,
         cx: &mut Context<'_>,
-        plan: Plan<'_, Silent<F>>,
+        plan: ExtensionPlan<'_, Silent<F>>,
     ) -> Result<Self, Error> {
         let silent = plan.extension;
         let session = cx.session().sub(silent.name(), plan.counter, plan.direction);
@@ -111,7 +111,7 @@ impl<F: Field> Receiver<F> {
     pub async fn set_up(
         io: &Io,
         cx: &mut Context<'_>,
-        plan: Plan<'_, Silent<F>>,
+        plan: ExtensionPlan<'_, Silent<F>>,
     ) -> Result<Self, Error> {
         let silent = plan.extension;
         let session = cx.session().sub(silent.name(), plan.counter, plan.direction);
@@ -165,7 +165,7 @@ impl<F: Field> Receiver<F> {
             Ok(())
         };
         let choice = Choice::Random(size.ots);
-        self.ots()?.run(io, &choice, Kind::Correlated, sink).await?;
+        self.ots()?.run(io, &choice, OtKind::Correlated, sink).await?;
         io.limit(limits(&self.silent));
         let choices = Bits::from_bools(choices.iter().map(|&bit| bit == 1));
         let trees = io.recv_any(size.trees_len).await;

@@ -4,14 +4,14 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     aes::{mmo, tmmo},
-    ggm::{self, Kind},
+    ggm::{self, TreeKind},
     lpn::{Challenges, Check, Noise},
 };
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
-    Challenge, Coins, Outputs, Party, check_extension, check_hash,
+    Challenge, Coins, Outputs, SilentParty, check_extension, check_hash,
     code::{Cells, Machine, Scratch, Sums},
     field::{Field, Gf2, Gf16, pack_bits, pack_noise, pack_rows},
     parameters::{MASK, Silent, Size},
@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// The receiver of a silent protocol.
-pub type Receiver<F> = Party<F, extension::Receiver>;
+pub type Receiver<F> = SilentParty<F, extension::Receiver>;
 
 /// A batch whose trees have come.
 #[must_use = "the batch has no output yet"]
@@ -106,7 +106,7 @@ impl<F: Field> Receiver<F> {
     }
 
     /// Sections 20.2 to 20.4: begins a batch of m outputs with choices and rows of as many correlated OTs of its
-    /// [extension](Party::ots) as [`Silent::size`] says, and takes the sender's `Trees`. Also returns `Challenge`. Both
+    /// [extension](SilentParty::ots) as [`Silent::size`] says, and takes the sender's `Trees`. Also returns `Challenge`. Both
     /// messages are empty where there is none. The OTs are of batches whose check has passed, and serve this batch only.
     ///
     /// # Errors
@@ -159,13 +159,13 @@ impl<F: Field> Receiver<F> {
         let noise = pack_noise::<F>(backend, noise_rows, size.trees);
 
         let mut masks = match F::TREES {
-            Kind::Ggm => {
+            TreeKind::Ggm => {
                 let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
                 let mut masks = Secret::zeroed(of_trees.len());
                 tmmo(&pi, 0, of_trees, &mut masks);
                 masks
             }
-            Kind::Correlated => Secret(of_trees.to_vec()),
+            TreeKind::Correlated => Secret(of_trees.to_vec()),
         };
         // The places of noise in the batch; where masks were, the sums that they open; the sums of all leaves of a tree.
         let height = size.height;

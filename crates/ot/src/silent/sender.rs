@@ -6,13 +6,13 @@ use core::marker::PhantomData;
 use foxtrot_kernel::{
     aes::{mmo_pairs, mmo_tables, tmmo_pairs},
     gf::gf128,
-    ggm::{self, Kind},
+    ggm::{self, TreeKind},
     lpn::{Challenges, Check},
 };
 use zeroize::Zeroizing;
 
 use super::{
-    Challenge, Coins, Outputs, Party, check_extension, check_hash,
+    Challenge, Coins, Outputs, SilentParty, check_extension, check_hash,
     code::{Cells, Machine, Sums},
     field::{Field, Gf2, Gf16, multiples, pack_noise, pack_rows},
     parameters::{Silent, Size},
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The sender of a silent protocol.
-pub type Sender<F> = Party<F, extension::Sender>;
+pub type Sender<F> = SilentParty<F, extension::Sender>;
 
 /// A batch whose trees are on their way. It has no output before the receiver's `Check` has come, where there is one. OTs of
 /// the extension serve one batch.
@@ -116,7 +116,7 @@ impl<F: Field> Sender<F> {
     }
 
     /// Sections 20.2 and 20.3: begins a batch of m outputs with the rows of as many correlated OTs of its
-    /// [extension](Party::ots) as [`Silent::size`] says; also returns `Trees`, which is empty where there are none. The OTs are of
+    /// [extension](SilentParty::ots) as [`Silent::size`] says; also returns `Trees`, which is empty where there are none. The OTs are of
     /// batches whose check has passed, and serve this batch only.
     ///
     /// # Errors
@@ -144,13 +144,13 @@ impl<F: Field> Sender<F> {
         let of_ots = self.ots()?.delta()?;
         // A mask for every sum that is sent.
         let masks = match F::TREES {
-            Kind::Ggm => {
+            TreeKind::Ggm => {
                 let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
                 let mut masks = Secret::zeroed(2 * of_trees.len());
                 tmmo_pairs(&pi, 0, &of_ots, of_trees, masks.as_chunks_mut().0);
                 masks
             }
-            Kind::Correlated => Secret(of_trees.to_vec()),
+            TreeKind::Correlated => Secret(of_trees.to_vec()),
         };
 
         let mut message = vec![0; size.trees_len];

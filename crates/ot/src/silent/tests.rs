@@ -12,7 +12,7 @@ use super::*;
 use crate::{
     Decode, Error, Misbehaved, Seed,
     base::Choice,
-    extension::{Kind, Places, ROWS, Shape, softspoken},
+    extension::{OtKind, Places, ROWS, Shape, softspoken},
     ideal,
     protocol::Adversary,
     tasks::only,
@@ -61,7 +61,7 @@ fn ots<F: Field>(
     let (unverified, challenge) = only(absorbed);
     let (mut q, mut t) = (vec![[0; 16]; n], vec![[0; 16]; n]);
     let batch = (unanswered, challenge.as_slice().as_flattened(), t.as_mut_slice());
-    let (choices, proof) = only(receiver.finish(Kind::Correlated, vec![batch]).unwrap());
+    let (choices, proof) = only(receiver.finish(OtKind::Correlated, vec![batch]).unwrap());
     sender.finish(vec![(unverified, &proof, Places::Correlated(&mut q))]).unwrap();
     (Secret(q), (choices, Secret(t)))
 }

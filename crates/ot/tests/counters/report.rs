@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use foxtrot_ot::pair::Party;
+use foxtrot_ot::pair::PairParty;
 use foxtrot_papers::base_ots;
 
 use super::{Work, row, row_of_pair};
@@ -40,9 +40,11 @@ fn counted(counter: &str) -> Option<f64> {
         } as f64)
     };
     let of = |protocol: &str| match party {
-        "sender" => figure(protocol, Party::Sender),
-        "receiver" => figure(protocol, Party::Receiver),
-        "both" => Some(figure(protocol, Party::Sender)? + figure(protocol, Party::Receiver)?),
+        "sender" => figure(protocol, PairParty::Sender),
+        "receiver" => figure(protocol, PairParty::Receiver),
+        "both" => {
+            Some(figure(protocol, PairParty::Sender)? + figure(protocol, PairParty::Receiver)?)
+        }
         _ => None,
     };
     Some(of(protocol)? - other.map_or(Some(0.0), of)?)
@@ -50,11 +52,11 @@ fn counted(counter: &str) -> Option<f64> {
 
 /// Returns the bytes that a protocol announces for a party; a run of every protocol is compared
 /// with them.
-fn bytes_of_one(protocol: &str, party: Party) -> Option<usize> {
+fn bytes_of_one(protocol: &str, party: PairParty) -> Option<usize> {
     let info = base_ots().map(|base| base.info()).find(|info| info.name == protocol)?;
     Some(match party {
-        Party::Sender => (info.sender_bytes)(1),
-        Party::Receiver => (info.receiver_bytes)(1),
+        PairParty::Sender => (info.sender_bytes)(1),
+        PairParty::Receiver => (info.receiver_bytes)(1),
     })
 }
 

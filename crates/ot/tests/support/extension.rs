@@ -4,7 +4,7 @@ use foxtrot_ot::{
     Bits, Error, Seed, Session, Sid, Usage,
     base::{Choice, ReceiverKeys, SenderKeys},
     extension::{
-        Challenge, Extension, Kind, Places, Receiver, Sender, Shape, Unanswered, Unverified,
+        Challenge, Extension, OtKind, Places, Receiver, Sender, Shape, Unanswered, Unverified,
     },
     ideal,
     tasks::only,
@@ -65,7 +65,7 @@ pub(crate) fn answer(
     challenge: &[u8],
 ) -> Result<Vec<u8>, Error> {
     let mut keys = vec![[0; 16]; n];
-    receiver.finish(Kind::Random, vec![(batch, challenge, &mut keys)]).map(|all| only(all).1)
+    receiver.finish(OtKind::Random, vec![(batch, challenge, &mut keys)]).map(|all| only(all).1)
 }
 
 /// The verdict on the proof of a batch of n OTs.

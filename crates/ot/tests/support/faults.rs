@@ -8,7 +8,7 @@ use super::narrow;
 use foxtrot_ot::{
     Usage,
     engine::{Engine, Progress, Stream},
-    pair::{Failed, Pair, Party},
+    pair::{Failed, Pair, PairParty},
 };
 
 /// The run of one party: its output as bytes.
@@ -35,7 +35,7 @@ pub(crate) struct Case<E> {
 /// A message on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Message {
-    from: Party,
+    from: PairParty,
     stream: Stream,
     bytes: Vec<u8>,
 }
@@ -93,7 +93,7 @@ impl<E: Debug + PartialEq + From<Usage>> Case<E> {
     }
 
     /// A message that is one byte shorter ends its reader.
-    fn cut(&self, i: usize, from: Party) {
+    fn cut(&self, i: usize, from: PairParty) {
         let ended = self.with(i, |mut bytes| bytes.pop().map(|_| bytes));
         let told = match &ended {
             Err(Failed::Party(party, error)) => *party != from && (self.is_length)(error),
@@ -119,7 +119,7 @@ impl<E: Debug + PartialEq + From<Usage>> Case<E> {
     /// A party's messages on a stream may be as late as the protocol allows, if they keep their order.
     fn reordered(&self, outputs: &Outputs, messages: &[Message]) {
         let mut flows: Vec<_> = messages.iter().map(|it| (it.from, it.stream)).collect();
-        flows.sort_by_key(|(from, stream)| (*stream, *from == Party::Sender));
+        flows.sort_by_key(|(from, stream)| (*stream, *from == PairParty::Sender));
         flows.dedup();
         for flow in flows {
             let mut pair = self.pair();

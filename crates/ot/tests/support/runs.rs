@@ -5,7 +5,7 @@ use std::sync::Arc;
 use foxtrot_ot::{
     Backend, Bits, Error, Session,
     base::{Block, Choice},
-    extension::{Extension, Kind, Places, Receiver, Sender, Shape},
+    extension::{Extension, OtKind, Places, Receiver, Sender, Shape},
     tasks::only,
 };
 
@@ -59,11 +59,11 @@ impl Runs {
         *self.sender.delta().unwrap()
     }
 
-    pub(crate) fn batch(&mut self, choice: Choice, kind: Kind) -> Run {
+    pub(crate) fn batch(&mut self, choice: Choice, kind: OtKind) -> Run {
         self.try_batch(choice, kind).unwrap()
     }
 
-    pub(crate) fn try_batch(&mut self, choice: Choice, kind: Kind) -> Result<Run, Error> {
+    pub(crate) fn try_batch(&mut self, choice: Choice, kind: OtKind) -> Result<Run, Error> {
         let shape = Shape::of(&choice);
         let n = shape.n();
         // Something that must not show in the message.
@@ -77,12 +77,12 @@ impl Runs {
         let (choices, proof) = only(self.receiver.finish(kind, vec![batch])?);
         self.proofs.push(proof.len());
         match kind {
-            Kind::Random => {
+            OtKind::Random => {
                 let mut pairs = vec![[[0; 16]; 2]; n];
                 self.sender.finish(vec![(unverified, &proof, Places::Random(&mut pairs))])?;
                 Ok(Run::Random { pairs, choices, keys })
             }
-            Kind::Correlated => {
+            OtKind::Correlated => {
                 let mut sender = vec![[0; 16]; n];
                 self.sender.finish(vec![(unverified, &proof, Places::Correlated(&mut sender))])?;
                 Ok(Run::Correlated { sender, choices, receiver: keys })

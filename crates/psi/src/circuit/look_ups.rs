@@ -402,7 +402,7 @@ fn read(layer: Layer, nibbles: &[u8], choices: &[u8], tables: &[u8], shares: &mu
 mod tests {
     use foxtrot_ot::{
         engine::Engine,
-        pair::{Pair, Party},
+        pair::{Pair, PairParty},
     };
 
     use super::*;
@@ -444,7 +444,7 @@ mod tests {
         let mut bytes = [0; 2];
         let (one, other) = Pair::new(sender, receiver)
             .run_over(|party, stream, message| {
-                bytes[usize::from(party == Party::Receiver)] += message.len();
+                bytes[usize::from(party == PairParty::Receiver)] += message.len();
                 vec![(stream, message)]
             })
             .unwrap();

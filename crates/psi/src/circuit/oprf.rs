@@ -20,7 +20,7 @@ use crate::{
     Digest, Error, FRAME, RowSeed,
     circuit::cuckoo::HASHES,
     hashes::{Keyed, TOGETHER},
-    okvs::{Coins, Okvs, Plan},
+    okvs::{Coins, Okvs, OkvsPlan},
     vole_psi::{Mask, add_products},
 };
 
@@ -141,7 +141,7 @@ impl Oprf<'_> {
             }
             Ok((row_seed, plan, words, slots))
         };
-        let encode = |planned: Result<(RowSeed, Plan, Secret<u8>, Secret<u8>), Usage>| {
+        let encode = |planned: Result<(RowSeed, OkvsPlan, Secret<u8>, Secret<u8>), Usage>| {
             let (row_seed, plan, words, mut slots) = planned?;
             plan.encode_words::<WORD>(&words, &mut slots)?;
             Ok::<_, Error>((row_seed, plan, slots))

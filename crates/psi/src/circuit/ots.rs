@@ -52,7 +52,7 @@ impl Ots<'_> {
         extension: Silent<F>,
     ) -> Result<protocol::Sender<F>, Error> {
         let (session, base) = (self.sub(name), self.base);
-        let plan = protocol::Plan { extension, base, direction, counter: 0 };
+        let plan = protocol::ExtensionPlan { extension, base, direction, counter: 0 };
         let mut cx = Context::new(&session, cx.seed());
         let mut sender = protocol::Sender::set_up(io, &mut cx, plan).await?;
         *sender.scratch() = mem::take(&mut self.scratch);
@@ -68,7 +68,7 @@ impl Ots<'_> {
         extension: Silent<F>,
     ) -> Result<protocol::Receiver<F>, Error> {
         let (session, base) = (self.sub(name), self.base);
-        let plan = protocol::Plan { extension, base, direction, counter: 0 };
+        let plan = protocol::ExtensionPlan { extension, base, direction, counter: 0 };
         let mut cx = Context::new(&session, cx.seed());
         let mut receiver = protocol::Receiver::set_up(io, &mut cx, plan).await?;
         *receiver.scratch() = mem::take(&mut self.scratch);

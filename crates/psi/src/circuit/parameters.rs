@@ -3,7 +3,7 @@
 use foxtrot_ot::{
     Usage,
     base::{Adversary, Functionality},
-    protocol::{Kind, Protocol},
+    protocol::{Protocol, ProtocolKind},
     silent::{self, Field, Silent},
 };
 use foxtrot_triples::bits;
@@ -27,7 +27,7 @@ pub(super) const WITH_SUM: usize = 16 * HASHES;
 
 /// Terms of what is computed, and of who learns it. Both parties have the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Terms {
+pub struct CircuitTerms {
     /// The largest number that there may be, if the sender's numbers are added up also. Sums are below 2^64: sizes with which one could be
     /// larger are [refused](Parameters::new).
     pub largest: Option<u64>,
@@ -37,7 +37,7 @@ pub struct Terms {
     pub both: bool,
 }
 
-impl Terms {
+impl CircuitTerms {
     /// Numbers of the result: the count, and the sum.
     pub(super) const fn numbers(&self) -> usize {
         if self.largest.is_some() { 2 } else { 1 }
@@ -47,7 +47,7 @@ impl Terms {
 /// Terms, sizes, and what follows from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    terms: Terms,
+    terms: CircuitTerms,
     receiver_items: usize,
     sender_items: usize,
     /// The store of the receiver's items.
@@ -62,7 +62,11 @@ impl Parameters {
     /// # Errors
     /// [`Usage::BatchTooLarge`] if a set has more than [`MAX_ITEMS`]; [`Usage::SumTooLarge`] if as many items as both may have in
     /// common could add up to 2^64.
-    pub fn new(terms: Terms, receiver_items: usize, sender_items: usize) -> Result<Self, Usage> {
+    pub fn new(
+        terms: CircuitTerms,
+        receiver_items: usize,
+        sender_items: usize,
+    ) -> Result<Self, Usage> {
         let n = receiver_items.max(sender_items);
         if n > MAX_ITEMS {
             return Err(Usage::BatchTooLarge { n, max: MAX_ITEMS });
@@ -78,7 +82,7 @@ impl Parameters {
 
     /// Returns the terms.
     #[must_use]
-    pub const fn terms(&self) -> Terms {
+    pub const fn terms(&self) -> CircuitTerms {
         self.terms
     }
 
@@ -256,7 +260,7 @@ impl Parameters {
 pub static PROTOCOL: Protocol = Protocol {
     name: "circuit-psi",
     family: "circuit-psi",
-    kind: Kind::Psi,
+    kind: ProtocolKind::Psi,
     paper: "PSTY19, RR22 over silent VOLE and OT",
     functionality: Functionality::PsiCount,
     adversary: Adversary::SemiHonest,
@@ -264,10 +268,10 @@ pub static PROTOCOL: Protocol = Protocol {
     params: "GF(2^64), at least 40 + ⌈log₂ bins⌉ bits of each bin",
     flows: 26,
     receiver_bytes: |n| {
-        Parameters::new(Terms::default(), n, n).map_or(usize::MAX, |it| it.receiver_bytes())
+        Parameters::new(CircuitTerms::default(), n, n).map_or(usize::MAX, |it| it.receiver_bytes())
     },
     sender_bytes: |n| {
-        Parameters::new(Terms::default(), n, n).map_or(usize::MAX, |it| it.sender_bytes())
+        Parameters::new(CircuitTerms::default(), n, n).map_or(usize::MAX, |it| it.sender_bytes())
     },
     ..Protocol::BASE_OT
 };

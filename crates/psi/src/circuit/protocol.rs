@@ -37,7 +37,7 @@ pub use crate::plan::{OnProgress, Progress};
 const AHEAD: usize = 16;
 
 /// Terms that both parties have agreed on.
-pub type Plan = plan::Plan<'static, Parameters>;
+pub type CircuitPlan = plan::PsiPlan<'static, Parameters>;
 
 /// The bounds of what is on its way to a party when the OTs are done.
 #[must_use]
@@ -54,7 +54,7 @@ pub const fn limits() -> Limits {
 pub fn send<'a>(
     io: &'a Io,
     cx: &'a mut Context<'_>,
-    plan: Plan,
+    plan: CircuitPlan,
     items: Vec<Digest>,
     numbers: &'a [u64],
     progress: OnProgress<'a>,
@@ -135,7 +135,7 @@ pub fn send<'a>(
 pub fn receive<'a>(
     io: &'a Io,
     cx: &'a mut Context<'_>,
-    plan: Plan,
+    plan: CircuitPlan,
     items: Vec<Digest>,
     progress: OnProgress<'a>,
 ) -> engine::Run<'a, Outcome, Error> {
@@ -414,7 +414,7 @@ fn fill(seed: &Seed, session: &Session, context: &'static str, to: &mut [u64]) {
     }
 }
 
-impl Plan {
+impl CircuitPlan {
     /// The silent protocols, in the run's namespace.
     fn ots<'a>(&self, session: &'a Session) -> Ots<'a> {
         let scratch = Scratch::of(self.parameters.elements());

@@ -9,11 +9,11 @@ use foxtrot_ot::{
     Context, Decode, Direction, Seed, Session, Sid, Usage,
     base::{BaseOt, roted::Endemic},
     engine::Engine,
-    pair::{Failed, Pair, Party},
+    pair::{Failed, Pair, PairParty},
 };
 
 use super::{
-    protocol::{Plan, Progress, receive, send},
+    protocol::{CircuitPlan, Progress, receive, send},
     *,
 };
 use crate::{Digest, Error};
@@ -31,22 +31,22 @@ fn number(k: usize) -> u64 {
 const LARGEST: u64 = u64::MAX >> 20;
 
 /// Terms of a sum that both learn.
-fn sum(largest: u64) -> Terms {
-    Terms { largest: Some(largest), at_least: 0, both: true }
+fn sum(largest: u64) -> CircuitTerms {
+    CircuitTerms { largest: Some(largest), at_least: 0, both: true }
 }
 
-fn plan(terms: Terms, ours: usize, theirs: usize) -> Plan {
+fn plan(terms: CircuitTerms, ours: usize, theirs: usize) -> CircuitPlan {
     let parameters = Parameters::new(terms, ours, theirs).unwrap();
-    Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 }
+    CircuitPlan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 }
 }
 
 /// Outcomes of sender and receiver of these sets over a channel that may change messages.
 #[expect(clippy::panic_in_result_fn, reason = "a failed assertion is a failed test")]
 fn run_over(
-    plan: Plan,
+    plan: CircuitPlan,
     [ours, theirs]: [Vec<Digest>; 2],
     numbers: Vec<u64>,
-    mut channel: impl FnMut(Party, &mut Vec<u8>),
+    mut channel: impl FnMut(PairParty, &mut Vec<u8>),
 ) -> Result<(Option<Outcome>, Outcome), Failed<Error>> {
     let session = || Session::new(Sid::from_bytes([8; 32]));
     let seed = |byte| Seed::from_bytes([byte; 32]);
@@ -72,14 +72,14 @@ fn run_over(
 }
 
 /// Runs on sets of these sizes with so many common items.
-fn run(terms: Terms, [ours, theirs, common]: [usize; 3]) -> (Option<Outcome>, Outcome) {
+fn run(terms: CircuitTerms, [ours, theirs, common]: [usize; 3]) -> (Option<Outcome>, Outcome) {
     let first = ours - common;
     let sets = [digests(0..ours), digests(first..first + theirs)];
     let numbers = terms.largest.map_or(0..0, |_| 0..theirs).map(number).collect();
     let plan = plan(terms, ours, theirs);
     let mut sent = [0; 2];
     let outcomes = run_over(plan, sets, numbers, |party, message| {
-        sent[usize::from(party == Party::Receiver)] += message.len();
+        sent[usize::from(party == PairParty::Receiver)] += message.len();
     });
     let (parameters, info) = (plan.parameters, Endemic.info());
     if ours > 0 && theirs > 0 {
@@ -96,7 +96,7 @@ fn run(terms: Terms, [ours, theirs, common]: [usize; 3]) -> (Option<Outcome>, Ou
 }
 
 /// The outcome by plain computation.
-fn plain(terms: Terms, common: usize) -> Outcome {
+fn plain(terms: CircuitTerms, common: usize) -> Outcome {
     if (common as u64) < terms.at_least {
         return Outcome::Withheld;
     }
@@ -123,7 +123,7 @@ fn counts_and_sums_match_plain_computation_at_awkward_sizes() {
         // Slots take more memory than the silent protocols.
         [3, 40_000, 2],
     ];
-    for terms in [Terms::default(), sum(LARGEST)] {
+    for terms in [CircuitTerms::default(), sum(LARGEST)] {
         for [ours, theirs, common] in sizes {
             let (sent, received) = run(terms, [ours, theirs, common]);
             let expected = plain(terms, common);
@@ -137,7 +137,7 @@ fn counts_and_sums_match_plain_computation_at_awkward_sizes() {
 fn a_result_is_withheld_below_the_threshold_and_given_at_it() {
     for common in [0, 1, 20, 60] {
         for threshold in [0, 1, common - usize::from(common > 0), common, common + 1, usize::MAX] {
-            let terms = Terms { at_least: threshold as u64, ..sum(LARGEST) };
+            let terms = CircuitTerms { at_least: threshold as u64, ..sum(LARGEST) };
             let (sent, received) = run(terms, [60, 70, common]);
             assert_eq!(received, plain(terms, common), "{common} {threshold}");
             assert_eq!(sent, Some(received));
@@ -148,7 +148,7 @@ fn a_result_is_withheld_below_the_threshold_and_given_at_it() {
 #[test]
 fn sums_may_have_all_64_bits_or_none() {
     for largest in [0, 1, u64::MAX] {
-        let plan = plan(Terms { at_least: 1, ..sum(largest) }, 1, 1);
+        let plan = plan(CircuitTerms { at_least: 1, ..sum(largest) }, 1, 1);
         let sets = [digests(0..1), digests(0..1)];
         let (_, received) = run_over(plan, sets, vec![largest], |_, _| ()).unwrap();
         assert_eq!(received, Outcome::Released { count: 1, sum: Some(largest) });
@@ -159,12 +159,12 @@ fn sums_may_have_all_64_bits_or_none() {
 #[test]
 fn shares_of_a_withheld_result_open_to_nothing() {
     let opened = |common: usize| {
-        let terms = Terms { at_least: 50, ..sum(LARGEST) };
+        let terms = CircuitTerms { at_least: 50, ..sum(LARGEST) };
         let sets = [digests(0..60), digests(60 - common..130 - common)];
         let numbers = (0..70).map(number).collect();
         let mut last = [Vec::new(), Vec::new()];
         run_over(plan(terms, 60, 70), sets, numbers, |party, message| {
-            last[usize::from(party == Party::Receiver)].clone_from(message);
+            last[usize::from(party == PairParty::Receiver)].clone_from(message);
         })
         .unwrap();
         let [ours, theirs] = last;
@@ -186,7 +186,7 @@ fn sums_that_may_overflow_and_numbers_that_are_too_large_are_refused() {
     assert!(Parameters::new(sum(u64::MAX), 1, 1).is_ok());
     let n = MAX_ITEMS + 1;
     let too_large = Usage::BatchTooLarge { n, max: MAX_ITEMS };
-    assert_eq!(Parameters::new(Terms::default(), 1, n), Err(too_large));
+    assert_eq!(Parameters::new(CircuitTerms::default(), 1, n), Err(too_large));
 
     let plan = plan(sum(9), 2, 2);
     let refused = |numbers: Vec<u64>| {
@@ -239,14 +239,14 @@ fn messages_of_another_length_are_refused() {
 
 #[test]
 fn ones_behind_the_last_column_are_refused() {
-    let plan = plan(Terms::default(), 30, 40);
+    let plan = plan(CircuitTerms::default(), 30, 40);
     let len = plan.parameters.slots_len();
     let ended = run_over(plan, [digests(0..30), digests(20..60)], Vec::new(), |party, message| {
-        if party == Party::Sender && message.len() == len {
+        if party == PairParty::Sender && message.len() == len {
             message[len - 1] |= 0x80;
         }
     });
     let refused = Decode::SpareBits { message: "Slots" }.into();
-    let refused = Err(Failed::Party(Party::Receiver, Error::Protocol(refused)));
+    let refused = Err(Failed::Party(PairParty::Receiver, Error::Protocol(refused)));
     assert_eq!(ended, refused);
 }

@@ -8,7 +8,7 @@ use foxtrot_ot::{
     expect_len,
 };
 
-use super::{Claimed, Join, Keys, Matches, Store, Terms, claims::COUNT};
+use super::{Claimed, Join, JoinTerms, Keys, Matches, Store, claims::COUNT};
 use crate::{Error, Received};
 
 /// The receiver of a join, to which everything has come.
@@ -96,7 +96,7 @@ impl Joined {
         take: impl FnMut(usize, &[u8]),
     ) -> Result<Vec<usize>, Error> {
         let matches = match self.state {
-            State::Apart(received) if self.join.terms == Terms::NONE => {
+            State::Apart(received) if self.join.terms == JoinTerms::NONE => {
                 return received.intersect();
             }
             State::Apart(received) => received.matches()?,

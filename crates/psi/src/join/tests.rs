@@ -9,7 +9,7 @@ use foxtrot_ot::{
     Context, Direction, Seed, Session, Sid,
     base::{Adversary, BaseOt, roted::Endemic},
     engine::Engine,
-    pair::{Failed, Pair, Party},
+    pair::{Failed, Pair, PairParty},
 };
 
 use super::*;
@@ -18,7 +18,7 @@ use crate::{
     erase::Secret,
     method::{
         Parameters,
-        protocol::{Plan, Progress, Receiver, Sender},
+        protocol::{IntersectionPlan, Progress, Receiver, Sender},
     },
     paxos,
     vole_psi::{self, Vole},
@@ -87,14 +87,14 @@ fn first_of_sender(below: &Below) -> usize {
 #[expect(clippy::panic_in_result_fn, reason = "both have told all their steps")]
 fn run_over(
     below: Below,
-    terms: Terms,
-    mut channel: impl FnMut(Party, &mut Vec<u8>),
+    terms: JoinTerms,
+    mut channel: impl FnMut(PairParty, &mut Vec<u8>),
 ) -> Result<Outputs, Failed<Error>> {
     let [ours, theirs] = below.sizes();
     let first = first_of_sender(&below);
     let (ours, theirs) = (digests(0..ours), digests(first..first + theirs));
     let direction = Direction::InitiatorSends;
-    let plan = Plan { parameters: below.0, base: &Endemic, direction, counter: 0 };
+    let plan = IntersectionPlan { parameters: below.0, base: &Endemic, direction, counter: 0 };
     let session = || Session::new(Sid::from_bytes([8; 32]));
     let mut fill = |k: usize, to: &mut [u8]| {
         to.copy_from_slice(&payload(k, to.len()));
@@ -124,13 +124,13 @@ fn run_over(
     assert_eq!(left, 0, "all steps are counted");
     let mut payloads = Vec::new();
     let found = joined.open(&mut store, |k, payload| payloads.push((k, payload.to_vec())));
-    let found = found.map_err(|e| Failed::Party(Party::Receiver, e))?;
+    let found = found.map_err(|e| Failed::Party(PairParty::Receiver, e))?;
     payloads.sort_unstable();
     Ok((sent, found, payloads))
 }
 
 /// The outputs that a run of these terms has.
-fn expected(below: &Below, terms: Terms) -> Outputs {
+fn expected(below: &Below, terms: JoinTerms) -> Outputs {
     let ([ours, theirs], first) = (below.sizes(), first_of_sender(below));
     let common: Vec<usize> = (first..ours.min(first + theirs)).collect();
     let senders = match terms.both {
@@ -145,18 +145,18 @@ fn expected(below: &Below, terms: Terms) -> Outputs {
 #[test]
 fn the_receiver_gets_the_payloads_of_its_matches_and_the_sender_its_matches_where_agreed() {
     let terms = [
-        Terms::NONE,
-        Terms::NONE.both(),
-        Terms::NONE.payload(0).unwrap(),
-        Terms::NONE.payload(21).unwrap(),
-        Terms::NONE.payload(100).unwrap().both(),
+        JoinTerms::NONE,
+        JoinTerms::NONE.both(),
+        JoinTerms::NONE.payload(0).unwrap(),
+        JoinTerms::NONE.payload(21).unwrap(),
+        JoinTerms::NONE.payload(100).unwrap().both(),
     ];
     for (ours, theirs, buckets) in [(0, 5, 1), (5, 0, 1), (1, 1, 1), (60, 80, 1), (60, 80, 3)] {
         for below in Below::all(ours, theirs, buckets) {
             for terms in terms {
                 let mut sent = [0; 2];
                 let found = run_over(below, terms, |party, message| {
-                    sent[usize::from(party == Party::Receiver)] += message.len();
+                    sent[usize::from(party == PairParty::Receiver)] += message.len();
                 });
                 let expected = expected(&below, terms);
                 let tags = if ours == 0 { 0 } else { theirs };
@@ -172,7 +172,7 @@ fn the_receiver_gets_the_payloads_of_its_matches_and_the_sender_its_matches_wher
 #[test]
 fn long_payloads_come_in_several_frames() {
     for len in [2000, 2017, 3000, MAX_PAYLOAD] {
-        let terms = Terms::NONE.payload(len).unwrap();
+        let terms = JoinTerms::NONE.payload(len).unwrap();
         let [below, _] = Below::malicious(30, 40);
         let (frame, mut frames) = (terms.sender_bytes(FRAME / (len + 8)), 0);
         let found =
@@ -181,7 +181,7 @@ fn long_payloads_come_in_several_frames() {
         assert_eq!(frames > 0, len == MAX_PAYLOAD);
     }
     let max = MAX_PAYLOAD;
-    assert_eq!(Terms::NONE.payload(max + 1), Err(Usage::MessageLength { len: max + 1, max }));
+    assert_eq!(JoinTerms::NONE.payload(max + 1), Err(Usage::MessageLength { len: max + 1, max }));
 }
 
 #[test]
@@ -195,7 +195,8 @@ fn a_store_or_a_source_that_fails_ends_the_run() {
             Err(Abandoned)
         }
     }
-    let join = Join::new(&Session::new(Sid::from_bytes([1; 32])), Terms::NONE.payload(4).unwrap());
+    let join =
+        Join::new(&Session::new(Sid::from_bytes([1; 32])), JoinTerms::NONE.payload(4).unwrap());
     let keys = Keys { keys: Secret(vec![[1; 32]; 2]), owners: Secret(vec![0, 1]) };
     let abandoned = Err(Usage::Abandoned.into());
     assert_eq!(join.seal(&keys, 0..2, |_, _| Err(Abandoned)), abandoned);
@@ -205,7 +206,7 @@ fn a_store_or_a_source_that_fails_ends_the_run() {
     assert_eq!(join.open(&matches, &mut Vec::new(), |_, _| ()), Err(Usage::Abandoned.into()));
     // More tags than there are keys.
     assert!(join.seal(&keys, 0..3, |_, _| Ok(())).is_err());
-    let none = Join::new(&Session::new(Sid::from_bytes([1; 32])), Terms::NONE);
+    let none = Join::new(&Session::new(Sid::from_bytes([1; 32])), JoinTerms::NONE);
     assert!(none.seal(&keys, 0..2, |_, _| Ok(())).is_err());
     assert_eq!(none.payload_frames(2).count(), 0);
 }
@@ -230,7 +231,7 @@ fn threads_change_nothing() {
         owners: Secret((0..u32::try_from(n).unwrap()).collect()),
     };
     let sealed = [session(), many].map(|session| {
-        let join = Join::new(&session, Terms::NONE.payload(9).unwrap());
+        let join = Join::new(&session, JoinTerms::NONE.payload(9).unwrap());
         let fill = |k: usize, to: &mut [u8]| {
             to.copy_from_slice(&payload(k, 9));
             Ok(())

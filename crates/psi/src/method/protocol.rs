@@ -16,7 +16,7 @@ use super::{Of, Parameters};
 pub use crate::plan::{OnProgress, Progress};
 use crate::{
     Digest, Error, Received, Sent,
-    join::{self, Join, Joined, Store, Terms},
+    join::{self, Join, JoinTerms, Joined, Store},
     paxos::{self, protocol as of_paxos},
     plan::{self, counter},
     receivers_coin, senders_coin,
@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Terms that both parties have agreed on.
-pub type Plan<'a> = plan::Plan<'a, Parameters>;
+pub type IntersectionPlan<'a> = plan::PsiPlan<'a, Parameters>;
 
 /// A call that gets the index of an item and writes all bytes of its payload.
 pub type Payloads<'a> = &'a mut (dyn FnMut(usize, &mut [u8]) -> Result<(), Abandoned> + Send);
@@ -55,7 +55,11 @@ impl Sender {
     ///
     /// # Errors
     /// [`Usage::Incompatible`](foxtrot_ot::Usage::Incompatible); errors of the base OT and of the VOLE.
-    pub fn set_up<'a>(io: &'a Io, cx: &'a mut Context<'_>, plan: Plan<'a>) -> Run<'a, Self, Error> {
+    pub fn set_up<'a>(
+        io: &'a Io,
+        cx: &'a mut Context<'_>,
+        plan: IntersectionPlan<'a>,
+    ) -> Run<'a, Self, Error> {
         Box::pin(async move {
             let parameters = plan.parameters;
             let session = plan.begin(cx.session(), parameters.info())?;
@@ -103,15 +107,15 @@ impl Sender {
         self,
         io: &'a Io,
         items: Vec<Digest>,
-        terms: Terms,
+        terms: JoinTerms,
         payload: Payloads<'a>,
         progress: OnProgress<'a>,
     ) -> Run<'a, Vec<usize>, Error> {
         Box::pin(async move {
             let (parameters, join) = (self.0.parameters, Join::new(&self.0.session, terms));
             let mut count = counter(parameters.steps_of_join(terms), progress);
-            let sent = self.send_tags(io, items, terms != Terms::NONE, &mut count).await?;
-            if terms == Terms::NONE {
+            let sent = self.send_tags(io, items, terms != JoinTerms::NONE, &mut count).await?;
+            if terms == JoinTerms::NONE {
                 return Ok(Vec::new());
             }
             let keys = sent.keys()?;
@@ -160,7 +164,11 @@ impl Receiver {
     ///
     /// # Errors
     /// [`Usage::Incompatible`](foxtrot_ot::Usage::Incompatible); errors of the base OT.
-    pub fn set_up<'a>(io: &'a Io, cx: &'a mut Context<'_>, plan: Plan<'a>) -> Run<'a, Self, Error> {
+    pub fn set_up<'a>(
+        io: &'a Io,
+        cx: &'a mut Context<'_>,
+        plan: IntersectionPlan<'a>,
+    ) -> Run<'a, Self, Error> {
         Box::pin(async move {
             let parameters = plan.parameters;
             let session = plan.begin(cx.session(), parameters.info())?;
@@ -206,14 +214,14 @@ impl Receiver {
         self,
         io: &'a Io,
         items: Vec<Digest>,
-        terms: Terms,
+        terms: JoinTerms,
         store: &'a mut (dyn Store + Send),
         progress: OnProgress<'a>,
     ) -> Run<'a, Joined, Error> {
         Box::pin(async move {
             let (parameters, join) = (self.0.parameters, Join::new(&self.0.session, terms));
             let mut count = counter(parameters.steps_of_join(terms), progress);
-            let keyed = terms != Terms::NONE;
+            let keyed = terms != JoinTerms::NONE;
             let received = self.receive_tags(io, items, keyed, &mut count).await?;
             join::protocol::receive(io, join, parameters.tags(), received, store, count).await
         })
@@ -257,7 +265,7 @@ impl Receiver {
 impl Parameters {
     /// Steps of a join on these terms: slots, tags and payloads.
     #[must_use]
-    pub fn steps_of_join(&self, terms: Terms) -> usize {
+    pub fn steps_of_join(&self, terms: JoinTerms) -> usize {
         self.steps() + terms.payloads(self.tags())
     }
 

@@ -9,7 +9,7 @@ use super::{
     rows::Row,
 };
 
-/// Slots ready for look-up, by a [`Plan`](super::Plan).
+/// Slots ready for look-up, by a [`Plan`](super::OkvsPlan).
 pub struct Decoder<'a, const W: usize> {
     pub(super) okvs: Okvs,
     slots: &'a [[u8; W]],

@@ -7,7 +7,7 @@ use foxtrot_ot::{Session, Usage, erase::Secret, expect_count, tasks::for_each};
 use zeroize::Zeroize;
 
 use super::{
-    Coins, Okvs, Plan,
+    Coins, Okvs, OkvsPlan,
     decode::{AHEAD, ask, value},
     dense::{Dense, xor},
     elimination::System,
@@ -44,7 +44,7 @@ impl Okvs {
         keys: &[Digest],
         values: impl FnOnce(&RowSeed) -> V,
         slots: &mut [[u8; W]],
-    ) -> Result<(RowSeed, Plan), Error> {
+    ) -> Result<(RowSeed, OkvsPlan), Error> {
         let seed = self.begin(session, &coins, keys, slots)?;
         let plan = self.plan(session, &seed, keys)?;
         let values = values(&seed);
@@ -54,7 +54,7 @@ impl Okvs {
     }
 
     /// Draws the row seed, and random bytes for all slots; returns the plan of the keys and their [words](Okvs::plan_words), for
-    /// [`Plan::encode_words`]. Words of W bytes and slots are strings of bytes.
+    /// [`OkvsPlan::encode_words`]. Words of W bytes and slots are strings of bytes.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many keys as the store is made for, or slots as it has.
@@ -64,7 +64,7 @@ impl Okvs {
         coins: Coins,
         keys: &[Digest],
         slots: &mut [u8],
-    ) -> Result<(RowSeed, Plan, Secret<u8>), Usage> {
+    ) -> Result<(RowSeed, OkvsPlan, Secret<u8>), Usage> {
         let seed = self.begin(session, &coins, keys, slots.as_chunks_mut::<W>().0)?;
         let (plan, mut words) = self.plan_words::<W>(session, &seed, keys)?;
         Ok((seed, plan, Secret(take(&mut words.0).into_flattened())))
@@ -95,7 +95,7 @@ impl Okvs {
     }
 }
 
-impl Plan {
+impl OkvsPlan {
     /// Corrects some slots, of all that are random, so that every key has its word of W bytes; the words are in the order of the plan.
     ///
     /// # Errors

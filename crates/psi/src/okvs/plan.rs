@@ -19,7 +19,7 @@ use crate::{Digest, RowSeed, erase::Secret, ranges::Ranges};
 
 /// The rows of some keys, sorted by where they start, so that what works through them moves
 /// through the slots once. Erased when dropped.
-pub struct Plan {
+pub struct OkvsPlan {
     pub(super) okvs: Okvs,
     pub(super) rows: Secret<Row>,
     pub(super) order: Secret<u32>,
@@ -41,7 +41,12 @@ impl Okvs {
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`] if there are more than [`MAX_KEYS`](super::MAX_KEYS).
-    pub fn plan(&self, session: &Session, seed: &RowSeed, keys: &[Digest]) -> Result<Plan, Usage> {
+    pub fn plan(
+        &self,
+        session: &Session,
+        seed: &RowSeed,
+        keys: &[Digest],
+    ) -> Result<OkvsPlan, Usage> {
         Ok(self.plan_words::<0>(session, seed, keys)?.0)
     }
 
@@ -52,12 +57,12 @@ impl Okvs {
         session: &Session,
         seed: &RowSeed,
         keys: &[Digest],
-    ) -> Result<(Plan, Secret<[u8; W]>), Usage> {
+    ) -> Result<(OkvsPlan, Secret<[u8; W]>), Usage> {
         let number = Self::check_keys(keys.len())?;
         let (rows, words) = self.rows(session, seed, keys);
         if self.starts == 1 {
             let order = Secret((0..number).collect());
-            return Ok((Plan { okvs: *self, rows, order }, words));
+            return Ok((OkvsPlan { okvs: *self, rows, order }, words));
         }
         let mut sorted = Secret::<Row>::zeroed(rows.0.len());
         let mut sorted_words = Secret::<[u8; W]>::zeroed(rows.0.len());
@@ -85,11 +90,11 @@ impl Okvs {
         );
         erase_with(executor, rows);
         erase_with(executor, words);
-        Ok((Plan { okvs: *self, rows: sorted, order }, sorted_words))
+        Ok((OkvsPlan { okvs: *self, rows: sorted, order }, sorted_words))
     }
 }
 
-impl Plan {
+impl OkvsPlan {
     /// The number of keys.
     pub(super) fn len(&self) -> usize {
         self.order.0.len()
@@ -102,7 +107,7 @@ impl Plan {
     }
 
     /// The values of the keys at these places *of the plan*; they belong to the indices in the same
-    /// range of [`Plan::order`]. In consecutive ranges that is the fastest.
+    /// range of [`OkvsPlan::order`]. In consecutive ranges that is the fastest.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if `values` has another length, the range is not one of the plan, or
@@ -172,5 +177,5 @@ impl Plan {
 }
 
 foxtrot_kernel::redacted! {
-    Plan, plan => "{} keys", plan.len();
+    OkvsPlan, plan => "{} keys", plan.len();
 }

@@ -6,7 +6,7 @@ use foxtrot_ot::{Session, Sid};
 use super::*;
 use crate::{Digest, RowSeed};
 
-fn plan(okvs: &Okvs, seed: u16) -> Plan {
+fn plan(okvs: &Okvs, seed: u16) -> OkvsPlan {
     let session = Session::new(Sid::from_bytes([3; 32])).sub("test", 0, Default::default());
     let keys: Vec<Digest> = (0..okvs.keys()).map(|k| [u8::try_from(k).unwrap(); 32]).collect();
     okvs.plan(&session, &RowSeed(core::array::from_fn(|k| seed.to_le_bytes()[k % 2])), &keys)
@@ -14,7 +14,7 @@ fn plan(okvs: &Okvs, seed: u16) -> Plan {
 }
 
 /// The slots for given values and free slots, a bit each.
-fn solve(plan: &Plan, bits: u128) -> Option<u128> {
+fn solve(plan: &OkvsPlan, bits: u128) -> Option<u128> {
     let (n, m) = (plan.okvs.keys(), plan.okvs.slots());
     let bit = |k: usize| [u8::from(bits >> k & 1 == 1)];
     let values: Vec<[u8; 1]> = (0..n).map(bit).collect();

@@ -10,7 +10,7 @@ use foxtrot_ot::{
         one_of_n::{self, Extension},
         oos,
     },
-    protocol::{Kind, Protocol},
+    protocol::{Protocol, ProtocolKind},
 };
 use zeroize::Zeroizing;
 
@@ -166,7 +166,7 @@ impl Parameters {
 const MALICIOUS: Protocol = Protocol {
     name: "paxos",
     family: "paxos",
-    kind: Kind::Psi,
+    kind: ProtocolKind::Psi,
     paper: "PRTY20 over OOS17",
     functionality: Functionality::Psi,
     assumption: "AEGIS-128L and AES as PRGs, random oracle",

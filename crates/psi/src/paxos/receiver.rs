@@ -9,8 +9,8 @@ use crate::{
     Digest, Error, Next, Received, RowSeed,
     erase::Secret,
     hashes::Keyed,
-    okvs::Plan,
-    party::{self, Party},
+    okvs::OkvsPlan,
+    party::{self, BucketParty},
 };
 
 /// The receiver, before a bucket.
@@ -18,9 +18,9 @@ pub type Receiver = party::Receiver<Parameters>;
 
 /// The receiver in a bucket, whose words are encoded.
 pub struct Encoded {
-    party: Party<Parameters>,
+    party: BucketParty<Parameters>,
     row_seed: RowSeed,
-    plan: Plan,
+    plan: OkvsPlan,
     words: Secret<u8>,
 }
 
@@ -55,8 +55,8 @@ impl Receiver {
 }
 
 fn encode_words<const W: usize>(
-    party: &Party<Parameters>,
-) -> Result<(Plan, RowSeed, Secret<u8>), Error> {
+    party: &BucketParty<Parameters>,
+) -> Result<(OkvsPlan, RowSeed, Secret<u8>), Error> {
     let (session, items, store) = (party.bucket_session()?, party.items(), party.parameters.store);
     let mut slots = Secret(vec![0; store.slots() * W]);
     let (seed, plan) = store.encode_with(

@@ -9,7 +9,7 @@ use crate::{
     Digest, Error, Next, RowSeed, Sent,
     erase::Secret,
     hashes::Keyed,
-    party::{self, Party},
+    party::{self, BucketParty},
 };
 
 /// The sender, before a bucket.
@@ -17,7 +17,7 @@ pub type Sender = party::Sender<Parameters>;
 
 /// The sender in a bucket, which waits for the rows of its slots.
 pub struct Opened {
-    party: Party<Parameters>,
+    party: BucketParty<Parameters>,
     row_seed: RowSeed,
 }
 

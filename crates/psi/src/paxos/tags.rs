@@ -3,14 +3,14 @@
 use foxtrot_ot::{Usage, erase::Secret};
 
 use super::Parameters;
-use crate::{Digest, okvs::Plan, party::TagHash, tags::Answers};
+use crate::{Digest, okvs::OkvsPlan, party::TagHash, tags::Answers};
 
 /// Computes the tags of a plan's items, in the order of the plan, from the rows of all slots. `shift` gets items and the sender's rows of
 /// these, and turns the rows into those that the receiver would have.
 pub(super) fn tags(
     parameters: &Parameters,
     hash: &TagHash,
-    (plan, items): (&Plan, &[Digest]),
+    (plan, items): (&OkvsPlan, &[Digest]),
     rows: &[u8],
     shift: impl Fn(&[Digest], &mut [u8]) -> Result<(), Usage> + Sync,
 ) -> Result<Answers, Usage> {
@@ -24,7 +24,7 @@ pub(super) fn tags(
 fn tags_of<const N: usize, const L: usize>(
     parameters: &Parameters,
     hash: &TagHash,
-    (plan, items): (&Plan, &[Digest]),
+    (plan, items): (&OkvsPlan, &[Digest]),
     rows: &[u8],
     shift: impl Fn(&[Digest], &mut [u8]) -> Result<(), Usage> + Sync,
 ) -> Result<Answers, Usage> {

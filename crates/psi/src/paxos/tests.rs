@@ -9,7 +9,7 @@ mod vectors;
 use alloc::{vec, vec::Vec};
 use std::collections::BTreeSet;
 
-pub(super) use foxtrot_ot::pair::Party;
+pub(super) use foxtrot_ot::pair::PairParty;
 use foxtrot_ot::{
     Misbehaved, Seed, Session, Sid, Usage,
     base::{Adversary, ReceiverKeys, SenderKeys},
@@ -60,8 +60,8 @@ pub(super) fn digests(range: impl IntoIterator<Item = u64>) -> Vec<Digest> {
 pub(crate) fn toss(
     session: &Session,
     [receivers, senders]: [Seed; 2],
-    channel: impl FnMut(Party, Vec<u8>) -> Vec<u8>,
-) -> Result<[Joint; 2], (Party, Error)> {
+    channel: impl FnMut(PairParty, Vec<u8>) -> Vec<u8>,
+) -> Result<[Joint; 2], (PairParty, Error)> {
     let receiver = Engine::new(|io| async move { receivers_coin(&io, session, &receivers).await });
     let sender = Engine::new(|io| async move { senders_coin(&io, session, &senders).await });
     let (senders, receivers) = Pair::new(sender, receiver).run_through(channel)?;
@@ -140,20 +140,20 @@ pub(super) fn run_through(
     ours: &[Digest],
     theirs: &[Digest],
     messages: Messages<'_>,
-) -> Result<Vec<usize>, (Party, Error)> {
+) -> Result<Vec<usize>, (PairParty, Error)> {
     let (sent, received) = base(parameters);
     let joint = coin(parameters);
     let receiver = Receiving::new(&session, parameters, sent, ours, joint);
     let sender = Sending::new(&session, parameters, received, theirs, joint);
     play(
         parameters,
-        receiver.map_err(by(Party::Receiver))?,
-        sender.map_err(by(Party::Sender))?,
+        receiver.map_err(by(PairParty::Receiver))?,
+        sender.map_err(by(PairParty::Sender))?,
         messages,
     )
 }
 
-pub(super) fn by<E: Into<Error>>(party: Party) -> impl Fn(E) -> (Party, Error) {
+pub(super) fn by<E: Into<Error>>(party: PairParty) -> impl Fn(E) -> (PairParty, Error) {
     move |error| (party, error.into())
 }
 
@@ -163,16 +163,16 @@ pub(super) fn play(
     receiving: Receiving,
     sending: Sending,
     messages: Messages<'_>,
-) -> Result<Vec<usize>, (Party, Error)> {
+) -> Result<Vec<usize>, (PairParty, Error)> {
     let Receiving { party: mut receiver, ots: mut receivers } = receiving;
     let Sending { party: mut sender, ots: mut senders } = sending;
     let word_len = parameters.lengths().word_len();
     let mut number = 0;
     let (mut received, sent) = loop {
-        let (encoded, row_seed) = receiver.encode().map_err(by(Party::Receiver))?;
+        let (encoded, row_seed) = receiver.encode().map_err(by(PairParty::Receiver))?;
         let mut row_seed = row_seed.as_bytes().to_vec();
         (messages.row_seed)(number, &mut row_seed);
-        let opened = sender.open(&row_seed).map_err(by(Party::Sender))?;
+        let opened = sender.open(&row_seed).map_err(by(PairParty::Sender))?;
         // All batches of a bucket on their way at the same time.
         let (mut pending, mut words) = (Vec::new(), encoded.words());
         for n in parameters.batches() {
@@ -180,10 +180,10 @@ pub(super) fn play(
             words = rest;
             let mut corrections = Vec::new();
             let unanswered = receivers.extend(n, of_batch, &mut corrections);
-            let unanswered = unanswered.map_err(by(Party::Receiver))?;
+            let unanswered = unanswered.map_err(by(PairParty::Receiver))?;
             (messages.corrections)(number, &mut corrections);
             let absorbed = senders.absorb(n, &corrections);
-            let (unverified, challenge) = absorbed.map_err(by(Party::Sender))?;
+            let (unverified, challenge) = absorbed.map_err(by(PairParty::Sender))?;
             let challenge = challenge.map_or_else(Vec::new, |it| it.to_vec());
             pending.push((n, unanswered, unverified, challenge));
             number += 1;
@@ -192,13 +192,13 @@ pub(super) fn play(
         for (n, unanswered, unverified, challenge) in pending {
             let places = room(parameters, &mut rows, n);
             let proof = receivers.finish_rows(unanswered, &challenge, places);
-            let mut proof = proof.map_err(by(Party::Receiver))?;
+            let mut proof = proof.map_err(by(PairParty::Receiver))?;
             (messages.proof)(number, &mut proof);
             let places = Places::Rows(room(parameters, &mut of_sender, n));
-            senders.finish(unverified, &proof, places).map_err(by(Party::Sender))?;
+            senders.finish(unverified, &proof, places).map_err(by(PairParty::Sender))?;
         }
-        let sent = opened.finish(&senders, of_sender).map_err(by(Party::Sender))?;
-        match (encoded.finish(rows).map_err(by(Party::Receiver))?, sent) {
+        let sent = opened.finish(&senders, of_sender).map_err(by(PairParty::Sender))?;
+        match (encoded.finish(rows).map_err(by(PairParty::Receiver))?, sent) {
             (Next::Bucket(one), Next::Bucket(another)) => (receiver, sender) = (one, another),
             (Next::Done(received), Next::Done(sent)) => break (received, sent),
             _ => panic!("buckets"),
@@ -207,9 +207,9 @@ pub(super) fn play(
     let mut frames = sent.frames().collect();
     (messages.tags)(&mut frames);
     for frame in frames {
-        received.take(&frame).map_err(by(Party::Receiver))?;
+        received.take(&frame).map_err(by(PairParty::Receiver))?;
     }
-    received.intersect().map_err(by(Party::Receiver))
+    received.intersect().map_err(by(PairParty::Receiver))
 }
 
 impl Messages<'_> {

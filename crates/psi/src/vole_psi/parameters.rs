@@ -5,7 +5,7 @@ use core::ops::Deref;
 use foxtrot_ot::{
     Usage,
     base::{Adversary, Functionality},
-    protocol::{self, Kind, Protocol},
+    protocol::{self, Protocol, ProtocolKind},
     silent::{self, Gf64, Gf128, Silent},
 };
 
@@ -222,7 +222,7 @@ impl Parameters {
 const MALICIOUS: Protocol = Protocol {
     name: "vole-psi",
     family: "vole-psi",
-    kind: Kind::Psi,
+    kind: ProtocolKind::Psi,
     paper: "RS21, RR22 over silent VOLE",
     functionality: Functionality::Psi,
     assumption: "dual LPN over a block–accumulate code, AEGIS-128L as a PRG, AES as an ideal cipher, random oracle",

@@ -8,7 +8,7 @@ use foxtrot_ot::{
 };
 
 use super::{Field, Mask, Parameters, Planned, Receiver, Sender};
-use crate::{Error, FRAME, Next, Received, RowSeed, Sent, plan::Plan};
+use crate::{Error, FRAME, Next, Received, RowSeed, Sent, plan::PsiPlan};
 
 /// The sender of a VOLE, set up.
 pub(crate) type SenderBelow = Field<vole::Sender<Gf128>, vole::Sender<Gf64>>;
@@ -21,7 +21,7 @@ pub(crate) async fn set_up_sender(
     io: &Io,
     session: &Session,
     seed: Seed,
-    plan: Plan<'_, Parameters>,
+    plan: PsiPlan<'_, Parameters>,
 ) -> Result<SenderBelow, Error> {
     let cx = &mut Context::new(session, seed);
     Ok(match plan.parameters.vole().field() {
@@ -39,7 +39,7 @@ pub(crate) async fn set_up_receiver(
     io: &Io,
     session: &Session,
     seed: Seed,
-    plan: Plan<'_, Parameters>,
+    plan: PsiPlan<'_, Parameters>,
 ) -> Result<ReceiverBelow, Error> {
     let cx = &mut Context::new(session, seed);
     Ok(match plan.parameters.vole().field() {
@@ -140,8 +140,13 @@ pub(crate) fn most_ahead(parameters: &Parameters) -> Limits {
     Limits { len: between.len.max(within.len), ..within }
 }
 
-impl<'a> Plan<'a, Parameters> {
-    fn of_vole<F>(&self, silent: Silent<F>) -> vole::Plan<'a, Silent<F>> {
-        vole::Plan { extension: silent, base: self.base, direction: self.direction, counter: 0 }
+impl<'a> PsiPlan<'a, Parameters> {
+    fn of_vole<F>(&self, silent: Silent<F>) -> vole::ExtensionPlan<'a, Silent<F>> {
+        vole::ExtensionPlan {
+            extension: silent,
+            base: self.base,
+            direction: self.direction,
+            counter: 0,
+        }
     }
 }

@@ -9,8 +9,8 @@ use foxtrot_ot::{erase::Secret, expect_count, tasks::erase_with};
 use super::{Mask, Parameters, tags};
 use crate::{
     Error, Next, Received, RowSeed,
-    okvs::Plan,
-    party::{self, Party},
+    okvs::OkvsPlan,
+    party::{self, BucketParty},
 };
 
 /// The receiver, before a bucket.
@@ -18,9 +18,9 @@ pub type Receiver = party::Receiver<Parameters>;
 
 /// The receiver in a bucket, whose items are hashed.
 pub struct Planned {
-    party: Party<Parameters>,
+    party: BucketParty<Parameters>,
     row_seed: RowSeed,
-    plan: Plan,
+    plan: OkvsPlan,
     /// A word per item, in the order of the plan.
     words: Secret<u8>,
     slots: Secret<u8>,
@@ -37,18 +37,18 @@ pub struct Planned {
 /// # }
 /// ```
 pub struct Encoded {
-    party: Party<Parameters>,
+    party: BucketParty<Parameters>,
     pub(super) row_seed: RowSeed,
-    plan: Plan,
+    plan: OkvsPlan,
     /// P: a word per slot.
     slots: Secret<u8>,
 }
 
 /// The receiver in a bucket whose store is masked.
 pub struct Masked {
-    party: Party<Parameters>,
+    party: BucketParty<Parameters>,
     row_seed: RowSeed,
-    plan: Plan,
+    plan: OkvsPlan,
     v: Secret<u128>,
 }
 

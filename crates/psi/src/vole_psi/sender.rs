@@ -13,7 +13,7 @@ use foxtrot_ot::{
 use super::{Parameters, TOGETHER, add_products, tags};
 use crate::{
     Error, FRAME, Next, RowSeed, Sent,
-    party::{self, Party},
+    party::{self, BucketParty},
 };
 
 /// The sender, before a bucket.
@@ -21,7 +21,7 @@ pub type Sender = party::Sender<Parameters>;
 
 /// The sender in a bucket, which takes the receiver's sums.
 pub struct Opened {
-    party: Party<Parameters>,
+    party: BucketParty<Parameters>,
     row_seed: RowSeed,
     /// A, as far as it has come.
     sums: Vec<u8>,
@@ -75,7 +75,7 @@ impl Opened {
         self,
         delta: &u128,
         mut w: Secret<u128>,
-    ) -> Result<Party<Parameters>, Error> {
+    ) -> Result<BucketParty<Parameters>, Error> {
         let Self { mut party, row_seed, sums } = self;
         let (store, sums) = (party.parameters.store, sums.as_chunks::<W>().0);
         expect_count("sums", store.slots(), sums.len())?;

@@ -5,7 +5,7 @@ use core::fmt;
 use foxtrot_ot::{
     base::{Adversary, Functionality},
     extension::{Extension, ROWS, Shape, softspoken},
-    protocol::{Kind, Protocol},
+    protocol::{Protocol, ProtocolKind},
     records,
 };
 
@@ -120,7 +120,7 @@ impl Set {
             name: self.name,
             family: "gilboa",
             is_default: self.k == DEFAULT_K,
-            kind: Kind::Triples,
+            kind: ProtocolKind::Triples,
             paper: "Gil99, DSZ15; choices are random",
             functionality: Functionality::Triples { bits: self.bits },
             adversary: Adversary::SemiHonest,

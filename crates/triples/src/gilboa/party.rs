@@ -8,7 +8,7 @@ use foxtrot_ot::{
     base::{Block, Choice, ReceiverKeys, SenderKeys},
     engine::batches::sized,
     expect_count, expect_len,
-    extension::{Kind, Places, ROWS, Receiver, Sender, Shape},
+    extension::{OtKind, Places, ROWS, Receiver, Sender, Shape},
     tasks::{for_each, only},
 };
 use zeroize::Zeroizing;
@@ -17,7 +17,7 @@ use super::{Set, products};
 use crate::{Shares, erase::Secret};
 
 /// A party with both extensions: it is the sender of one, with its a, and the receiver of the other, with its b.
-pub struct Party {
+pub struct GilboaParty {
     set: &'static Set,
     /// The stream in which we are the sender.
     session: Session,
@@ -41,15 +41,15 @@ pub struct Extended(pub(super) Batch);
 /// It takes one message.
 ///
 /// ```
-/// # use foxtrot_triples::gilboa::{Multiplied, Party};
-/// # fn once(party: &mut Party, batch: Multiplied, products: &[u8]) {
+/// # use foxtrot_triples::gilboa::{Multiplied, GilboaParty};
+/// # fn once(party: &mut GilboaParty, batch: Multiplied, products: &[u8]) {
 /// let _ = party.add(vec![(batch, products)]);
 /// # }
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_triples::gilboa::{Multiplied, Party};
-/// # fn twice(party: &mut Party, batch: Multiplied, products: &[u8]) {
+/// # use foxtrot_triples::gilboa::{Multiplied, GilboaParty};
+/// # fn twice(party: &mut GilboaParty, batch: Multiplied, products: &[u8]) {
 /// let _ = party.add(vec![(batch, products)]);
 /// let _ = party.add(vec![(batch, products)]);
 /// # }
@@ -76,7 +76,7 @@ fn streams(session: &Session, set: &Set) -> [Session; 2] {
     directions.map(|direction| session.sub(set.name(), 0, direction))
 }
 
-impl Party {
+impl GilboaParty {
     /// Steps 1 to 3 of the side that opened the connection: from the chosen keys of 128 base OTs, and the peer's
     /// `Opening`; with the message `Setup`.
     ///
@@ -126,7 +126,7 @@ impl Party {
         opening.extend(corrections);
         let mut keys = vec![[0; 16]; ROWS];
         let batch = (unanswered, &[][..], keys.as_mut_slice());
-        let (choices, _) = only(receiver.finish(Kind::Random, vec![batch])?);
+        let (choices, _) = only(receiver.finish(OtKind::Random, vec![batch])?);
         let base = ReceiverKeys::new(choices, keys);
         let join = move |setup: &[u8]| {
             let (below, unused) = of_extension(&ours, set, Direction::ResponderSends, &seed);
@@ -172,7 +172,7 @@ impl Party {
         let places = sized(&mut self.chosen, &ots);
         let unanswered =
             unanswered.into_iter().zip(places).map(|(batch, keys)| (batch, &[][..], keys));
-        let received = self.receiver.finish(Kind::Random, unanswered.collect())?;
+        let received = self.receiver.finish(OtKind::Random, unanswered.collect())?;
         let id = *self.session.id();
         let numbers = self.begun..;
         self.begun += ots.len() as u64;
@@ -293,7 +293,7 @@ fn check_products(set: &Set, n: usize, products: &[u8]) -> Result<(), Decode> {
 }
 
 foxtrot_kernel::redacted! {
-    Party, party => "{:?}, {} batches, <redacted>", party.set, party.begun;
+    GilboaParty, party => "{:?}, {} batches, <redacted>", party.set, party.begun;
     Extended, extended => "batch {}, <redacted>", extended.0.number;
     Multiplied, multiplied => "batch {}, <redacted>", multiplied.0.number;
 }

@@ -40,7 +40,7 @@ const CHECK: Stream = 2;
 
 /// Terms that both parties have agreed on.
 #[derive(Clone, Copy)]
-pub struct Plan<'a> {
+pub struct GilboaPlan<'a> {
     /// The kind of triples.
     pub set: &'static Set,
     /// The base OT that the extensions start from.
@@ -71,20 +71,24 @@ pub fn bytes_of_run(set: &Set, base: &dyn BaseOt, count: u64) -> [u64; 2] {
 }
 
 /// A party with both extensions set up.
-pub struct Party {
-    state: super::Party,
+pub struct GilboaRun {
+    state: super::GilboaParty,
     /// The stream in which we are the OTs' sender, and the other one.
     streams: [Stream; 2],
     count: u64,
     group: u64,
 }
 
-impl Party {
+impl GilboaRun {
     /// Runs the base OTs, and exchanges set-ups with the peer.
     ///
     /// # Errors
     /// [`Usage::Incompatible`], [`Usage::TooManyBatches`]; errors of the steps.
-    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+    pub async fn set_up(
+        io: &Io,
+        cx: &mut Context<'_>,
+        plan: GilboaPlan<'_>,
+    ) -> Result<Self, Error> {
         let extension = plan.set.extension().info();
         compatible(plan.base.info(), extension).map_err(Usage::Incompatible)?;
         let max = plan.set.most_batches();
@@ -194,28 +198,36 @@ impl Party {
     }
 }
 
-async fn initiator(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<super::Party, Error> {
+async fn initiator(
+    io: &Io,
+    cx: &mut Context<'_>,
+    plan: GilboaPlan<'_>,
+) -> Result<super::GilboaParty, Error> {
     let [first, second] = STREAMS.map(|stream| io.on(stream));
-    let Plan { set, base, .. } = plan;
+    let GilboaPlan { set, base, .. } = plan;
     let choice = cx.choice(base.info(), ROWS);
     let session = base_session(cx.session(), set, base.info().name);
     let base = base.receiver(session, choice, cx.seed())?;
     let keys = first.run(base).await?;
     let opening = first.recv(set.opening_len()).await;
     let seed = cx.seed();
-    let (state, setup) = super::Party::initiator(cx.session(), set, keys, seed, &opening)?;
+    let (state, setup) = super::GilboaParty::initiator(cx.session(), set, keys, seed, &opening)?;
     second.send(setup).await;
     Ok(state)
 }
 
-async fn responder(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<super::Party, Error> {
+async fn responder(
+    io: &Io,
+    cx: &mut Context<'_>,
+    plan: GilboaPlan<'_>,
+) -> Result<super::GilboaParty, Error> {
     let [first, second] = STREAMS.map(|stream| io.on(stream));
-    let Plan { set, base, .. } = plan;
+    let GilboaPlan { set, base, .. } = plan;
     let session = base_session(cx.session(), set, base.info().name);
     let base = base.sender(session, ROWS, cx.seed())?;
     let keys = first.run(base).await?;
     let seed = cx.seed();
-    let (join, opening) = super::Party::responder(cx.session(), set, keys, seed)?;
+    let (join, opening) = super::GilboaParty::responder(cx.session(), set, keys, seed)?;
     first.send(opening).await;
     Ok(join(&second.recv(set.setup_len()).await)?)
 }
@@ -229,6 +241,6 @@ pub(crate) fn limits(set: &Set) -> Limits {
 }
 
 foxtrot_kernel::redacted! {
-    Plan<'_>, plan => "{} {:?} from {}", plan.count, plan.set, plan.base.info().name;
-    Party, party => "{} {:?}, <redacted>", party.count, party.state.set();
+    GilboaPlan<'_>, plan => "{} {:?} from {}", plan.count, plan.set, plan.base.info().name;
+    GilboaRun, party => "{} {:?}, <redacted>", party.count, party.state.set();
 }

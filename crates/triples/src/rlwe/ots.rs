@@ -9,7 +9,7 @@ use foxtrot_ot::{
     Bits, Context, Direction, Error,
     base::{BaseOt, Block, Choice, roted::Endemic},
     engine::{Io, batches::sized, join},
-    extension::{Extension, Kind, Places, ROWS, Receiver, Sender, Shape},
+    extension::{Extension, OtKind, Places, ROWS, Receiver, Sender, Shape},
 };
 
 /// A party's side of both extensions: in its own stream, in which it is P₀, it is the sender.
@@ -75,7 +75,7 @@ impl Ots {
         let places = sized(&mut self.keys, &sizes);
         let batches =
             unanswered.into_iter().zip(places).map(|(batch, keys)| (batch, &[][..], keys));
-        let received = self.receiver.finish(Kind::Random, batches.collect())?;
+        let received = self.receiver.finish(OtKind::Random, batches.collect())?;
         self.choices = received.into_iter().map(|(choices, _)| choices).collect();
         Ok(messages)
     }

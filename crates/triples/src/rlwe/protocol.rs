@@ -40,7 +40,7 @@ const FIX: [Stream; 2] = [2, 3];
 
 /// Terms that both parties have agreed on.
 #[derive(Clone)]
-pub struct Plan {
+pub struct RlwePlan {
     /// The kind of triples.
     pub set: &'static Set,
     /// True if we opened the connection.
@@ -50,7 +50,7 @@ pub struct Plan {
 }
 
 /// A party with its own key and the peer's.
-pub struct Party {
+pub struct RlweRun {
     state: Duplex,
     /// OTs of the MSB fix.
     ots: Option<Ots>,
@@ -62,13 +62,13 @@ pub struct Party {
     group: u64,
 }
 
-impl Party {
+impl RlweRun {
     /// Draws a key, exchanges keys with the peer, and runs base OTs with it if the set takes OTs.
     ///
     /// # Errors
     /// Errors of the steps.
-    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan) -> Result<Self, Error> {
-        let Plan { set, we_are_initiator, batches } = plan;
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: RlwePlan) -> Result<Self, Error> {
+        let RlwePlan { set, we_are_initiator, batches } = plan;
         io.limit(limits(set));
         let (mut streams, mut fix) = (STREAMS, FIX);
         let mut direction = Direction::InitiatorSends;
@@ -282,6 +282,6 @@ impl<S: FnMut(&Shares) -> Result<(), Abandoned>> Outputs<S> {
 }
 
 foxtrot_kernel::redacted! {
-    Plan, plan => "{}, batches {:?}", plan.set.name(), plan.batches;
-    Party, party => "{}, batches {:?}, <redacted>", party.state.set().name(), party.batches;
+    RlwePlan, plan => "{}, batches {:?}", plan.set.name(), plan.batches;
+    RlweRun, party => "{}, batches {:?}, <redacted>", party.state.set().name(), party.batches;
 }

@@ -1,12 +1,7 @@
 //! OT extensions, with and without checks.
 
 use foxtrot_downstream::{ALL_SIZES, choices, on_small_stacks, seed, session};
-use foxtrot_ot::{
-    base::Choice,
-    extension::{self, Kind, Places, Receiver, Sender, Shape},
-    ideal,
-    tasks::only,
-};
+use foxtrot_ot::{base::Choice, extension::{self, OtKind, Places, Receiver, Sender, Shape}, ideal, tasks::only};
 
 #[test]
 fn every_extension_runs_on_a_small_stack() {
@@ -38,7 +33,7 @@ fn runs(sizes: &'static [usize]) {
                 let mut chosen = vec![[0; 16]; n];
                 let batch = (unanswered, challenge.as_slice(), chosen.as_mut_slice());
                 let (bits, proof) =
-                    only(receiver.finish(Kind::Random, vec![batch]).expect("a proof"));
+                    only(receiver.finish(OtKind::Random, vec![batch]).expect("a proof"));
                 let mut pairs = vec![[[0; 16]; 2]; n];
                 let batch = (unverified, proof.as_slice(), Places::Random(&mut pairs));
                 sender.finish(vec![batch]).expect("keys");

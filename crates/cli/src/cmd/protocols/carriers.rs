@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use foxtrot_ot::{
     base::{self, Adversary},
     extension::{self, two_round},
-    protocol::{Kind, Protocol, compatible},
+    protocol::{Protocol, ProtocolKind, compatible},
 };
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ fn bases() -> impl Iterator<Item = &'static Protocol> {
 
 /// The base OTs that may carry a protocol, and why not the others. Triples have one of their own.
 pub(super) fn in_json(above: &Protocol) -> Vec<(&'static str, Value)> {
-    if let Kind::BaseOt | Kind::Triples = above.kind {
+    if let ProtocolKind::BaseOt | ProtocolKind::Triples = above.kind {
         return Vec::new();
     }
     let (mut carriers, mut refused) = (Vec::new(), Map::new());
@@ -31,8 +31,8 @@ pub(super) fn in_json(above: &Protocol) -> Vec<(&'static str, Value)> {
 /// The base OTs that carry a protocol, or the extensions that a base OT carries, with a title.
 pub(super) fn of(it: &Protocol) -> (&'static str, String) {
     match it.kind {
-        Kind::BaseOt => ("carries", carries(it)),
-        Kind::Triples => ("", String::new()),
+        ProtocolKind::BaseOt => ("carries", carries(it)),
+        ProtocolKind::Triples => ("", String::new()),
         _ => {
             let names = bases().filter(|base| compatible(base, it).is_ok()).map(|base| base.name);
             ("base OTs", names.collect::<Vec<_>>().join(", "))

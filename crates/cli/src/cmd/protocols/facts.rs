@@ -2,7 +2,7 @@
 
 use foxtrot_ot::{
     extension::{self, one_of_n},
-    protocol::{Kind, Protocol},
+    protocol::{Protocol, ProtocolKind},
     silent,
     transfers::TWO_ROUND_RUN,
 };
@@ -37,20 +37,20 @@ fn fact(key: &'static str, column: &'static str, value: Value) -> Fact {
 pub(super) fn facts(protocol: &Protocol) -> Vec<Fact> {
     let &Protocol { name, adversary, .. } = protocol;
     match protocol.kind {
-        Kind::Extension => {
+        ProtocolKind::Extension => {
             let of_extension = extension::find(name, adversary).map(|it| it.max_batch());
             let of_silent = || silent::find(name, adversary).map(|it| it.max_batch());
             let batch = of_extension.or_else(of_silent).unwrap_or(TWO_ROUND_RUN);
             vec![fact("batch", "", batch.into())]
         }
-        Kind::OneOfN => one_of_n::find(name, adversary).map_or(Vec::new(), |it| {
+        ProtocolKind::OneOfN => one_of_n::find(name, adversary).map_or(Vec::new(), |it| {
             vec![
                 fact("word_bits", "word bits", it.parameters().word_bits.into()),
                 fact("base_ots_needed", "base OTs", it.parameters().length.into()),
                 fact("batch", "", it.max_batch().into()),
             ]
         }),
-        Kind::Psi => {
+        ProtocolKind::Psi => {
             let (over, base_ots, most) = if let Some(vole) = Vole::find(name, adversary) {
                 let most =
                     vole_psi::Parameters::of(vole, N, N).ok().and_then(|it| it.largest_set());
@@ -70,7 +70,7 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<Fact> {
                 Fact { text: ratio, ..most },
             ]
         }
-        Kind::Triples => kind::Kind::find(name).map_or(Vec::new(), |it| {
+        ProtocolKind::Triples => kind::Kind::find(name).map_or(Vec::new(), |it| {
             let (wrong, keys) = match it {
                 kind::Kind::Rlwe(set) => (Some(wrong_log2(set, 1).ceil()), set.public_key_len()),
                 kind::Kind::Gilboa(_) | kind::Kind::Bits(_) => (None, 0),

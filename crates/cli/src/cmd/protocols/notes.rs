@@ -1,6 +1,6 @@
 //! Notes on all protocols of a kind.
 
-use foxtrot_ot::{extension::two_round, protocol::Kind, transfers::TWO_ROUND_RUN};
+use foxtrot_ot::{extension::two_round, protocol::ProtocolKind, transfers::TWO_ROUND_RUN};
 use foxtrot_psi::paxos::{PROTOCOLS, Parameters};
 use foxtrot_triples::{
     BASE, FEW,
@@ -13,30 +13,30 @@ use super::facts::N;
 const QUANTUM: &str =
     "rlwe-8, rlwe-32, rlwe-64-s64, rlwe-lift-8, rlwe-lift-16, rlwe-lift-64 and rlwe-lift-32-s64";
 
-pub(super) fn of(kind: Kind) -> String {
+pub(super) fn of(kind: ProtocolKind) -> String {
     match kind {
-        Kind::BaseOt => "\
+        ProtocolKind::BaseOt => "\
             `ot` uses an endemic base OT, `rot` a random one, also below an extension. --base NAME selects\n\
             the mode. Bytes are of both parties, in batches of 128.\n"
             .into(),
-        Kind::Extension => format!(
+        ProtocolKind::Extension => format!(
             "Flows are per batch of about 65 thousand OTs, of silent ones of 917 504. Bytes are of both parties in a run of {N} OTs,\n\
              without the 128 base OTs. {0} has its base OTs in its two messages and batches of {TWO_ROUND_RUN} OTs.\n\
              Its keys are random only if no peer cheats, so it works with `ot`, not with `rot`. Keys of the\n\
              other extensions are random, also against a cheating peer, if the base OT is a random one.\n",
             two_round::FAMILY
         ),
-        Kind::OneOfN => {
+        ProtocolKind::OneOfN => {
             format!("Flows are per batch of about 16 thousand OTs. Bytes are of both parties in a run of {N} OTs, without\nthe base OTs.\n")
         }
-        Kind::Vole => format!(
+        ProtocolKind::Vole => format!(
             "The sender gets D and W, the receiver random U and V = W + U·D in GF(2^128). Flows are per batch, bytes are of\n\
              both parties for a run of {N} outputs, without the 128 base OTs. silent-16 also makes OTs of one of sixteen\n\
              bits, with which circuit-psi compares strings. vole-packed rests on OTs alone, the others also\n\
              on dual LPN.\n"
         ),
-        Kind::Psi => of_psi(),
-        Kind::Triples => of_triples(),
+        ProtocolKind::Psi => of_psi(),
+        ProtocolKind::Triples => of_triples(),
         _ => String::new(),
     }
 }

@@ -4,7 +4,7 @@ use super::{Extension, kkrt, oos};
 use crate::{
     base::{Adversary, Functionality},
     extension::code::{Family, Linear},
-    protocol::{self, Kind, Protocol},
+    protocol::{self, Protocol, ProtocolKind},
     records,
 };
 
@@ -25,7 +25,7 @@ impl Extension {
         Protocol {
             name: self.name,
             family,
-            kind: Kind::OneOfN,
+            kind: ProtocolKind::OneOfN,
             paper,
             functionality,
             adversary: self.adversary,

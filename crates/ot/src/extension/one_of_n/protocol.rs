@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Terms that both parties have agreed on.
-pub type Plan<'a> = protocol::Plan<'a, Extension>;
+pub type OneOfNPlan<'a> = protocol::ExtensionPlan<'a, Extension>;
 
 /// The size of a run: its OTs, and the choices of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,11 @@ impl Sender {
     ///
     /// # Errors
     /// [`Usage::Incompatible`](crate::Usage::Incompatible); errors of the base OT.
-    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+    pub async fn set_up(
+        io: &Io,
+        cx: &mut Context<'_>,
+        plan: OneOfNPlan<'_>,
+    ) -> Result<Self, Error> {
         let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let rows = plan.extension.parameters().length;
         let (session, keys) = plan.receive_base(io, cx, about, limits, rows).await?;
@@ -100,7 +104,11 @@ impl Receiver {
     ///
     /// # Errors
     /// [`Usage::Incompatible`](crate::Usage::Incompatible); errors of the base OT.
-    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+    pub async fn set_up(
+        io: &Io,
+        cx: &mut Context<'_>,
+        plan: OneOfNPlan<'_>,
+    ) -> Result<Self, Error> {
         let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let rows = plan.extension.parameters().length;
         let (session, keys) = plan.send_base(io, cx, about, limits, rows).await?;

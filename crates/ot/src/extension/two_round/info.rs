@@ -8,7 +8,7 @@ use crate::{
     },
     extension::info::ASSUMPTION,
     popf::{self, Feistel, Feistel2, Strings},
-    protocol::{self, Kind},
+    protocol::{self, ProtocolKind},
 };
 
 /// Prefix of the names of this protocol; the base OT follows.
@@ -24,7 +24,7 @@ const CARRIERS: [&str; 3] = [
 /// Facts that all variants have in common.
 const SHARED: Protocol = Protocol {
     family: FAMILY,
-    kind: Kind::Extension,
+    kind: ProtocolKind::Extension,
     paper: "MRR21 section 7, check of KOS 2022",
     functionality: Functionality::Endemic,
     adversary: Adversary::Malicious,

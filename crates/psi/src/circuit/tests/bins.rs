@@ -15,7 +15,7 @@ fn session(byte: u8) -> Session {
 #[test]
 fn every_item_has_a_bin_of_its_own_among_its_three() {
     for n in [0, 1, 2, 3, 10, 255, 256, 257, 1000, 5000, 50_000] {
-        let parameters = Parameters::new(Terms::default(), n, 1).unwrap();
+        let parameters = Parameters::new(CircuitTerms::default(), n, 1).unwrap();
         let items = digests(0..n);
         let bins = bins(&session(1), &items, parameters.segment());
         let which = assign(&bins, parameters.bins()).unwrap();
@@ -120,7 +120,7 @@ fn add(a: f64, b: f64) -> f64 {
 #[test]
 fn there_is_no_assignment_with_probability_2_to_the_minus_40_at_most() {
     for n in [4, 16, 64, 128, 180, 200, 220, 256, 400, 1000, 4096, 1 << 15, 1 << 20] {
-        let segment = Parameters::new(Terms::default(), n, 1).unwrap().segment() as f64;
+        let segment = Parameters::new(CircuitTerms::default(), n, 1).unwrap().segment() as f64;
         let n = n as f64;
         let mut all = f64::NEG_INFINITY;
         let mut s = 4.0;

@@ -51,7 +51,7 @@ fn bins_and_lengths_match_the_test_vectors() {
     for vector in vectors()["bins"].as_array().unwrap() {
         let n = size(&vector["receiver_items"]);
         let item = digest(&vector["item"]);
-        let parameters = Parameters::new(Terms::default(), n, 1).unwrap();
+        let parameters = Parameters::new(CircuitTerms::default(), n, 1).unwrap();
         let bins = cuckoo::bins(&session, &[item], parameters.segment())[0];
         let expected = vector["bins"].as_array().unwrap().iter().map(|bin| bin.as_u64().unwrap());
         assert!(bins.into_iter().map(u64::from).eq(expected));
@@ -103,10 +103,11 @@ fn a_value_of_the_oprf_matches_the_test_vector() {
 
 #[test]
 fn numbers_have_as_many_bits_as_the_document_says() {
-    let of = |terms: Terms, n: usize| Parameters::new(terms, n, n + 5).unwrap().number_bits();
+    let of =
+        |terms: CircuitTerms, n: usize| Parameters::new(terms, n, n + 5).unwrap().number_bits();
     // A count has a sign.
     for (n, bits) in [(1, 2), (127, 8), (128, 9), (32_767, 16), (32_768, 17), ((1 << 20) - 5, 21)] {
-        assert_eq!(of(Terms::default(), n), [bits, 0], "{n}");
+        assert_eq!(of(CircuitTerms::default(), n), [bits, 0], "{n}");
     }
     for (largest, bits) in [(0, 1), (25, 8), (26, 9), (6553, 16), (6554, 17), (u64::MAX / 10, 64)] {
         assert_eq!(of(sum(largest), 10), [5, bits], "{largest}");
@@ -145,7 +146,7 @@ fn run_both<T>(
 ) -> ([T; 2], [Vec<u8>; 2]) {
     let mut sent = [Vec::new(), Vec::new()];
     let outcomes = Pair::new(sender, receiver).run_over(|party, stream, message| {
-        sent[usize::from(party == Party::Receiver)].extend_from_slice(&message);
+        sent[usize::from(party == PairParty::Receiver)].extend_from_slice(&message);
         vec![(stream, message)]
     });
     let (one, other) = outcomes.unwrap();

@@ -10,19 +10,19 @@ const RECORD: usize = 8 + LEN;
 /// Sizes of receiver and sender; 20 items are common.
 const SIZES: [usize; 2] = [40, 30];
 
-fn terms() -> Terms {
-    Terms::NONE.payload(LEN).unwrap()
+fn terms() -> JoinTerms {
+    JoinTerms::NONE.payload(LEN).unwrap()
 }
 
 /// Runs with payloads changed on their way.
 fn with_payloads(
     below: Below,
-    terms: Terms,
+    terms: JoinTerms,
     change: impl Fn(&mut Vec<u8>),
 ) -> Result<Outputs, Failed<Error>> {
     let len = SIZES[1] * RECORD;
     run_over(below, terms, |party, message| {
-        if party == Party::Sender && message.len() == len {
+        if party == PairParty::Sender && message.len() == len {
             change(message);
         }
     })
@@ -38,7 +38,7 @@ fn places(below: Below) -> [Vec<usize>; 2] {
 }
 
 fn blames_the_sender(ended: &Result<Outputs, Failed<Error>>) -> bool {
-    *ended == Err(Failed::Party(Party::Receiver, Misbehaved::Payload.into()))
+    *ended == Err(Failed::Party(PairParty::Receiver, Misbehaved::Payload.into()))
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn truncated_payloads_and_longer_ones_are_refused_when_they_come() {
             let length = matches!(
                 ended,
                 Err(Failed::Party(
-                    Party::Receiver,
+                    PairParty::Receiver,
                     Error::Protocol(foxtrot_ot::Error::Decode(Decode::Length {
                         message: "Payloads",
                         ..
@@ -108,7 +108,7 @@ fn damage_shows_only_after_the_session_unless_the_sender_learns_anyway() {
         run_over(below, terms(), |party, message| honest.push((party, message.clone()))).unwrap();
         let ended = run_over(below, terms(), |party, message| {
             damaged.push((party, message.clone()));
-            if party == Party::Sender && message.len() == SIZES[1] * RECORD {
+            if party == PairParty::Sender && message.len() == SIZES[1] * RECORD {
                 spoil(message);
             }
         });
@@ -118,10 +118,10 @@ fn damage_shows_only_after_the_session_unless_the_sender_learns_anyway() {
         let mut from_receiver = Vec::new();
         let both = terms().both();
         let ended = run_over(below, both, |party, message| {
-            if party == Party::Sender && message.len() == SIZES[1] * RECORD {
+            if party == PairParty::Sender && message.len() == SIZES[1] * RECORD {
                 spoil(message);
                 from_receiver.clear();
-            } else if party == Party::Receiver {
+            } else if party == PairParty::Receiver {
                 from_receiver.push(message.len());
             }
         });
@@ -216,14 +216,14 @@ fn with_claims(below: Below, change: Cheat) -> Result<Outputs, Failed<Error>> {
     // The number comes before the values: the first run tells these.
     let (mut messages, tagged) = (Vec::new(), core::cell::Cell::new(false));
     let is_count =
-        |party, message: &[u8]| party == Party::Receiver && message.len() == 8 && tagged.get();
+        |party, message: &[u8]| party == PairParty::Receiver && message.len() == 8 && tagged.get();
     let tags = below.bytes();
     let mut sent = 0;
     let mut watch = |party, message: &[u8]| {
-        sent += if party == Party::Sender { message.len() } else { 0 };
+        sent += if party == PairParty::Sender { message.len() } else { 0 };
         tagged.set(sent == tags[0]);
     };
-    run_over(below, Terms::NONE.both(), |party, message| {
+    run_over(below, JoinTerms::NONE.both(), |party, message| {
         watch(party, message);
         if is_count(party, message) || !messages.is_empty() {
             messages.push(message.clone());
@@ -236,9 +236,9 @@ fn with_claims(below: Below, change: Cheat) -> Result<Outputs, Failed<Error>> {
     change(&mut count, &mut values);
     let mut sent = 0;
     let mut number = 0;
-    run_over(below, Terms::NONE.both(), |party, message| {
-        sent += if party == Party::Sender { message.len() } else { 0 };
-        if party == Party::Receiver && sent == tags[0] {
+    run_over(below, JoinTerms::NONE.both(), |party, message| {
+        sent += if party == PairParty::Sender { message.len() } else { 0 };
+        if party == PairParty::Receiver && sent == tags[0] {
             number += 1;
             match number {
                 1 => *message = count.to_le_bytes().to_vec(),
@@ -265,7 +265,7 @@ fn claims_that_are_invented_doubled_unsorted_or_too_many_are_refused() {
     ];
     for below in Below::malicious(SIZES[0], SIZES[1]) {
         for (k, cheat) in cheats.into_iter().enumerate() {
-            let refused = Err(Failed::Party(Party::Sender, Misbehaved::Claims.into()));
+            let refused = Err(Failed::Party(PairParty::Sender, Misbehaved::Claims.into()));
             assert_eq!(with_claims(below, cheat), refused, "{k}");
         }
     }
@@ -283,7 +283,7 @@ fn claims_may_be_omitted_and_messages_have_one_length() {
         let cut = |_: &mut u64, values: &mut Vec<[u8; 16]>| values.truncate(19);
         let ended = with_claims(below, cut);
         let length = Decode::Length { message: "Claims", expected: 320, got: 304 };
-        assert_eq!(ended, Err(Failed::Party(Party::Sender, length.into())));
+        assert_eq!(ended, Err(Failed::Party(PairParty::Sender, length.into())));
     }
 }
 
@@ -296,7 +296,7 @@ fn claims_of_another_session_are_refused() {
         owners: Secret(vec![0, 1]),
         keys: Secret(digests(2..4)),
     };
-    let join = |byte| Join::new(&Session::new(Sid::from_bytes([byte; 32])), Terms::NONE.both());
+    let join = |byte| Join::new(&Session::new(Sid::from_bytes([byte; 32])), JoinTerms::NONE.both());
     for (byte, found) in [(1, Ok(vec![2, 3])), (2, Err(Misbehaved::Claims.into()))] {
         let mut messages = join(1).claim(&matches);
         let count = messages.next().unwrap();

@@ -42,7 +42,7 @@ fn keys_of_items_match_the_test_vectors() {
 fn payloads_match_the_test_vectors() {
     for vector in vectors()["payloads"].as_array().unwrap() {
         let (text, record) = (bytes(&vector["payload"]), bytes(&vector["record"]));
-        let terms = Terms::NONE.payload(text.len()).unwrap();
+        let terms = JoinTerms::NONE.payload(text.len()).unwrap();
         let join = Join::new(&session("vole-psi"), terms);
         let key = string(&vector["key"]);
         let keys = Keys { keys: Secret(vec![key]), owners: Secret(vec![0]) };
@@ -67,7 +67,7 @@ fn claims_match_the_test_vectors() {
         .iter()
         .map(|it| usize::try_from(it.as_u64().unwrap()).unwrap())
         .collect();
-    let join = Join::new(&session("vole-psi"), Terms::NONE.both());
+    let join = Join::new(&session("vole-psi"), JoinTerms::NONE.both());
     let of_matches: Vec<u32> = places.iter().map(|&k| u32::try_from(k).unwrap()).collect();
     let matches = Matches {
         keys: Secret(places.iter().map(|&k| all[k]).collect()),

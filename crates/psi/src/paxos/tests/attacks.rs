@@ -5,8 +5,8 @@ use foxtrot_ot::base::Adversary::{Malicious, SemiHonest};
 use super::*;
 use crate::{Digest, Error, RowSeed, hashes::Keyed};
 
-const CAUGHT: Result<Vec<usize>, (Party, Error)> = Err((
-    Party::Sender,
+const CAUGHT: Result<Vec<usize>, (PairParty, Error)> = Err((
+    PairParty::Sender,
     Error::Protocol(foxtrot_ot::Error::Misbehaved(Misbehaved::ConsistencyCheck)),
 ));
 
@@ -20,7 +20,7 @@ fn sets() -> (Vec<Digest>, Vec<Digest>) {
 
 fn with_corrections(
     spoil: &mut dyn FnMut(usize, &mut Vec<u8>),
-) -> Result<Vec<usize>, (Party, Error)> {
+) -> Result<Vec<usize>, (PairParty, Error)> {
     let (ours, theirs) = sets();
     let messages = Messages { corrections: spoil, ..Messages::honest() };
     run_through(&small(), &ours, &theirs, messages)
@@ -29,7 +29,7 @@ fn with_corrections(
 fn with_tags(
     parameters: &Parameters,
     spoil: &mut dyn FnMut(&mut Vec<Vec<u8>>),
-) -> Result<Vec<usize>, (Party, Error)> {
+) -> Result<Vec<usize>, (PairParty, Error)> {
     let ours = digests(0..parameters.receiver_items() as u64);
     let theirs = digests(60..60 + parameters.sender_items() as u64);
     run_through(parameters, &ours, &theirs, Messages { tags: spoil, ..Messages::honest() })
@@ -74,7 +74,7 @@ fn a_wrong_proof_is_caught_and_says_no_more() {
     }
 }
 
-fn assert_refused(messages: Messages<'_>, by: Party) {
+fn assert_refused(messages: Messages<'_>, by: PairParty) {
     let (ours, theirs) = sets();
     let (party, error) = run_through(&small(), &ours, &theirs, messages).unwrap_err();
     let decode = matches!(error, Error::Protocol(foxtrot_ot::Error::Decode(_)));
@@ -87,13 +87,13 @@ fn messages_of_the_wrong_length_are_refused() {
         [|m: &mut Vec<u8>| m.push(0), |m: &mut Vec<u8>| m.truncate(m.len() - 1), Vec::clear]
     {
         let row_seed = &mut |_: usize, m: &mut Vec<u8>| change(m);
-        assert_refused(Messages { row_seed, ..Messages::honest() }, Party::Sender);
+        assert_refused(Messages { row_seed, ..Messages::honest() }, PairParty::Sender);
         let corrections = &mut |_: usize, m: &mut Vec<u8>| change(m);
-        assert_refused(Messages { corrections, ..Messages::honest() }, Party::Sender);
+        assert_refused(Messages { corrections, ..Messages::honest() }, PairParty::Sender);
         let proof = &mut |_: usize, m: &mut Vec<u8>| change(m);
-        assert_refused(Messages { proof, ..Messages::honest() }, Party::Sender);
+        assert_refused(Messages { proof, ..Messages::honest() }, PairParty::Sender);
         let tags = &mut |frames: &mut Vec<Vec<u8>>| change(&mut frames[0]);
-        assert_refused(Messages { tags, ..Messages::honest() }, Party::Receiver);
+        assert_refused(Messages { tags, ..Messages::honest() }, PairParty::Receiver);
     }
 }
 
@@ -220,23 +220,23 @@ fn too_many_or_too_few_tags_are_refused() {
     let large = Parameters::new(Malicious, 10, 80_000).unwrap();
     assert_eq!(large.tag_frames().count(), 2);
     let lost = with_tags(&large, &mut |frames| drop(frames.pop())).unwrap_err();
-    assert_eq!(lost.0, Party::Receiver);
+    assert_eq!(lost.0, PairParty::Receiver);
     let more = with_tags(&large, &mut |frames| frames.push(vec_of(14, 0xff))).unwrap_err();
-    assert_eq!(more, (Party::Receiver, Usage::SessionEnded.into()));
+    assert_eq!(more, (PairParty::Receiver, Usage::SessionEnded.into()));
     let swapped = with_tags(&large, &mut |frames| frames.swap(0, 1)).unwrap_err();
     let decode = matches!(swapped.1, Error::Protocol(foxtrot_ot::Error::Decode(_)));
     assert!(decode, "{swapped:?}");
     let fewer = &mut |frames: &mut Vec<Vec<u8>>| {
         recode(&small(), frames, |tags| tags.truncate(79));
     };
-    assert_eq!(with_tags(&small(), fewer), Err((Party::Receiver, Misbehaved::Tags.into())));
+    assert_eq!(with_tags(&small(), fewer), Err((PairParty::Receiver, Misbehaved::Tags.into())));
 }
 
 /// Repeated tags are refused whether or not they belong to a shared item: the sender must not learn
 /// which it was.
 #[test]
 fn repeated_and_unordered_tags_are_refused_whether_they_match_or_not() {
-    let refused = Err((Party::Receiver, Error::from(Misbehaved::Tags)));
+    let refused = Err((PairParty::Receiver, Error::from(Misbehaved::Tags)));
     let mut swaps = 0;
     for at in 0..79 {
         let repeated = with_tags(&small(), &mut |frames| {
@@ -300,7 +300,7 @@ fn hashes_of_different_buckets_and_seeds_differ() {
 fn a_joint_coin_that_was_not_committed_to_is_refused() {
     let seeds = |receivers| [seed(receivers), seed(6)];
     // Commitment and opening are the receiver's messages.
-    let changed = |party: Party, number: usize, change: &dyn Fn(&mut Vec<u8>)| {
+    let changed = |party: PairParty, number: usize, change: &dyn Fn(&mut Vec<u8>)| {
         let mut of_party = 0;
         toss(&session(), seeds(5), |from, mut message| {
             of_party += usize::from(from == party);
@@ -310,17 +310,19 @@ fn a_joint_coin_that_was_not_committed_to_is_refused() {
             message
         })
     };
-    let other = changed(Party::Receiver, 2, &|opening| opening[31] ^= 1);
-    assert_eq!(other, Err((Party::Sender, Misbehaved::CommitmentMismatch.into())));
+    let other = changed(PairParty::Receiver, 2, &|opening| opening[31] ^= 1);
+    assert_eq!(other, Err((PairParty::Sender, Misbehaved::CommitmentMismatch.into())));
 
     // Each half matters.
     let [joint, _] = toss(&session(), seeds(5), |_, message| message).unwrap();
     let [another, _] = toss(&session(), seeds(7), |_, message| message).unwrap();
     assert_ne!(another, joint);
-    let [zero, _] = changed(Party::Sender, 1, &|half| half.fill(0)).unwrap();
+    let [zero, _] = changed(PairParty::Sender, 1, &|half| half.fill(0)).unwrap();
     assert_ne!(zero, joint);
     for wrong in [0, 31, 33] {
-        for (party, number) in [(Party::Receiver, 1), (Party::Sender, 1), (Party::Receiver, 2)] {
+        for (party, number) in
+            [(PairParty::Receiver, 1), (PairParty::Sender, 1), (PairParty::Receiver, 2)]
+        {
             let (by, error) = changed(party, number, &|it| it.resize(wrong, 0)).unwrap_err();
             let decode = matches!(error, Error::Protocol(foxtrot_ot::Error::Decode(_)));
             assert!(decode && by != party, "{error:?}");
@@ -345,7 +347,7 @@ fn a_bucket_that_is_too_full_is_an_error() {
         .collect();
     assert_eq!(chosen.len(), 2000);
     let failed = run_through(&parameters, &chosen, &digests(0..2000), Messages::honest());
-    assert_eq!(failed, Err((Party::Receiver, Error::Unlucky)));
+    assert_eq!(failed, Err((PairParty::Receiver, Error::Unlucky)));
     let failed = run_through(&parameters, &digests(0..2000), &chosen, Messages::honest());
-    assert_eq!(failed, Err((Party::Sender, Error::Unlucky)));
+    assert_eq!(failed, Err((PairParty::Sender, Error::Unlucky)));
 }

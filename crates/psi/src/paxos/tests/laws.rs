@@ -231,7 +231,7 @@ fn items_that_repeat_are_refused_without_panic() {
     let parameters = Parameters::new(Adversary::Malicious, 3, 1).unwrap();
     let ours = [digest(1), digest(2), digest(1)];
     let failed = run_through(&parameters, &ours, &[digest(1)], Messages::honest());
-    assert_eq!(failed, Err((Party::Receiver, Error::Unlucky)));
+    assert_eq!(failed, Err((PairParty::Receiver, Error::Unlucky)));
 }
 
 /// The sender's own fault is not one of which the peer would accuse it.
@@ -245,7 +245,7 @@ fn items_of_the_sender_that_repeat_are_its_own_mistake() {
             theirs[at] = theirs[twice];
             let of = |adversary| Parameters::with_buckets(adversary, 3000, 3000, buckets).unwrap();
             let failed = run_through(&of(BOTH[0]), &ours, &theirs, Messages::honest());
-            assert_eq!(failed, Err((Party::Sender, Usage::RepeatedItem.into())));
+            assert_eq!(failed, Err((PairParty::Sender, Usage::RepeatedItem.into())));
             // Where both follow the protocol it does no harm.
             let found = run_through(&of(BOTH[1]), &ours, &theirs, Messages::honest());
             assert_eq!(found, Ok(naive(&ours, &theirs)));
@@ -271,7 +271,7 @@ fn a_receiver_without_items_gets_no_tags() {
             let more = &mut |frames: &mut Vec<Vec<u8>>| frames.push(vec_of(500 * 32, 0));
             let messages = Messages { tags: more, ..Messages::honest() };
             let refused = run_through(&parameters, &[], &digests(0..500), messages);
-            assert_eq!(refused, Err((Party::Receiver, Usage::SessionEnded.into())));
+            assert_eq!(refused, Err((PairParty::Receiver, Usage::SessionEnded.into())));
         }
     }
 }

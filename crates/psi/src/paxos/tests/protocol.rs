@@ -4,22 +4,23 @@ use foxtrot_ot::{
     Context, Direction, Misbehaved,
     base::{BaseOt, roted::Endemic},
     engine::Engine,
-    pair::{Failed, Pair, Party},
+    pair::{Failed, Pair, PairParty},
 };
 
 use super::*;
 use crate::{
     Error,
-    method::protocol::{Plan, Receiver, Sender},
+    method::protocol::{IntersectionPlan, Receiver, Sender},
 };
 
 /// Both parties over a channel that may change messages; the receiver's result.
 fn play(
     parameters: Parameters,
-    mut channel: impl FnMut(Party, Vec<u8>) -> Vec<u8>,
+    mut channel: impl FnMut(PairParty, Vec<u8>) -> Vec<u8>,
 ) -> Result<Vec<usize>, Failed<Error>> {
     let direction = Direction::InitiatorSends;
-    let plan = Plan { parameters: parameters.into(), base: &Endemic, direction, counter: 0 };
+    let plan =
+        IntersectionPlan { parameters: parameters.into(), base: &Endemic, direction, counter: 0 };
     let sender = Engine::new(|io| async move {
         let session = session();
         let party = Sender::set_up(&io, &mut Context::new(&session, seed(1)), plan).await?;
@@ -41,7 +42,7 @@ fn the_intersection_of_all_buckets_takes_the_announced_bytes() {
             let parameters = Parameters::with_buckets(adversary, 2000, 2000, buckets).unwrap();
             let mut sent = [0; 2];
             let found = play(parameters, |party, message| {
-                sent[usize::from(party == Party::Receiver)] += message.len();
+                sent[usize::from(party == PairParty::Receiver)] += message.len();
                 message
             });
             assert!(found.unwrap().into_iter().eq(1500..2000), "{adversary:?}, {buckets}");
@@ -59,12 +60,12 @@ fn a_coin_that_differs_from_the_receivers_commitment_is_detected() {
     // Base OTs, commitment, opening.
     let mut from_receiver = 0;
     let ended = play(parameters, |party, mut message| {
-        from_receiver += usize::from(party == Party::Receiver);
-        if (party, from_receiver) == (Party::Receiver, 3) {
+        from_receiver += usize::from(party == PairParty::Receiver);
+        if (party, from_receiver) == (PairParty::Receiver, 3) {
             message[0] ^= 1;
         }
         message
     });
     let error = Misbehaved::CommitmentMismatch.into();
-    assert_eq!(ended, Err(Failed::Party(Party::Sender, error)));
+    assert_eq!(ended, Err(Failed::Party(PairParty::Sender, error)));
 }

@@ -7,18 +7,23 @@ use foxtrot_ot::{
     base::{self, Functionality},
     engine::Engine,
     extension::Incompatible,
-    pair::{Failed, Pair, Party},
+    pair::{Failed, Pair, PairParty},
 };
 
 use super::*;
 use crate::{
     Error,
-    method::protocol::{self, Plan, Progress},
+    method::protocol::{self, IntersectionPlan, Progress},
 };
 
-fn plan(parameters: Parameters) -> Plan<'static> {
+fn plan(parameters: Parameters) -> IntersectionPlan<'static> {
     let base = base::find("roted", Functionality::Endemic).unwrap();
-    Plan { parameters: parameters.into(), base, direction: Direction::InitiatorSends, counter: 0 }
+    IntersectionPlan {
+        parameters: parameters.into(),
+        base,
+        direction: Direction::InitiatorSends,
+        counter: 0,
+    }
 }
 
 fn session() -> Session {
@@ -42,9 +47,9 @@ impl Steps {
 /// Both parties over a channel that may change messages; the receiver's result.
 #[expect(clippy::panic_in_result_fn, reason = "both have told all their steps")]
 fn run_over(
-    plan: Plan<'static>,
+    plan: IntersectionPlan<'static>,
     [ours, theirs]: [Vec<Digest>; 2],
-    mut channel: impl FnMut(Party, &mut Vec<u8>),
+    mut channel: impl FnMut(PairParty, &mut Vec<u8>),
 ) -> Result<Vec<usize>, Failed<Error>> {
     let sender = Engine::new(|io| async move {
         let (session, mut steps) = (session(), Steps::default());
@@ -66,7 +71,7 @@ fn run_over(
             vec![(stream, message)]
         })?;
     assert_eq!((sent.done, steps.done, sent.of), (sent.of, steps.of, steps.of));
-    received.intersect().map_err(|e| Failed::Party(Party::Receiver, e))
+    received.intersect().map_err(|e| Failed::Party(PairParty::Receiver, e))
 }
 
 #[test]
@@ -83,7 +88,7 @@ fn a_run_finds_the_intersection_and_takes_the_bytes_that_the_parameters_say() {
             let plan = plan(parameters);
             let expected = naive(&ours, &theirs);
             let found = run_over(plan, [ours, theirs], |party, message| {
-                sent[usize::from(party == Party::Receiver)] += message.len();
+                sent[usize::from(party == PairParty::Receiver)] += message.len();
             });
             assert_eq!(found.unwrap(), expected, "{parameters:?}");
             let (info, base) = (plan.base.info(), parameters.base_ots());
@@ -103,28 +108,28 @@ fn neither_tags_nor_sums_leave_before_the_checks() {
     let corrections = silent_corrections(&parameters);
     let mut after = 0;
     let failed = run_over(plan(parameters), sets(), |party, message| {
-        if party == Party::Receiver && message.len() == corrections {
+        if party == PairParty::Receiver && message.len() == corrections {
             message[0] ^= 1;
             after = 0;
         }
-        after += usize::from(party == Party::Sender);
+        after += usize::from(party == PairParty::Sender);
     });
     let error = Misbehaved::ConsistencyCheck.into();
-    assert_eq!(failed, Err(Failed::Party(Party::Sender, error)));
+    assert_eq!(failed, Err(Failed::Party(PairParty::Sender, error)));
     assert_eq!(after, 1, "the challenge");
 
     let (mut answers, mut later) = (0, 0);
     let failed = run_over(plan(parameters), sets(), |party, message| {
-        let answer = party == Party::Sender && message.len() == 32 && {
+        let answer = party == PairParty::Sender && message.len() == 32 && {
             answers += 1;
             answers == 2
         };
         if answer {
             message[0] ^= 1;
         }
-        later += usize::from(answers == 2 && party == Party::Receiver);
+        later += usize::from(answers == 2 && party == PairParty::Receiver);
     });
-    assert_eq!(failed, Err(Failed::Party(Party::Receiver, error)));
+    assert_eq!(failed, Err(Failed::Party(PairParty::Receiver, error)));
     assert_eq!((answers, later), (2, 0), "a challenge and an answer");
 }
 
@@ -138,7 +143,7 @@ fn silent_corrections(parameters: &Parameters) -> usize {
 #[test]
 fn a_base_ot_that_is_not_enough_is_refused_before_anything_is_sent() {
     let raw = base::find("pvw", Functionality::ChosenMessage).unwrap();
-    let plan = Plan { base: raw, ..plan(Parameters::of(Vole::Silent, 2, 2).unwrap()) };
+    let plan = IntersectionPlan { base: raw, ..plan(Parameters::of(Vole::Silent, 2, 2).unwrap()) };
     let why = Incompatible::Functionality(Functionality::ChosenMessage);
     let session = session();
     let mut sender = Engine::new(|io| async move {
