@@ -25,7 +25,6 @@ mod check;
 mod error;
 mod kind;
 mod shares;
-mod turns;
 
 pub use error::Error;
 use foxtrot_ot::erase;

@@ -1,8 +1,15 @@
 //! Parts of protocols of many batches: how many are on their way, and how many are computed at once.
+//!
+//! A [`Window`] is for batches that one party begins and the other answers; [`Turns`] are for two parties that do both.
 
-use alloc::vec::Vec;
+mod turns;
 
-use super::Limits;
+use alloc::{collections::VecDeque, vec::Vec};
+use core::{iter, mem};
+
+pub use turns::Turns;
+
+use super::{Io, Limits};
 use crate::{
     Usage,
     erase::{Secret, Zero},
@@ -30,10 +37,84 @@ pub fn group(executor: &dyn Executor) -> usize {
     executor.threads().clamp(1, WINDOW).next_power_of_two()
 }
 
-/// The next items, as many as are computed at once, unless there are none.
-pub fn next_group<T>(items: &mut impl Iterator<Item = T>, group: usize) -> Option<Vec<T>> {
-    let items: Vec<_> = items.take(group).collect();
-    if items.is_empty() { None } else { Some(items) }
+/// The items in groups that are computed at once.
+pub fn groups<T>(mut items: impl Iterator<Item = T>, group: usize) -> impl Iterator<Item = Vec<T>> {
+    iter::from_fn(move || {
+        Some(items.by_ref().take(group).collect()).filter(|it: &Vec<_>| !it.is_empty())
+    })
+}
+
+/// Groups of batches on their way, in the order in which they were begun.
+///
+/// ```
+/// # use foxtrot_ot::engine::{Engine, batches::{Step, Window}};
+/// # let _ = Engine::new(|io| async move {
+/// // Twenty batches of one byte each, which the peer answers by a byte.
+/// let mut window = Window::new(io.clone(), 1, 1, 0..20);
+/// while let Some(step) = window.step().await {
+///     match step {
+///         Step::Begin(batch) => {
+///             io.send(vec![batch]).await;
+///             window.push(batch);
+///         }
+///         Step::End(batch) => assert_eq!(io.recv(1).await, [batch]),
+///     }
+/// }
+/// # Ok::<_, foxtrot_ot::Error>(())
+/// # });
+/// ```
+pub struct Window<I, B> {
+    io: Io,
+    /// Bytes of the peer's message without which a batch does not end; with none, it ends as soon as it has begun.
+    awaited: usize,
+    /// Batches of a group.
+    group: usize,
+    items: I,
+    under_way: VecDeque<B>,
+    /// True if a group has been begun since one ended.
+    begun: bool,
+}
+
+/// The next step of a run of batches.
+#[derive(Debug)]
+pub enum Step<T, B> {
+    /// Begin the group of this item, and [push](Window::push) it.
+    Begin(T),
+    /// End this group.
+    End(B),
+}
+
+impl<I: Iterator, B> Window<I, B> {
+    /// A window of groups of batches, an item each. Each batch ends with a message of `awaited` bytes on the stream of `io`.
+    #[must_use]
+    pub fn new(io: Io, awaited: usize, group: usize, items: I) -> Self {
+        let under_way = VecDeque::with_capacity(WINDOW);
+        Self { io, awaited, group, items, under_way, begun: false }
+    }
+
+    /// Adds a group that was begun.
+    pub fn push(&mut self, batch: B) {
+        self.under_way.push_back(batch);
+    }
+
+    /// Returns the next step, as soon as it can be taken: the oldest group ends before another one is begun if the window is full.
+    /// `None` when all groups have ended.
+    pub async fn step(&mut self) -> Option<Step<I::Item, B>> {
+        // One group can be computed while another is on its way.
+        let (under_way, least) = (self.under_way.len() * self.group, 2 * self.group);
+        let due = mem::take(&mut self.begun)
+            && self.io.wait_until_due(under_way, least, self.awaited).await;
+        let next = if due { None } else { self.items.next() };
+        self.begun = next.is_some();
+        match next {
+            Some(item) => Some(Step::Begin(item)),
+            None => self.under_way.pop_front().map(Step::End),
+        }
+    }
+}
+
+foxtrot_kernel::redacted! {
+    [I, B] Window<I, B>, window => "{} under way", window.under_way.len();
 }
 
 /// Buffers of those sizes, which are used again.
@@ -64,7 +145,7 @@ impl Runs {
     /// # Errors
     /// [`Usage::SessionEnded`] if one has not come to its end.
     pub fn begin(&mut self) -> Result<(), Usage> {
-        if core::mem::replace(&mut self.under_way, true) {
+        if mem::replace(&mut self.under_way, true) {
             Err(Usage::SessionEnded)
         } else {
             Ok(())

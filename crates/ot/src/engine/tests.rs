@@ -141,14 +141,18 @@ fn a_run_that_has_ended_stays_ended() {
 /// Sends a byte for each of 20 batches, two ahead or as many as the window admits, and gathers the answers.
 fn batches<'a>() -> Engine<'a, Vec<u8>> {
     Engine::new(|io| async move {
-        let (mut begun, mut answers) = (0, vec![]);
-        while answers.len() < 20 {
-            let under_way = usize::from(begun) - answers.len();
-            if begun == 20 || io.wait_until_due(under_way, 2, 1).await {
-                answers.extend(io.recv(1).await);
-            } else {
-                io.send(vec![begun]).await;
-                begun += 1;
+        let mut window = batches::Window::new(io.clone(), 1, 1, 0..20);
+        let mut answers = vec![];
+        while let Some(step) = window.step().await {
+            match step {
+                batches::Step::Begin(batch) => {
+                    io.send(vec![batch]).await;
+                    window.push(batch);
+                }
+                batches::Step::End(batch) => {
+                    assert_eq!(usize::from(batch), answers.len());
+                    answers.extend(io.recv(1).await);
+                }
             }
         }
         Ok(answers)

@@ -4,7 +4,7 @@
 //! Proofs have a stream of their own, for they go between corrections.
 //! The page of each extension has an example, say that of [`softspoken`](super::softspoken).
 
-use alloc::{collections::VecDeque, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::fmt;
 
 pub use super::{Receiver, Sender};
@@ -15,7 +15,7 @@ use crate::{
     base::{BaseOt, Block, Choice, Protocol, ReceiverKeys, SenderKeys},
     engine::{
         Abandoned, Io, Limits,
-        batches::{PROOFS, WINDOW, group, next_group, sized, window_limits},
+        batches::{PROOFS, Step, Window, group, groups, sized, window_limits},
     },
     erase::Zero,
 };
@@ -86,22 +86,17 @@ impl Sender {
         let extension = self.extension;
         io.limit(limits(&extension));
         let group = group(self.session.executor());
+        let shapes = groups(shape.batches(extension.max_batch()), group);
+        let mut window = Window::new(io.on(PROOFS), extension.proof_len(), group, shapes);
         let mut buffers = Vec::new();
-        let mut pending = VecDeque::with_capacity(WINDOW);
-        let mut shapes = shape.batches(extension.max_batch());
-        loop {
-            let begun = next_group(&mut shapes, group);
-            let more = begun.is_some();
-            if let Some(shapes) = begun {
-                pending.push_back(self.absorb_group(io, shapes).await?);
-            }
-            let (proofs, len) = (io.on(PROOFS), extension.proof_len());
-            // One group can be computed while another is on its way.
-            if !more || proofs.wait_until_due(pending.len() * group, 2 * group, len).await {
-                let Some((batches, sizes)) = pending.pop_front() else { break };
-                self.finish_group(io, batches, sized(&mut buffers, &sizes).map(places)).await?;
-                for output in sized(&mut buffers, &sizes) {
-                    sink(output)?;
+        while let Some(step) = window.step().await {
+            match step {
+                Step::Begin(shapes) => window.push(self.absorb_group(io, shapes).await?),
+                Step::End((batches, sizes)) => {
+                    self.finish_group(io, batches, sized(&mut buffers, &sizes).map(places)).await?;
+                    for output in sized(&mut buffers, &sizes) {
+                        sink(output)?;
+                    }
                 }
             }
         }
@@ -180,37 +175,34 @@ impl Receiver {
         let extension = self.extension;
         io.limit(limits(&extension));
         let group = group(self.session.executor());
+        let shapes = groups(Shape::of(choice).batches(extension.max_batch()), group);
+        let mut window = Window::new(io.clone(), extension.challenge_len(), group, shapes);
         let mut buffers = Vec::new();
-        let mut pending = VecDeque::with_capacity(WINDOW);
         let mut start = 0;
-        let mut shapes = Shape::of(choice).batches(extension.max_batch());
-        loop {
-            let begun = next_group(&mut shapes, group);
-            let more = begun.is_some();
-            if let Some(shapes) = begun {
-                let choices = shapes.iter().map(|shape| {
-                    let of_batch = start..start + shape.n();
-                    start = of_batch.end;
-                    match choice {
-                        Choice::Given(bits) => Choice::Given(bits.slice(of_batch)),
-                        Choice::Random(_) => Choice::Random(shape.n()),
+        while let Some(step) = window.step().await {
+            match step {
+                Step::Begin(shapes) => {
+                    let choices = shapes.iter().map(|shape| {
+                        let of_batch = start..start + shape.n();
+                        start = of_batch.end;
+                        match choice {
+                            Choice::Given(bits) => Choice::Given(bits.slice(of_batch)),
+                            Choice::Random(_) => Choice::Random(shape.n()),
+                        }
+                    });
+                    let spares = io.spares();
+                    let mut messages: Vec<_> = shapes.iter().map(|_| spares.take()).collect();
+                    let batches = self.extend(choices.zip(&mut messages).collect())?;
+                    io.send_all(messages).await;
+                    let sizes: Vec<_> = shapes.iter().map(|shape| shape.n()).collect();
+                    window.push((batches, sizes));
+                }
+                Step::End((batches, sizes)) => {
+                    let places = sized(&mut buffers, &sizes);
+                    let choices = self.finish_group(io, kind, batches, places).await?;
+                    for (choices, keys) in choices.iter().zip(sized(&mut buffers, &sizes)) {
+                        sink(choices, keys)?;
                     }
-                });
-                let spares = io.spares();
-                let mut messages: Vec<_> = shapes.iter().map(|_| spares.take()).collect();
-                let batches = self.extend(choices.zip(&mut messages).collect())?;
-                io.send_all(messages).await;
-                let sizes: Vec<_> = shapes.iter().map(|shape| shape.n()).collect();
-                pending.push_back((batches, sizes));
-            }
-            let len = extension.challenge_len();
-            // As at the sender.
-            if !more || io.wait_until_due(pending.len() * group, 2 * group, len).await {
-                let Some((batches, sizes)) = pending.pop_front() else { break };
-                let places = sized(&mut buffers, &sizes);
-                let choices = self.finish_group(io, kind, batches, places).await?;
-                for (choices, keys) in choices.iter().zip(sized(&mut buffers, &sizes)) {
-                    sink(choices, keys)?;
                 }
             }
         }

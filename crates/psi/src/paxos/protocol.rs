@@ -1,12 +1,12 @@
 //! The protocol between base OTs and tags: bucket after bucket with several batches on their way at a time
 //! (`docs/wire/paxos.md`, section 13).
 
-use alloc::{collections::VecDeque, vec, vec::Vec};
+use alloc::vec;
 
 use foxtrot_ot::{
     engine::{
         Io, Limits,
-        batches::{PROOFS, WINDOW, window_limits},
+        batches::{PROOFS, Step, Window, window_limits},
     },
     extension::one_of_n::{self, Places},
 };
@@ -39,32 +39,19 @@ async fn absorb(
     ots: &mut one_of_n::Sender,
     count: &mut impl FnMut(usize),
 ) -> Result<Secret<u8>, Error> {
-    let (extension, row_len) = (parameters.extension(), parameters.lengths().row_len());
+    let row_len = parameters.lengths().row_len();
     // Written, and so erased, only as far as the peer has come: it may have declared much and end at once.
     let mut rows = Secret::with_capacity(parameters.rows_len());
-    let mut pending = VecDeque::with_capacity(WINDOW);
-    let (proofs, len) = (io.on(PROOFS), extension.proof_len());
-    let mut batches = parameters.batches();
-    loop {
-        let begun = batches.next();
-        if let Some(n) = begun {
-            let corrections = io.recv(extension.corrections_len(n)).await;
-            let (batch, challenge) = ots.absorb(n, &corrections)?;
-            if let Some(challenge) = challenge {
-                io.send(challenge.to_vec()).await;
-            }
-            pending.push_back((batch, n));
-        }
-        if begun.is_none() || proofs.wait_until_due(pending.len(), 2, len).await {
-            let Some((batch, n)) = pending.pop_front() else { return Ok(rows) };
-            let proof = proofs.recv_any(len).await;
-            let at = rows.len();
-            // There is room: it does not grow.
-            rows.0.resize(at + n * row_len, 0);
-            ots.finish(batch, &proof, Places::Rows(&mut rows[at..]))?;
-            count(n);
-        }
-    }
+    let finish = |ots: &mut one_of_n::Sender, batch, n, proof: &[u8]| {
+        let at = rows.len();
+        // There is room: it does not grow.
+        rows.0.resize(at + n * row_len, 0);
+        ots.finish(batch, proof, Places::Rows(&mut rows[at..]))?;
+        count(n);
+        Ok::<_, Error>(())
+    };
+    ots.finish_each(io, parameters.batches(), finish).await?;
+    Ok(rows)
 }
 
 /// Sends the words of all buckets; then tags are to come.
@@ -97,25 +84,22 @@ async fn extend(
     let lengths = parameters.lengths();
     let mut rows = Secret(vec![0; parameters.rows_len()]);
     let mut left = &mut rows[..];
-    let mut pending = VecDeque::with_capacity(WINDOW);
     let len = parameters.extension().challenge_len();
-    let mut batches = parameters.batches();
-    loop {
-        let begun = batches.next();
-        if let Some(n) = begun {
-            let mut corrections = Vec::new();
-            let of_batch = words.split_off(..n * lengths.word_len()).unwrap_or_default();
-            let batch = ots.extend(n, of_batch, &mut corrections)?;
-            io.send(corrections).await;
-            let rows = left.split_off_mut(..n * lengths.row_len()).unwrap_or_default();
-            pending.push_back((batch, n, rows));
-        }
-        if begun.is_none() || io.wait_until_due(pending.len(), 2, len).await {
-            let Some((batch, n, rows)) = pending.pop_front() else { break };
-            let challenge = io.recv_any(len).await;
-            let proof = ots.finish_rows(batch, &challenge, rows)?;
-            io.on(PROOFS).send_any(proof).await;
-            count(n);
+    let mut window = Window::new(io.clone(), len, 1, parameters.batches());
+    while let Some(step) = window.step().await {
+        match step {
+            Step::Begin(n) => {
+                let of_batch = words.split_off(..n * lengths.word_len()).unwrap_or_default();
+                let batch = ots.begin(io, n, of_batch).await?;
+                let rows = left.split_off_mut(..n * lengths.row_len()).unwrap_or_default();
+                window.push((batch, n, rows));
+            }
+            Step::End((batch, n, rows)) => {
+                let challenge = io.recv_any(len).await;
+                let proof = ots.finish_rows(batch, &challenge, rows)?;
+                io.on(PROOFS).send_any(proof).await;
+                count(n);
+            }
         }
     }
     Ok(rows)

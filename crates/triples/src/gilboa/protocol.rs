@@ -7,17 +7,12 @@ use alloc::{collections::VecDeque, vec, vec::Vec};
 use foxtrot_ot::{
     Context, Usage,
     base::BaseOt,
-    engine::{Abandoned, Io, Limits, Stream},
+    engine::{Abandoned, Io, Limits, Stream, batches::Turns},
     extension::{ROWS, compatible},
 };
 
 use super::{Extended, Multiplied, Set, party::base_session};
-use crate::{
-    Error, Shares,
-    check::Check,
-    formats::record_len,
-    turns::{self, group, part},
-};
+use crate::{Error, Shares, check::Check, formats::record_len};
 
 /// Returns the number of batches between a party's corrections and its reading of the peer's, and again until it
 /// reads the peer's products. As many batches are under way in either direction, and no party waits for a message
@@ -29,7 +24,12 @@ use crate::{
 /// those before a − depth + g, and the peer has taken those before a − 2·depth: as many. Who receives, waits for one that is
 /// behind.
 fn depth(set: &Set) -> u64 {
-    turns::depth(set.corrections_len(set.n()) + set.products_len(set.n()))
+    Turns::depth(turn_bytes(set))
+}
+
+/// Bytes of a turn in each direction.
+fn turn_bytes(set: &Set) -> usize {
+    set.corrections_len(set.n()) + set.products_len(set.n())
 }
 
 /// The stream whose sender is the initiator, and the other one.
@@ -76,7 +76,7 @@ pub struct GilboaRun {
     /// The stream in which we are the OTs' sender, and the other one.
     streams: [Stream; 2],
     count: u64,
-    group: u64,
+    turns: Turns,
 }
 
 impl GilboaRun {
@@ -103,8 +103,8 @@ impl GilboaRun {
             streams.reverse();
             responder(io, cx, plan).await?
         };
-        let group = group(cx.session().executor());
-        Ok(Self { state, streams, count: plan.count, group })
+        let turns = Turns::new(turn_bytes(plan.set), cx.session().executor());
+        Ok(Self { state, streams, count: plan.count, turns })
     }
 
     /// Makes the batches, however many; their shares go to `sink` in order. One triple of each is opened to find
@@ -118,26 +118,23 @@ impl GilboaRun {
         sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         io.limit(limits(self.state.set()));
-        let (group, depth) = (self.group, depth(self.state.set()));
         let batches = self.state.set().batches(self.count);
         let (mut extended, mut multiplied) = (VecDeque::new(), VecDeque::new());
         let mut spare = Vec::new();
         // What the peer has opened a depth of turns before is there.
-        let mut check = Check::new(io.on(CHECK), depth, 0, sink);
+        let mut check = Check::new(io.on(CHECK), depth(self.state.set()), 0, sink);
         // Batch i begins in turn i; the peer's corrections for it are read in turn i + depth, and its products in turn
         // i + 2·depth. A turn waits only for what the peer sends in turns before that, whatever its group is.
-        let steps = if batches == 0 { 0 } else { batches.saturating_add(2 * depth) };
-        let mut turn = 0;
-        while turn < steps {
-            let begun = part(batches, Some(turn), group);
-            extended.extend(self.extend(io, turn, begun, &mut spare).await?);
-            let answered = part(batches, turn.checked_sub(depth), group);
+        while self.turns.goes_on(batches, 2) {
+            let begun = self.turns.part(batches, 0);
+            extended.extend(self.extend(io, self.turns.first(), begun, &mut spare).await?);
+            let answered = self.turns.part(batches, 1);
             multiplied.extend(self.multiply(io, extended.drain(..answered).collect()).await?);
-            let ended = part(batches, turn.checked_sub(2 * depth), group);
+            let ended = self.turns.part(batches, 2);
             for shares in self.add(io, multiplied.drain(..ended).collect()).await? {
                 spare.extend(check.add(shares).await?);
             }
-            turn += group;
+            self.turns.advance();
         }
         check.finish().await
     }

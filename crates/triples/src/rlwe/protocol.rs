@@ -8,16 +8,11 @@ use core::ops::Range;
 
 use foxtrot_ot::{
     Context, Direction,
-    engine::{Abandoned, Io, Limits, Stream},
+    engine::{Abandoned, Io, Limits, Stream, batches::Turns},
 };
 
 use super::{Answering, Duplex, Receiving, Requested, Responded, ots::Ots};
-use crate::{
-    Error, Shares,
-    check::Check,
-    params::Set,
-    turns::{self, group, part},
-};
+use crate::{Error, Shares, check::Check, params::Set};
 
 /// Returns the number of batches between a request and its answer, again until the answer is read, and again until
 /// the correction. As many batches of each stream are under way in either direction, and no party waits for a
@@ -29,7 +24,12 @@ use crate::{
 /// a − depth + g, and the peer has taken those before a − 2·depth: as many; and so on with corrections. Who receives,
 /// waits for one that is behind.
 fn depth(set: &Set) -> u64 {
-    turns::depth(set.batch_bytes().iter().sum())
+    Turns::depth(turn_bytes(set))
+}
+
+/// Bytes of a turn in each direction.
+fn turn_bytes(set: &Set) -> usize {
+    set.batch_bytes().iter().sum()
 }
 
 /// The stream in which the initiator requests, and the other one.
@@ -59,7 +59,7 @@ pub struct RlweRun {
     /// The streams of OTs and corrections, in the same order.
     fix: [Stream; 2],
     batches: Range<u64>,
-    group: u64,
+    turns: Turns,
 }
 
 impl RlweRun {
@@ -89,8 +89,8 @@ impl RlweRun {
         };
         let key = io.on(streams[1]).recv(set.public_key_len()).await;
         let state = join(&key)?;
-        let group = group(cx.session().executor());
-        Ok(Self { state, ots, streams, fix, batches, group })
+        let turns = Turns::new(turn_bytes(set), cx.session().executor());
+        Ok(Self { state, ots, streams, fix, batches, turns })
     }
 
     /// Makes the batches, however many; their shares go to `sink` in the order of their numbers. One triple of each is
@@ -107,31 +107,29 @@ impl RlweRun {
         let Range { start, end } = self.batches;
         let all = end.saturating_sub(start);
         let ours = if self.state.asks(start) { all.div_ceil(2) } else { all / 2 };
-        let (group, depth) = (self.group, depth(self.state.set()));
         // Both streams have a batch in a turn, and what the peer has opened a depth of turns before is there.
-        let check = Check::new(io.on(check_stream(self.state.set())), 2 * depth, start, sink);
+        let most = 2 * depth(self.state.set());
+        let check = Check::new(io.on(check_stream(self.state.set())), most, start, sink);
         let mut outputs = Outputs::new(self.state.set(), start, check);
         let (mut requested, mut answered) = (VecDeque::new(), VecDeque::new());
         // Batch i of our stream is requested in turn i; batch i of the peer's is answered in turn i + depth, the
         // answer to ours is read in turn i + 2·depth, and the correction of the peer's in turn i + 3·depth, if there is any. A
         // turn waits only for what the peer sends in turns before that, whatever its group is.
-        let finished = if self.ots.is_some() { 3 * depth } else { depth };
-        let steps = ours.max(all - ours).saturating_add(finished.max(2 * depth));
-        let mut turn = 0;
-        while turn < steps {
-            requested.extend(self.request(io, part(ours, Some(turn), group)).await);
-            let n = part(all - ours, turn.checked_sub(depth), group);
+        let finished = if self.ots.is_some() { 3 } else { 1 };
+        while self.turns.goes_on(ours.max(all - ours), finished.max(2)) {
+            requested.extend(self.request(io, self.turns.part(ours, 0)).await);
+            let n = self.turns.part(all - ours, 1);
             let shares = outputs.buffers(n);
             answered.extend(self.respond(io, shares).await?);
-            let n = part(ours, turn.checked_sub(2 * depth), group);
+            let n = self.turns.part(ours, 2);
             let batches = requested.drain(..n).collect();
             let ended = self.receive(io, batches, outputs.buffers(n)).await?;
             outputs.add(OURS, ended);
-            let n = part(all - ours, turn.checked_sub(finished), group);
+            let n = self.turns.part(all - ours, finished);
             let ended = self.finish(io, answered.drain(..n).collect()).await?;
             outputs.add(PEERS, ended);
             outputs.give(|batch| if self.state.asks(batch) { OURS } else { PEERS }).await?;
-            turn += group;
+            self.turns.advance();
         }
         outputs.check.finish().await
     }

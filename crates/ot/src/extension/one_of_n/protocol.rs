@@ -2,19 +2,19 @@
 //! (`docs/wire/oos.md`, section 10).
 //! [`oos`](crate::extension::oos) has an example.
 
-use alloc::{collections::VecDeque, vec::Vec};
+use alloc::vec::Vec;
 
 use zeroize::Zeroizing;
 
 pub use super::{Receiver, Sender};
 
-use super::{Extension, Places};
+use super::{Extension, Places, Unanswered, Unverified};
 use crate::{
-    Context, Error,
+    Context, Error, Usage,
     base::Block,
     engine::{
         Abandoned, Io, Limits,
-        batches::{PROOFS, WINDOW, window_limits},
+        batches::{PROOFS, Step, Window, window_limits},
     },
     expect_count,
     extension::protocol,
@@ -47,7 +47,7 @@ impl Sender {
     /// Runs the base OTs.
     ///
     /// # Errors
-    /// [`Usage::Incompatible`](crate::Usage::Incompatible); errors of the base OT.
+    /// [`Usage::Incompatible`]; errors of the base OT.
     pub async fn set_up(
         io: &Io,
         cx: &mut Context<'_>,
@@ -63,7 +63,7 @@ impl Sender {
     /// after another.
     ///
     /// # Errors
-    /// Errors of the steps, [`Usage::Abandoned`](crate::Usage::Abandoned), and [`Usage::SessionEnded`](crate::Usage::SessionEnded) after any of them.
+    /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
     pub async fn run(
         &mut self,
         io: &Io,
@@ -73,28 +73,41 @@ impl Sender {
         self.runs.begin()?;
         io.limit(limits(&self.extension));
         let mut keys = Zeroizing::new(Vec::new());
-        let mut pending = VecDeque::with_capacity(WINDOW);
+        self.finish_each(io, shape.batches(&self.extension), |sender, batch, n, proof| {
+            keys.resize(n.saturating_mul(shape.choices), [0; 16]);
+            sender.finish(batch, proof, Places::All(shape.choices, &mut keys))?;
+            Ok::<_, Error>(sink(&keys)?)
+        })
+        .await?;
+        self.runs.end();
+        Ok(())
+    }
+
+    /// Takes the corrections of batches of these sizes; `finish` gets each batch with its size and proof, and finishes it.
+    ///
+    /// # Errors
+    /// Errors of the steps, and of `finish`.
+    pub async fn finish_each<E: From<Error>>(
+        &mut self,
+        io: &Io,
+        sizes: impl Iterator<Item = usize>,
+        mut finish: impl FnMut(&mut Self, Unverified, usize, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let (proofs, len) = (io.on(PROOFS), self.extension.proof_len());
-        let mut batches = shape.batches(&self.extension);
-        loop {
-            let begun = batches.next();
-            if let Some(n) = begun {
-                let corrections = io.recv(self.extension.corrections_len(n)).await;
-                let (batch, challenge) = self.absorb(n, &corrections)?;
-                if let Some(challenge) = challenge {
-                    io.send(challenge.to_vec()).await;
+        let mut window = Window::new(proofs.clone(), len, 1, sizes);
+        while let Some(step) = window.step().await {
+            match step {
+                Step::Begin(n) => {
+                    let corrections = io.recv(self.extension.corrections_len(n)).await;
+                    let (batch, challenge) = self.absorb(n, &corrections)?;
+                    if let Some(challenge) = challenge {
+                        io.send(challenge.to_vec()).await;
+                    }
+                    window.push((batch, n));
                 }
-                pending.push_back((batch, n));
-            }
-            if begun.is_none() || proofs.wait_until_due(pending.len(), 2, len).await {
-                let Some((batch, n)) = pending.pop_front() else { break };
-                let proof = proofs.recv_any(len).await;
-                keys.resize(n.saturating_mul(shape.choices), [0; 16]);
-                self.finish(batch, &proof, Places::All(shape.choices, &mut keys))?;
-                sink(&keys)?;
+                Step::End((batch, n)) => finish(self, batch, n, &proofs.recv_any(len).await)?,
             }
         }
-        self.runs.end();
         Ok(())
     }
 }
@@ -103,7 +116,7 @@ impl Receiver {
     /// Runs the base OTs.
     ///
     /// # Errors
-    /// [`Usage::Incompatible`](crate::Usage::Incompatible); errors of the base OT.
+    /// [`Usage::Incompatible`]; errors of the base OT.
     pub async fn set_up(
         io: &Io,
         cx: &mut Context<'_>,
@@ -115,10 +128,21 @@ impl Receiver {
         Ok(Self::new(session, plan.extension, keys, cx.seed())?)
     }
 
+    /// Begins a batch of n words, and sends its corrections.
+    ///
+    /// # Errors
+    /// Errors of [`Receiver::extend`].
+    pub async fn begin(&mut self, io: &Io, n: usize, words: &[u8]) -> Result<Unanswered, Usage> {
+        let mut corrections = Vec::new();
+        let batch = self.extend(n, words, &mut corrections)?;
+        io.send(corrections).await;
+        Ok(batch)
+    }
+
     /// The keys of these words, as many as the shape says, go to `sink`, batch after batch.
     ///
     /// # Errors
-    /// Errors of the steps, [`Usage::Abandoned`](crate::Usage::Abandoned), and [`Usage::SessionEnded`](crate::Usage::SessionEnded) after any of them.
+    /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
     pub async fn run(
         &mut self,
         io: &Io,
@@ -131,26 +155,21 @@ impl Receiver {
         let word_len = self.extension.parameters().word_len();
         expect_count("bytes of words", shape.n.saturating_mul(word_len), words.len())?;
         let mut keys = Zeroizing::new(Vec::new());
-        let mut pending = VecDeque::with_capacity(WINDOW);
         let len = self.extension.challenge_len();
-        let mut batches = shape.batches(&self.extension);
-        loop {
-            let begun = batches.next();
-            if let Some(n) = begun {
-                let (of_batch, rest) = words.split_at(n * word_len);
-                words = rest;
-                let mut corrections = Vec::new();
-                let batch = self.extend(n, of_batch, &mut corrections)?;
-                io.send(corrections).await;
-                pending.push_back((batch, n));
-            }
-            if begun.is_none() || io.wait_until_due(pending.len(), 2, len).await {
-                let Some((batch, n)) = pending.pop_front() else { break };
-                let challenge = io.recv_any(len).await;
-                keys.resize(n, [0; 16]);
-                let proof = self.finish(batch, &challenge, &mut keys)?;
-                io.on(PROOFS).send_any(proof).await;
-                sink(&keys)?;
+        let mut window = Window::new(io.clone(), len, 1, shape.batches(&self.extension));
+        while let Some(step) = window.step().await {
+            match step {
+                Step::Begin(n) => {
+                    let of_batch = words.split_off(..n * word_len).unwrap_or_default();
+                    window.push((self.begin(io, n, of_batch).await?, n));
+                }
+                Step::End((batch, n)) => {
+                    let challenge = io.recv_any(len).await;
+                    keys.resize(n, [0; 16]);
+                    let proof = self.finish(batch, &challenge, &mut keys)?;
+                    io.on(PROOFS).send_any(proof).await;
+                    sink(&keys)?;
+                }
             }
         }
         self.runs.end();
