@@ -3,7 +3,13 @@
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};
-use foxtrot_ot::{Bits, Seed, Session, Sid, base::{Adversary, Block, Choice}, extension::{Extension, OtKind, Places, Receiver, Sender, Shape, registry}, ideal, tasks::only};
+use foxtrot_ot::{
+    Bits, Seed, Session, Sid,
+    base::{Adversary, Block, Choice},
+    extension::{Extension, OtKind, Places, Receiver, Sender, Shape, registry},
+    ideal,
+    tasks::only,
+};
 use libfuzzer_sys::fuzz_target;
 
 const N: usize = 20;

@@ -4,7 +4,10 @@
 
 use foxtrot_fuzz::{Change, changed};
 use foxtrot_ot::{Error, Seed, Session, Sid, ideal, tasks::only};
-use foxtrot_triples::{gilboa::{GilboaParty, registry}, wrong_in_batch};
+use foxtrot_triples::{
+    gilboa::{GilboaParty, registry},
+    wrong_in_batch,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, [Vec<Change>; 6])| {

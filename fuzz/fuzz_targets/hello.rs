@@ -20,7 +20,7 @@ use foxtrot_ot::{
     transfers::{Extension, Method},
 };
 use foxtrot_psi::method::{Assumption, Method as PsiMethod};
-use foxtrot_triples::Kind;
+use foxtrot_triples::TripleKind;
 use libfuzzer_sys::{
     arbitrary::{self, Arbitrary},
     fuzz_target,
@@ -85,8 +85,8 @@ const MOST: usize = 1000;
 /// The number of triples.
 const COUNT: u64 = 1000;
 
-fn kind() -> Kind {
-    Kind::find("rlwe-8").expect("a kind")
+fn kind() -> TripleKind {
+    TripleKind::find("rlwe-8").expect("a kind")
 }
 
 fn read_keys(agreement: &Agreement) -> Result<(), Error> {

@@ -4,7 +4,15 @@
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};
-use foxtrot_ot::{Seed, Session, Sid, base::Adversary, engine::Engine, erase::Secret, extension::one_of_n::Places, ideal, pair::{Pair, PairParty}};
+use foxtrot_ot::{
+    Seed, Session, Sid,
+    base::Adversary,
+    engine::Engine,
+    erase::Secret,
+    extension::one_of_n::Places,
+    ideal,
+    pair::{Pair, PairParty},
+};
 use foxtrot_psi::{
     Digest, Error, Joint, Next,
     paxos::{Parameters, Receiver, Sender},

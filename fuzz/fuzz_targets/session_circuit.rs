@@ -8,7 +8,13 @@ use foxtrot_fuzz::{
 };
 use foxtrot_net::{drive, hello::Agreement};
 use foxtrot_ot::Session;
-use foxtrot_psi::{Digest, circuit::{Outcome, Parameters, CircuitTerms, protocol::{CircuitPlan, receive, send}}};
+use foxtrot_psi::{
+    Digest,
+    circuit::{
+        CircuitTerms, Outcome, Parameters,
+        protocol::{CircuitPlan, receive, send},
+    },
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {

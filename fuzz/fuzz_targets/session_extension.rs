@@ -8,7 +8,16 @@ use foxtrot_fuzz::{
     live::{Changes, session},
 };
 use foxtrot_net::{Lane, drive, hello::Agreement};
-use foxtrot_ot::{Bits, Session, base::{Adversary, Choice}, convert::{self, Format, frame_len}, extension::{Extension, OtKind, Shape, protocol::{ExtensionPlan, Receiver, Sender}, registry}};
+use foxtrot_ot::{
+    Bits, Session,
+    base::{Adversary, Choice},
+    convert::{self, Format, frame_len},
+    extension::{
+        Extension, OtKind, Shape,
+        protocol::{ExtensionPlan, Receiver, Sender},
+        registry,
+    },
+};
 use libfuzzer_sys::fuzz_target;
 
 /// Bytes of a message.

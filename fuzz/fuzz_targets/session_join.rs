@@ -8,7 +8,12 @@ use foxtrot_fuzz::{
 };
 use foxtrot_net::{drive, hello::Agreement};
 use foxtrot_ot::Session;
-use foxtrot_psi::{Digest, join::JoinTerms, method::protocol::{IntersectionPlan, Receiver, Sender}, vole_psi::{Parameters, Vole}};
+use foxtrot_psi::{
+    Digest,
+    join::JoinTerms,
+    method::protocol::{IntersectionPlan, Receiver, Sender},
+    vole_psi::{Parameters, Vole},
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, u8, u8, u8, bool, [Changes; 2])| {

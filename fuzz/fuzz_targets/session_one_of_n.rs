@@ -8,7 +8,16 @@ use foxtrot_fuzz::{
     live::{Changes, session},
 };
 use foxtrot_net::{Lane, drive, hello::Agreement};
-use foxtrot_ot::{Session, base::Adversary, convert::{self, Format}, extension::one_of_n::{Extension, protocol::{OneOfNPlan, Receiver, Sender, Shape}, registry}};
+use foxtrot_ot::{
+    Session,
+    base::Adversary,
+    convert::{self, Format},
+    extension::one_of_n::{
+        Extension,
+        protocol::{OneOfNPlan, Receiver, Sender, Shape},
+        registry,
+    },
+};
 use libfuzzer_sys::fuzz_target;
 
 /// Bytes of a message.

@@ -8,7 +8,11 @@ use foxtrot_fuzz::{
 };
 use foxtrot_net::{drive, hello::Agreement};
 use foxtrot_ot::{Session, base::Adversary};
-use foxtrot_psi::{Digest, method::protocol::{IntersectionPlan, Receiver, Sender}, paxos::Parameters};
+use foxtrot_psi::{
+    Digest,
+    method::protocol::{IntersectionPlan, Receiver, Sender},
+    paxos::Parameters,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, u8, u8, bool, [Changes; 2])| {

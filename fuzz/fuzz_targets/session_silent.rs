@@ -7,7 +7,15 @@ use foxtrot_fuzz::{
     live::{Changes, session},
 };
 use foxtrot_net::{drive, hello::Agreement};
-use foxtrot_ot::{Bits, Session, base::{Adversary, Choice}, extension::Shape, silent::{Gf2, Silent, ot, ot_semi_honest, protocol::{ExtensionPlan, Receiver, Sender}}};
+use foxtrot_ot::{
+    Bits, Session,
+    base::{Adversary, Choice},
+    extension::Shape,
+    silent::{
+        Gf2, Silent, ot, ot_semi_honest,
+        protocol::{ExtensionPlan, Receiver, Sender},
+    },
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (bool, u8, bool, bool, [Changes; 2])| {
@@ -60,6 +68,10 @@ fuzz_target!(|input: (bool, u8, bool, bool, [Changes; 2])| {
     }
 });
 
-fn plan(extension: Silent<Gf2>, short: bool, agreement: &Agreement) -> ExtensionPlan<'static, Silent<Gf2>> {
+fn plan(
+    extension: Silent<Gf2>,
+    short: bool,
+    agreement: &Agreement,
+) -> ExtensionPlan<'static, Silent<Gf2>> {
     ExtensionPlan { extension, base: base_ot(short), direction: agreement.direction(), counter: 0 }
 }

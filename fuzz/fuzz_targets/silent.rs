@@ -4,7 +4,15 @@
 
 use foxtrot_fuzz::{Change, changed};
 use foxtrot_kernel::{Backend, gf::gf128};
-use foxtrot_ot::{Seed, Session, Sid, base::Choice, erase::Secret, extension::{self, OtKind, Places, Shape}, ideal, silent::{self, Field, Receiver, Sender, Silent}, tasks::only};
+use foxtrot_ot::{
+    Seed, Session, Sid,
+    base::Choice,
+    erase::Secret,
+    extension::{self, OtKind, Places, Shape},
+    ideal,
+    silent::{self, Field, Receiver, Sender, Silent},
+    tasks::only,
+};
 use libfuzzer_sys::fuzz_target;
 
 /// Outputs.

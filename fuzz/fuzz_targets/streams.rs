@@ -10,7 +10,12 @@ use foxtrot_net::{
     Error, Lane, drive,
     hello::{self, Hello, Role},
 };
-use foxtrot_ot::{Direction, Session, base::{self, BaseOt, Block, ReceiverKeys, SenderKeys}, extension::two_round, pair::{Pair, PairParty}};
+use foxtrot_ot::{
+    Direction, Session,
+    base::{self, BaseOt, Block, ReceiverKeys, SenderKeys},
+    extension::two_round,
+    pair::{Pair, PairParty},
+};
 use libfuzzer_sys::fuzz_target;
 
 const N: usize = 2;

@@ -27,7 +27,7 @@ use foxtrot_ot::{
     engine::{Abandoned, Io},
     erase::{Secret, Zero},
 };
-use foxtrot_triples::{DEFAULT_SIGMA, Kind, gilboa::DEFAULT_K};
+use foxtrot_triples::{DEFAULT_SIGMA, TripleKind, gilboa::DEFAULT_K};
 pub use foxtrot_triples::{Error as TriplesError, FEW, Shares};
 
 #[cfg(feature = "net")]
@@ -209,14 +209,16 @@ impl Options {
         kind.generate(io, cx, we_are_initiator, 0..kind.batches(n), n, &mut sink).await
     }
 
-    fn kind(&self, bits: u32, n: usize) -> Result<Kind, Usage> {
+    fn kind(&self, bits: u32, n: usize) -> Result<TripleKind, Usage> {
         let method = self.method.unwrap_or_else(|| Method::choose(bits, n as u64));
         let kind = match method {
-            Method::Gilboa if bits == 1 && n.is_multiple_of(OF_A_WORD) => Kind::bit_triples(false),
-            Method::Rlwe => Kind::rlwe(bits, DEFAULT_SIGMA, false),
-            Method::Gilboa => Kind::gilboa(bits, DEFAULT_K),
-            Method::GilboaK2 => Kind::gilboa(bits, 2),
-            Method::GilboaK8 => Kind::gilboa(bits, 8),
+            Method::Gilboa if bits == 1 && n.is_multiple_of(OF_A_WORD) => {
+                TripleKind::bit_triples(false)
+            }
+            Method::Rlwe => TripleKind::rlwe(bits, DEFAULT_SIGMA, false),
+            Method::Gilboa => TripleKind::gilboa(bits, DEFAULT_K),
+            Method::GilboaK2 => TripleKind::gilboa(bits, 2),
+            Method::GilboaK8 => TripleKind::gilboa(bits, 8),
         };
         let takes = "words of 8, 16, 32 or 64 bits, or 64 bits at a time";
         let kind = kind.ok_or(Usage::Choice { protocol: "triples", takes })?;

@@ -29,7 +29,7 @@ use foxtrot_ot::{
     transfers::{Extension, Method},
 };
 use foxtrot_psi::method::{self as psi_method, Assumption};
-use foxtrot_triples::Kind;
+use foxtrot_triples::TripleKind;
 
 /// A base OT with any record.
 struct Double(&'static Protocol);
@@ -343,7 +343,7 @@ fn messages_and_triples_report_progress_that_ends_at_all() {
 #[test]
 fn triples_that_would_hide_next_to_nothing_are_refused() {
     let (mut ours, _theirs) = Peer::pair();
-    let most = usize::try_from(Kind::rlwe(8, 40, false).unwrap().most()).unwrap();
+    let most = usize::try_from(TripleKind::rlwe(8, 40, false).unwrap().most()).unwrap();
     let options = triples::Options::new();
     let error = options.generate_into(&mut ours, 8, most + 1, |_| Ok::<_, Error>(())).unwrap_err();
     let expected = Usage::BatchTooLarge { n: most + 1, max: most };

@@ -33,9 +33,9 @@ pub const DEFAULT_SIGMA: u32 = 40;
 /// A run that hides fewer bits statistically is refused.
 pub const LEAST_HIDDEN: u32 = 20;
 
-/// A kind of triples.
+/// A kind of triples: a value, since callers also ask which it is, for words, estimates and memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum TripleKind {
     /// From ring-LWE.
     Rlwe(&'static params::Set),
     /// From oblivious transfer.
@@ -44,7 +44,7 @@ pub enum Kind {
     Bits(&'static bits::Set),
 }
 
-impl Kind {
+impl TripleKind {
     /// Finds the kind from ring-LWE with these ℓ and σ, with `lift` the one without OTs.
     #[must_use]
     pub fn rlwe(bits: u32, sigma: u32, lift: bool) -> Option<Self> {
@@ -66,12 +66,16 @@ impl Kind {
         bits::registry().find(|set| set.is_silent() == silent).map(Self::Bits)
     }
 
+    /// Every kind.
+    pub fn registry() -> impl Iterator<Item = Self> {
+        let from_ot = gilboa::registry().map(Self::Gilboa).chain(bits::registry().map(Self::Bits));
+        params::registry().map(Self::Rlwe).chain(from_ot)
+    }
+
     /// Finds a kind by the name of its set.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
-        let from_ot = || gilboa::find(name).map(Self::Gilboa);
-        let of_bits = || bits::registry().find(|set| set.name() == name).map(Self::Bits);
-        params::find(name).map(Self::Rlwe).or_else(from_ot).or_else(of_bits)
+        Self::registry().find(|kind| kind.name() == name)
     }
 
     /// The name of its set.
@@ -250,29 +254,29 @@ mod tests {
 
     #[test]
     fn every_kind_is_found_by_its_name() {
-        let all = params::registry().map(Kind::Rlwe).chain(gilboa::registry().map(Kind::Gilboa));
-        let all = all.chain(bits::registry().map(Kind::Bits));
-        for kind in all {
-            assert_eq!(Kind::find(kind.name()), Some(kind));
+        for kind in TripleKind::registry() {
+            assert_eq!(TripleKind::find(kind.name()), Some(kind));
             let found = match kind {
-                Kind::Rlwe(set) => Kind::rlwe(set.bits(), set.sigma(), set.fix().is_none()),
-                Kind::Gilboa(set) => Kind::gilboa(set.bits(), set.k()),
-                Kind::Bits(set) => Kind::bit_triples(set.is_silent()),
+                TripleKind::Rlwe(set) => {
+                    TripleKind::rlwe(set.bits(), set.sigma(), set.fix().is_none())
+                }
+                TripleKind::Gilboa(set) => TripleKind::gilboa(set.bits(), set.k()),
+                TripleKind::Bits(set) => TripleKind::bit_triples(set.is_silent()),
             };
             assert_eq!(found, Some(kind));
         }
-        assert_eq!(Kind::find("rlwe-paper-8"), None);
+        assert_eq!(TripleKind::find("rlwe-paper-8"), None);
     }
 
     #[test]
     fn the_most_triples_hide_enough_and_have_their_ots() {
         for set in params::registry() {
-            let most = Kind::Rlwe(set).most();
+            let most = TripleKind::Rlwe(set).most();
             assert!(set.hidden(most) >= LEAST_HIDDEN, "{set:?}");
             assert!(most == u64::MAX || set.hidden(most + 1) < LEAST_HIDDEN, "{set:?}");
         }
         for set in gilboa::registry() {
-            let most = Kind::Gilboa(set).most();
+            let most = TripleKind::Gilboa(set).most();
             assert_eq!(set.batches(most), set.most_batches());
             assert!(set.batches(most + 1) > set.most_batches());
         }

@@ -9,7 +9,7 @@
 //! | [`bits`] | 8 for ℓ = 1, from silent OTs 0.2 | XOR shares |
 //!
 //! [`params`] has the sets of parameters of [`rlwe`], [`Shares`] are a party's part of a batch, and [`wrong_in_batch`] checks
-//! both parties' against each other. [`Kind`] runs any of the protocols.
+//! both parties' against each other. [`TripleKind`] runs any of the protocols.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -29,7 +29,7 @@ mod shares;
 pub use error::Error;
 use foxtrot_ot::erase;
 use foxtrot_ot::protocol::Protocol;
-pub use kind::{BASE, DEFAULT_SIGMA, FEW, Kind, LEAST_HIDDEN};
+pub use kind::{BASE, DEFAULT_SIGMA, FEW, LEAST_HIDDEN, TripleKind};
 pub use shares::{Shares, wrong_in_batch};
 
 /// The caveat of every protocol of this crate.

@@ -6,7 +6,7 @@ use foxtrot_ot::{
     pair::{Pair, PairParty},
 };
 use foxtrot_triples::{
-    Error, Kind, Shares,
+    Error, Shares, TripleKind,
     bits::{WORD, registry},
     formats::{record_len, write_records, wrong_records},
 };
@@ -14,7 +14,7 @@ use foxtrot_triples::{
 type Run = Engine<'static, (Vec<u8>, usize), Error>;
 
 /// A party's records, and the number of its batches, of which the sink takes `room`.
-fn party(kind: Kind, count: u64, we_are_initiator: bool, mut room: usize) -> Run {
+fn party(kind: TripleKind, count: u64, we_are_initiator: bool, mut room: usize) -> Run {
     Engine::new(move |io| async move {
         let session = Session::new(Sid::from_bytes([9; 32]));
         let seed = Seed::from_bytes([u8::from(we_are_initiator); 32]);
@@ -37,7 +37,7 @@ fn party(kind: Kind, count: u64, we_are_initiator: bool, mut room: usize) -> Run
 #[test]
 fn bit_triples_of_whole_and_partial_batches_are_right() {
     for set in registry() {
-        let kind = Kind::Bits(set);
+        let kind = TripleKind::Bits(set);
         let (whole, word) = (set.usable() as u64, WORD as u64);
         for count in [word, 3 * word, whole, whole + word] {
             let mut sent = [0; 2];
@@ -67,7 +67,7 @@ fn a_sink_that_fails_ends_a_run_of_bit_triples() {
         for rooms in [[0, usize::MAX], [usize::MAX, 1]] {
             let count = set.usable() as u64 + 64;
             let [ours, theirs] = [(true, rooms[0]), (false, rooms[1])]
-                .map(|(first, room)| party(Kind::Bits(set), count, first, room));
+                .map(|(first, room)| party(TripleKind::Bits(set), count, first, room));
             let ended = Pair::new(ours, theirs).run();
             let (_, error) = ended.unwrap_err();
             assert_eq!(error, Error::from(Usage::Abandoned), "{set:?}");

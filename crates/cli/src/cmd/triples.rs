@@ -28,7 +28,7 @@ use crate::{
 };
 use agreement::{Agreed, PartyTerms};
 use folder::Folder;
-use kind::Kind;
+use kind::TripleKind;
 
 /// The roles of the hello, in the words of this command.
 const ROLES: [(&str, &str); 3] = [
@@ -142,8 +142,8 @@ fn make(
     interrupt::hint(RESUME);
     if !agreed.triples.batches.is_empty() {
         output.detail(match kind {
-            Kind::Rlwe(_) => "exchanging keys",
-            Kind::Gilboa(_) | Kind::Bits(_) => "running base OTs",
+            TripleKind::Rlwe(_) => "exchanging keys",
+            TripleKind::Gilboa(_) | TripleKind::Bits(_) => "running base OTs",
         });
     }
     let made = usize::try_from(agreed.triples.made()).unwrap_or(usize::MAX);

@@ -3,7 +3,7 @@
 use foxtrot_kernel::memcheck::public;
 use foxtrot_ot::{Backend, Context, Session, Sid, engine::Engine, pair::Pair};
 use foxtrot_triples::{
-    Error, Kind, Shares,
+    Error, Shares, TripleKind,
     bits::registry,
     formats::{record_len, write_records, wrong_records},
 };
@@ -16,11 +16,11 @@ const N: u64 = 320;
 pub(crate) fn checks() -> impl Iterator<Item = Check> {
     registry().map(|set| Check {
         name: set.name().into(),
-        run: Box::new(move |backend| run(Kind::Bits(set), backend)),
+        run: Box::new(move |backend| run(TripleKind::Bits(set), backend)),
     })
 }
 
-fn run(kind: Kind, backend: Backend) {
+fn run(kind: TripleKind, backend: Backend) {
     let party = |we_are_initiator, byte| {
         Engine::new(move |io| async move {
             let session = Session::new(Sid::from_bytes([0; 32])).with_backend(backend);

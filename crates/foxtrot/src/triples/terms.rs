@@ -7,7 +7,7 @@ use foxtrot_net::{
     hello::{self, Agreement, Hello, JOB, Role, Table, hexadecimal},
 };
 use foxtrot_ot::{Context, Session, Sid};
-use foxtrot_triples::{BASE, DEFAULT_SIGMA, Kind, Shares, formats::triples_per_record};
+use foxtrot_triples::{BASE, DEFAULT_SIGMA, TripleKind, Shares, formats::triples_per_record};
 
 use crate::{
     Error,
@@ -28,7 +28,7 @@ pub struct TriplesTerms {
     /// The role of this side, which only tells the two parties apart.
     pub role: Role,
     /// The method with its parameters.
-    pub kind: Kind,
+    pub kind: TripleKind,
     /// The number of triples.
     pub count: u64,
     /// The run that goes on; `None` begins one.
@@ -166,7 +166,7 @@ fn run_of(first: Sid, digest: &[u8; 32]) -> String {
 /// The hello of `count` triples, of a run with this name of which so many batches are there. The roles only tell the
 /// parties apart.
 #[must_use]
-pub fn triples(role: Role, kind: Kind, count: u64, run: &str, batches: u64) -> Hello {
+pub fn triples(role: Role, kind: TripleKind, count: u64, run: &str, batches: u64) -> Hello {
     Hello::new(role)
         .term(JOB, "triples")
         .term(METHOD, kind.method())
@@ -189,16 +189,16 @@ pub fn peers_batches(offers: &Table, most: u64) -> Result<u64, HelloError> {
 /// The most bytes of memory that either side of so many triples takes, with so many threads, whatever its peer does: base OTs, batches at
 /// work, and what the peer sends ahead. Shares that the caller keeps are not counted. For 10^6 triples of `rlwe-64` it is 113 MB; the
 /// command's whole process took 55 MB.
-pub(super) fn memory_of_triples(kind: Kind, count: u64, threads: usize) -> u64 {
+pub(super) fn memory_of_triples(kind: TripleKind, count: u64, threads: usize) -> u64 {
     /// Batches at work at once, beside one for each thread, and how much more one takes there than its longest message.
     const BATCHES: u64 = 4;
     const WORK: u64 = 8;
     match kind {
-        Kind::Bits(set) => {
+        TripleKind::Bits(set) => {
             let ots = usize::try_from(count).map_or(usize::MAX, |n| n.saturating_mul(2));
             memory_of_transfers(&set.method(BASE), ots, threads) + set.usable() as u64
         }
-        Kind::Rlwe(_) | Kind::Gilboa(_) => {
+        TripleKind::Rlwe(_) | TripleKind::Gilboa(_) => {
             let limits = kind.limits();
             let work = WORK * limits.len as u64 * (BATCHES + threads as u64);
             ALWAYS + work + most_ahead(&limits)

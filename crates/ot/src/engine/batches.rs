@@ -145,11 +145,7 @@ impl Runs {
     /// # Errors
     /// [`Usage::SessionEnded`] if one has not come to its end.
     pub fn begin(&mut self) -> Result<(), Usage> {
-        if mem::replace(&mut self.under_way, true) {
-            Err(Usage::SessionEnded)
-        } else {
-            Ok(())
-        }
+        if mem::replace(&mut self.under_way, true) { Err(Usage::SessionEnded) } else { Ok(()) }
     }
 
     /// Marks the run as ended well.

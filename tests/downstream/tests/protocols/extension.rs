@@ -1,7 +1,12 @@
 //! OT extensions, with and without checks.
 
 use foxtrot_downstream::{ALL_SIZES, choices, on_small_stacks, seed, session};
-use foxtrot_ot::{base::Choice, extension::{self, OtKind, Places, Receiver, Sender, Shape}, ideal, tasks::only};
+use foxtrot_ot::{
+    base::Choice,
+    extension::{self, OtKind, Places, Receiver, Sender, Shape},
+    ideal,
+    tasks::only,
+};
 
 #[test]
 fn every_extension_runs_on_a_small_stack() {

@@ -76,7 +76,8 @@ fn of_ots(set: &'static gilboa::Set, sizes: &'static [usize]) {
         let (one, opening) =
             gilboa::GilboaParty::responder(&whole, set, pairs, seed(2)).expect("a responder");
         let (mut zero, setup) =
-            gilboa::GilboaParty::initiator(&whole, set, chosen, seed(1), &opening).expect("an initiator");
+            gilboa::GilboaParty::initiator(&whole, set, chosen, seed(1), &opening)
+                .expect("an initiator");
         let mut one = one(&setup).expect("a set-up");
         for n in sizes.iter().map(|n| set.n().min(*n)) {
             let mut messages = [const { Vec::new() }; 4];

@@ -70,10 +70,12 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<Fact> {
                 Fact { text: ratio, ..most },
             ]
         }
-        ProtocolKind::Triples => kind::Kind::find(name).map_or(Vec::new(), |it| {
+        ProtocolKind::Triples => kind::TripleKind::find(name).map_or(Vec::new(), |it| {
             let (wrong, keys) = match it {
-                kind::Kind::Rlwe(set) => (Some(wrong_log2(set, 1).ceil()), set.public_key_len()),
-                kind::Kind::Gilboa(_) | kind::Kind::Bits(_) => (None, 0),
+                kind::TripleKind::Rlwe(set) => {
+                    (Some(wrong_log2(set, 1).ceil()), set.public_key_len())
+                }
+                kind::TripleKind::Gilboa(_) | kind::TripleKind::Bits(_) => (None, 0),
             };
             let text = wrong.map_or("none".into(), |wrong| format!("2^{wrong:.0}"));
             vec![

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     bounds::wrong_log2,
     costs,
-    kind::{self, Kind},
+    kind::{self, TripleKind},
     record::Record,
 };
 use crate::{
@@ -94,9 +94,9 @@ impl Agreed {
         let (bits, name) = (kind.bits(), kind.name());
         let triples = if count == 1 { "triple" } else { "triples" };
         let (promise, warning) = match kind {
-            Kind::Rlwe(set) => of_rlwe(set, count),
-            Kind::Gilboa(_) => ("; all correct".into(), None),
-            Kind::Bits(_) => (String::new(), None),
+            TripleKind::Rlwe(set) => of_rlwe(set, count),
+            TripleKind::Gilboa(_) => ("; all correct".into(), None),
+            TripleKind::Bits(_) => (String::new(), None),
         };
         let mut lines = vec![
             format!("agreed: {count} {triples} modulo 2^{bits}, {name}{promise}"),
@@ -168,8 +168,8 @@ fn of_rlwe(set: &params::Set, count: u64) -> (String, Option<String>) {
     (promise, warning)
 }
 
-fn check_hidden(kind: Kind, count: u64) -> Result<(), Failure> {
-    let Kind::Rlwe(set) = kind else { return Ok(()) };
+fn check_hidden(kind: TripleKind, count: u64) -> Result<(), Failure> {
+    let TripleKind::Rlwe(set) = kind else { return Ok(()) };
     let hidden = set.hidden(count);
     if hidden >= LEAST_HIDDEN {
         return Ok(());
@@ -207,10 +207,10 @@ mod tests {
     }
 
     fn lines_of(set: &'static params::Set, count: u64) -> Vec<String> {
-        of_kind(Kind::Rlwe(set), count)
+        of_kind(TripleKind::Rlwe(set), count)
     }
 
-    fn of_kind(kind: Kind, count: u64) -> Vec<String> {
+    fn of_kind(kind: TripleKind, count: u64) -> Vec<String> {
         let terms = TriplesTerms { role: Role::Sender, kind, count, earlier: None };
         let run = TriplesRun { session: None, name: "run".into() };
         let triples =
@@ -231,7 +231,7 @@ mod tests {
                       probability 2^-23";
         assert_eq!(lines_of(lift, 128 * 8191)[0], agreed);
         let agreed = "agreed: 1 triple modulo 2^16, gilboa-16-k2; all correct";
-        assert_eq!(of_kind(Kind::find("gilboa-16-k2").unwrap(), 1)[0], agreed);
+        assert_eq!(of_kind(TripleKind::find("gilboa-16-k2").unwrap(), 1)[0], agreed);
         let warned = |lines: &[String]| lines.iter().any(|line| line.starts_with("warning: "));
         assert!(!warned(&of_a_million) && !warned(&lines(8, 40, 1024 * 4095)));
         assert!(!warned(&lines_of(lift, 1024 * 8191)) && warned(&lines_of(lift, 2048 * 8191)));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use foxtrot_triples::gilboa;
 
-use super::kind::Kind;
+use super::kind::TripleKind;
 use crate::report::of_this_machine;
 
 /// Nanoseconds of CPU of a party per triple, for ℓ = 8, 16, 32, 64: of `rlwe`, of that with `--lift`, and of `gilboa` with
@@ -41,26 +41,26 @@ const PORTABLE: Table = Table {
 
 /// Returns the time once per session, from the same with -n 1, on AVX-512: keys of `rlwe`, base OTs
 /// of either.
-pub(super) fn once(kind: Kind) -> Duration {
+pub(super) fn once(kind: TripleKind) -> Duration {
     Duration::from_millis(match kind {
-        Kind::Rlwe(set) => [4, 4, 6, 10][column(set.bits())],
-        Kind::Gilboa(_) => 3,
-        Kind::Bits(_) => 8,
+        TripleKind::Rlwe(set) => [4, 4, 6, 10][column(set.bits())],
+        TripleKind::Gilboa(_) => 3,
+        TripleKind::Bits(_) => 8,
     })
 }
 
 /// Nanoseconds per triple with one thread and the instructions of this machine.
-pub(super) fn each(kind: Kind) -> u32 {
+pub(super) fn each(kind: TripleKind) -> u32 {
     of_this_machine([AVX512, AVX2, PORTABLE]).each(kind)
 }
 
 impl Table {
-    fn each(&self, kind: Kind) -> u32 {
+    fn each(&self, kind: TripleKind) -> u32 {
         let of_kind = match kind {
-            Kind::Bits(set) => return self.bits[usize::from(set.is_silent())],
-            Kind::Rlwe(set) if set.fix().is_some() => self.rlwe,
-            Kind::Rlwe(_) => self.lift,
-            Kind::Gilboa(set) => {
+            TripleKind::Bits(set) => return self.bits[usize::from(set.is_silent())],
+            TripleKind::Rlwe(set) if set.fix().is_some() => self.rlwe,
+            TripleKind::Rlwe(_) => self.lift,
+            TripleKind::Gilboa(set) => {
                 self.gilboa[match set.k() {
                     ..gilboa::DEFAULT_K => 0,
                     gilboa::DEFAULT_K => 1,
@@ -79,18 +79,12 @@ fn column(bits: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use foxtrot_triples::{bits, params};
-
     use super::*;
 
     #[test]
     fn every_kind_has_a_cost_on_every_backend() {
         for table in [AVX512, AVX2, PORTABLE] {
-            for kind in params::registry()
-                .map(Kind::Rlwe)
-                .chain(gilboa::registry().map(Kind::Gilboa))
-                .chain(bits::registry().map(Kind::Bits))
-            {
+            for kind in TripleKind::registry() {
                 assert!(table.each(kind) > 0, "{kind:?}");
                 assert!(once(kind) > Duration::ZERO, "{kind:?}");
             }

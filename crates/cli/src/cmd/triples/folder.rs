@@ -269,12 +269,12 @@ mod tests {
     use foxtrot::triples::terms::TriplesRun;
     use foxtrot_triples::formats::Format;
 
-    use super::{super::kind::Kind, *};
+    use super::{super::kind::TripleKind, *};
 
     const COUNT: u64 = 30_000;
 
     fn record(party: u8) -> Record {
-        let kind = Kind::find("rlwe-lift-8").unwrap();
+        let kind = TripleKind::find("rlwe-lift-8").unwrap();
         Record {
             party,
             kind,

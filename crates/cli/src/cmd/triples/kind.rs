@@ -1,7 +1,7 @@
 //! The kind of triples: a method with its parameters, as options name it.
 
 use foxtrot::triples::Method;
-pub(crate) use foxtrot_triples::Kind;
+pub(crate) use foxtrot_triples::TripleKind;
 use foxtrot_triples::{BASE, DEFAULT_SIGMA, bits::WORD, gilboa};
 
 use crate::{
@@ -19,7 +19,7 @@ pub(super) fn usual(out: &TriplesOut) -> TriplesMethod {
 }
 
 /// Finds the kind that the options name, or that the rule of `auto` gives.
-pub(super) fn of(out: &TriplesOut) -> Result<Kind, Failure> {
+pub(super) fn of(out: &TriplesOut) -> Result<TripleKind, Failure> {
     if out.bits == 1 {
         return of_bits(out);
     }
@@ -36,12 +36,12 @@ pub(super) fn of(out: &TriplesOut) -> Result<Kind, Failure> {
         }
     };
     let kind = match k {
-        None => Kind::rlwe(out.bits, out.sigma, out.lift),
-        Some(k) => Kind::gilboa(out.bits, k),
+        None => TripleKind::rlwe(out.bits, out.sigma, out.lift),
+        Some(k) => TripleKind::gilboa(out.bits, k),
     };
     let kind = kind.ok_or_else(|| Failure::usage("there are no parameters for that"))?;
     match (kind, kind.most()) {
-        (Kind::Gilboa(set), most) if out.count > most => {
+        (TripleKind::Gilboa(set), most) if out.count > most => {
             let why = format!("{} makes at most {most} triples in a run", set.name());
             Err(Failure::usage(why).hint("--method rlwe makes more"))
         }
@@ -49,7 +49,7 @@ pub(super) fn of(out: &TriplesOut) -> Result<Kind, Failure> {
     }
 }
 
-fn of_bits(out: &TriplesOut) -> Result<Kind, Failure> {
+fn of_bits(out: &TriplesOut) -> Result<TripleKind, Failure> {
     let silent = match out.method {
         None | Some(TriplesMethod::Gilboa | TriplesMethod::Auto) => false,
         Some(TriplesMethod::Silent) => true,
@@ -63,34 +63,37 @@ fn of_bits(out: &TriplesOut) -> Result<Kind, Failure> {
         let more = out.count.next_multiple_of(WORD as u64);
         return Err(Failure::usage(why).hint(format!("use -n {more}")));
     }
-    Kind::bit_triples(silent).ok_or_else(|| Failure::usage("there are no parameters for that"))
+    TripleKind::bit_triples(silent)
+        .ok_or_else(|| Failure::usage("there are no parameters for that"))
 }
 
-pub(super) fn params(kind: Kind) -> String {
+pub(super) fn params(kind: TripleKind) -> String {
     match kind {
-        Kind::Rlwe(set) => {
+        TripleKind::Rlwe(set) => {
             let (bits, sigma) = (set.bits(), set.sigma());
             format!("l = {bits}, sigma = {sigma}, ring of dimension {}", set.n())
         }
-        Kind::Gilboa(set) => {
+        TripleKind::Gilboa(set) => {
             let (extension, base) = (set.extension().name(), BASE.info().name);
             format!("l = {}, {extension} from {base}", set.bits())
         }
-        Kind::Bits(set) => {
+        TripleKind::Bits(set) => {
             let (extension, base) = (set.method(BASE).name(), BASE.info().name);
             format!("l = 1, {extension} from {base}")
         }
     }
 }
 
-pub(super) fn options(kind: Kind) -> String {
+pub(super) fn options(kind: TripleKind) -> String {
     let bits = kind.bits();
     match kind {
-        Kind::Rlwe(set) => {
+        TripleKind::Rlwe(set) => {
             let lift = if set.fix().is_some() { "" } else { " --lift" };
             format!("--bits {bits} --sigma {}{lift}", set.sigma())
         }
-        Kind::Gilboa(_) | Kind::Bits(_) => format!("--bits {bits} --method {}", kind.method()),
+        TripleKind::Gilboa(_) | TripleKind::Bits(_) => {
+            format!("--bits {bits} --method {}", kind.method())
+        }
     }
 }
 

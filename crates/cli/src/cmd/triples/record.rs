@@ -10,7 +10,7 @@ use foxtrot_net::{
 use foxtrot_triples::formats::{Format, record_len, triples_per_record};
 use serde_json::{Value, json};
 
-use super::kind::{Kind, options};
+use super::kind::{TripleKind, options};
 use crate::{
     failure::Failure,
     files::{Existing, write_secret},
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) party: u8,
-    pub(super) kind: Kind,
+    pub(super) kind: TripleKind,
     pub(super) count: u64,
     pub(super) format: Format,
     pub(super) run: TriplesRun,
@@ -34,7 +34,7 @@ impl Record {
         let text = |key: &str| object[key].as_str();
         let record = || {
             let format = Format::ALL.into_iter().find(|it| text("format") == Some(it.name()))?;
-            let kind = Kind::find(text("set")?).filter(|kind| format.has(kind.bits()))?;
+            let kind = TripleKind::find(text("set")?).filter(|kind| format.has(kind.bits()))?;
             let count = object["count"].as_u64().filter(|count| (1..=1 << 40).contains(count))?;
             let count = Some(count).filter(|it| it.is_multiple_of(in_record(kind)))?;
             // Version 1 of these files did not have the session.
@@ -114,7 +114,7 @@ impl Record {
     }
 }
 
-fn in_record(kind: Kind) -> u64 {
+fn in_record(kind: TripleKind) -> u64 {
     triples_per_record(kind.bits()) as u64
 }
 
