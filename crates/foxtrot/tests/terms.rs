@@ -13,7 +13,7 @@ use foxtrot::{
     rot::{self, terms::RotTerms},
     triples::terms::{EarlierRun, TriplesAgreement, TriplesRun, TriplesTerms},
 };
-use foxtrot_triples::Kind;
+use foxtrot_triples::TripleKind;
 
 fn begin<'p>(peer: &'p mut Peer, hello: foxtrot::job::Hello) -> Result<Job<'p>, Error> {
     let (agreed, ()) = peer.negotiate::<_, Error>(hello, |_| Ok(((), 0)))?;
@@ -72,7 +72,7 @@ fn session(
     role: Role,
     earlier: Option<EarlierRun>,
 ) -> Result<(TriplesAgreement, usize), Error> {
-    let kind = Kind::find("gilboa-64").expect("a kind");
+    let kind = TripleKind::find("gilboa-64").expect("a kind");
     let count = 2 * kind.usable() as u64 + 1;
     let terms = TriplesTerms { role, kind, count, earlier };
     let (agreed, ()) = peer.negotiate::<_, Error>(terms.hello(), |_| Ok(((), 0)))?;

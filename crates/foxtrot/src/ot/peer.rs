@@ -5,8 +5,7 @@ use core::future::Future;
 use foxtrot_net::Connection;
 use foxtrot_ot::{
     Usage,
-    convert::check_picks,
-    convert::{Message, Sealed},
+    convert::{Message, Sealed, check_picks},
     extension::one_of_n::protocol::Shape,
 };
 use zeroize::Zeroizing;
