@@ -84,9 +84,10 @@ pub(super) fn run(psi: Psi, setting: &Setting<'_>) -> Result<Measured, Failure> 
         Psi::Count | Psi::Sum => {
             let terms = match psi {
                 // The same largest number for every n.
-                Psi::Sum => {
-                    CircuitTerms { largest: Some(count::MAX_ITEMS as u64 - 1), ..Terms::default() }
-                }
+                Psi::Sum => CircuitTerms {
+                    largest: Some(count::MAX_ITEMS as u64 - 1),
+                    ..CircuitTerms::default()
+                },
                 _ => CircuitTerms::default(),
             };
             let parameters = count::Parameters::new(terms, setting.n, setting.n)?;

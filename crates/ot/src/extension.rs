@@ -90,6 +90,7 @@ mod matrix;
 mod output;
 mod receiver;
 mod sender;
+mod sending;
 mod streams;
 mod trees;
 

@@ -82,10 +82,10 @@ impl Sender {
         places: fn(&mut [T]) -> Places<'_>,
         mut sink: impl FnMut(&[T]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.runs.begin()?;
+        self.state.runs.begin()?;
         let extension = self.extension;
         io.limit(limits(&extension));
-        let group = group(self.session.executor());
+        let group = group(self.state.session.executor());
         let shapes = groups(shape.batches(extension.max_batch()), group);
         let mut window = Window::new(io.on(PROOFS), extension.proof_len(), group, shapes);
         let mut buffers = Vec::new();
@@ -100,7 +100,7 @@ impl Sender {
                 }
             }
         }
-        self.runs.end();
+        self.state.runs.end();
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::iter;
 
 use foxtrot_kernel::{aegis, bits::xor_masked, vole};
@@ -12,19 +12,17 @@ use zeroize::Zeroizing;
 
 use super::{
     Challenge, Extension, ROWS, Shape,
-    check::{fit, hash_rows, numbers},
+    check::{hash_rows, numbers},
     check_owner, coefficients,
-    matrix::{Matrix, Pool},
+    matrix::Matrix,
     output::{Coins, Output, Places, flips},
     receiver::commit,
-    streams::{Keys, Nonces},
+    sending::Sending,
     trees::{Tree, nonces, regrow, trees},
 };
 use crate::{
-    Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
+    Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{Block, ReceiverKeys},
-    choices::verdict,
-    engine::batches::Runs,
     expect_count, expect_len,
     tasks::{Executor, InPlace, for_each, map},
 };
@@ -32,17 +30,7 @@ use crate::{
 /// The sender of an extension, which makes batch after batch from one set of base OTs.
 pub struct Sender {
     pub(crate) extension: Extension,
-    pub(super) session: Session,
-    seed: Seed,
-    delta: Bits,
-    leaves: Keys,
-    /// Batches so far.
-    batch: u64,
-    nonces: Nonces,
-    /// A check has failed: there is no output any more.
-    ended: bool,
-    pool: Pool,
-    pub(super) runs: Runs,
+    pub(super) state: Sending,
 }
 
 /// A batch that waits for the receiver's proof, which is empty where there is no check; there is no way to its output
@@ -94,9 +82,8 @@ impl Sender {
         expect_count("base OTs", ROWS, base.keys().len())?;
         let leaves = regrow(&session, extension.k, extension.checked(), &base, setup)?;
         let delta = base.choices().slice(0..ROWS);
-        let (batch, nonces, ended) = (0, nonces(&session), false);
-        let (pool, runs) = (Pool::default(), Runs::default());
-        Ok(Self { extension, session, seed, delta, leaves, batch, nonces, ended, pool, runs })
+        let nonces = nonces(&session);
+        Ok(Self { extension, state: Sending::new(session, delta, leaves, nonces, seed) })
     }
 
     /// Δ, bit r of which is bit r mod 8 of byte ⌊r/8⌋: as secret as all keys together. Of every correlated OT the receiver's
@@ -105,12 +92,13 @@ impl Sender {
     /// # Errors
     /// [`Usage::SessionEnded`] after a failed check.
     pub fn delta(&self) -> Result<Zeroizing<Block>, Usage> {
-        if self.ended { Err(Usage::SessionEnded) } else { Ok(self.packed_delta()) }
+        self.state.expect_open()?;
+        Ok(self.packed_delta())
     }
 
     fn packed_delta(&self) -> Zeroizing<Block> {
         let mut delta = Zeroizing::new([0; 16]);
-        delta.copy_from_slice(self.delta.as_bytes());
+        delta.copy_from_slice(self.state.delta.as_bytes());
         delta
     }
 
@@ -123,8 +111,9 @@ impl Sender {
         corrections: &[u8],
         matrix: &mut Matrix,
     ) {
-        let (k, delta, backend) = (self.extension.k, &self.delta, self.session.backend());
-        let (stride, nonce) = (matrix.stride(), self.nonces.of_batch(number));
+        let Sending { session, delta, leaves, nonces, .. } = &self.state;
+        let (k, backend) = (self.extension.k, session.backend());
+        let (stride, nonce) = (matrix.stride(), nonces.of_batch(number));
         let len = self.extension.columns(shape.n) / 8;
         // The first tree has no correction where its sum is the choices.
         let uncorrected = self.extension.first_tree(shape);
@@ -132,14 +121,14 @@ impl Sender {
             tree.index.checked_sub(uncorrected).map(|at| &corrections[at * len..][..len])
         };
         // Trees of one leaf go by two, since keystreams do.
-        let (leaves, together) = ((1 << k) - 1, if k == 1 { 2 } else { 1 });
-        let parts = self.leaves.chunks(together * leaves);
+        let (of_tree, together) = ((1 << k) - 1, if k == 1 { 2 } else { 1 });
+        let parts = leaves.chunks(together * of_tree);
         let parts = parts.zip(matrix.bytes_mut().chunks_mut(together * k * stride)).enumerate();
         for_each(executor, parts, |(part, (all, rows))| {
             if k == 1 {
                 aegis::keystreams(backend, all, &nonce, rows, stride, len);
             }
-            let trees = trees(k).skip(part * together).zip(all.chunks(leaves));
+            let trees = trees(k).skip(part * together).zip(all.chunks(of_tree));
             for ((tree, leaves), rows) in trees.zip(rows.chunks_mut(k * stride)) {
                 if k > 1 {
                     let leaves = &leaves[..(1 << tree.rows.len()) - 1];
@@ -165,32 +154,33 @@ impl Sender {
         &mut self,
         messages: &[(Shape, &[u8])],
     ) -> Result<Vec<(Unverified, Option<Challenge>)>, Error> {
-        if self.ended {
-            return Err(Usage::SessionEnded.into());
-        }
-        for (number, (shape, corrections)) in (self.batch..).zip(messages) {
+        self.state.expect_open()?;
+        for (number, (shape, corrections)) in (self.state.batch..).zip(messages) {
             self.extension.check_batch(number, shape.n)?;
             let expected = self.extension.corrections_len(*shape);
             expect_len("Corrections", corrections, expected)?;
         }
         let begin = |&(shape, message): &(Shape, _)| {
-            let matrix = self.pool.take(ROWS, self.extension.columns(shape.n));
-            self.batch += 1;
-            (self.batch - 1, matrix, shape, message)
+            let matrix = self.state.rows.take(ROWS, self.extension.columns(shape.n));
+            (self.state.next(), matrix, shape, message)
         };
         let begun: Vec<(u64, _, _, &[u8])> = messages.iter().map(begin).collect();
-        let session = *self.session.id();
-        Ok(map(self.session.executor(), begun, |executor, (number, mut matrix, shape, message)| {
-            let (commitment, corrections) = message.split_at(self.extension.commitment_len());
-            self.fill(executor, number, shape, corrections, &mut matrix);
-            let check = self.extension.checked().then(|| {
-                let coin = self.session.oracle("foxtrot v1 extension sender coin");
-                let challenge = coin.query(number, 0).field(self.seed.as_bytes()).finish();
-                Check { commitment: core::array::from_fn(|k| commitment[k]), challenge }
-            });
-            let challenge = check.as_ref().map(|check| check.challenge);
-            (Unverified { session, number, shape, matrix, check }, challenge)
-        }))
+        let state = &self.state;
+        let session = *state.session.id();
+        Ok(map(
+            state.session.executor(),
+            begun,
+            |executor, (number, mut matrix, shape, message)| {
+                let (commitment, corrections) = message.split_at(self.extension.commitment_len());
+                self.fill(executor, number, shape, corrections, &mut matrix);
+                let check = self.extension.checked().then(|| {
+                    let challenge = state.challenge("foxtrot v1 extension sender coin", number);
+                    Check { commitment: core::array::from_fn(|k| commitment[k]), challenge }
+                });
+                let challenge = check.as_ref().map(|check| check.challenge);
+                (Unverified { session, number, shape, matrix, check }, challenge)
+            },
+        ))
     }
 
     /// Steps 9 and 10: checks the proofs of batches, which are empty where there is no check, and writes their output to where
@@ -202,25 +192,24 @@ impl Sender {
     /// [`Usage::SessionEnded`]. [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
     /// After an error there is no output of any batch, and all are lost.
     pub fn finish(&mut self, batches: Vec<(Unverified, &[u8], Places<'_>)>) -> Result<(), Error> {
-        if self.ended {
-            return Err(Usage::SessionEnded.into());
-        }
+        self.state.expect_open()?;
         for (batch, _, places) in &batches {
-            let ours = (&self.session, self.extension.checked());
+            let ours = (&self.state.session, self.extension.checked());
             check_owner(ours, (&batch.session, batch.check.is_some()))?;
             expect_count("places for keys", batch.shape.n, places.len())?;
         }
         // Without check there is no work for threads.
-        let executor = if self.extension.checked() { self.session.executor() } else { &InPlace };
+        let executor =
+            if self.extension.checked() { self.state.session.executor() } else { &InPlace };
         let checked = map(executor, batches, |executor, (mut batch, proof, places)| {
             let coins = self.check(executor, &mut batch, proof)?;
             Ok((batch, coins, places))
         });
         let verified: Result<Vec<_>, Error> = checked.into_iter().collect();
         if verified.is_err() {
-            self.end();
+            self.state.end();
         }
-        let (session, delta) = (&self.session, &*self.packed_delta());
+        let (session, delta) = (&self.state.session, &*self.packed_delta());
         let read = map(session.executor(), verified?, |executor, (batch, coins, places)| {
             let Unverified { number: batch, matrix, .. } = batch;
             let output = Output { session, executor, batch, coins, matrix: &matrix };
@@ -230,7 +219,7 @@ impl Sender {
             }
             matrix
         });
-        read.into_iter().for_each(|matrix| self.pool.put(matrix));
+        read.into_iter().for_each(|matrix| self.state.rows.put(matrix));
         Ok(())
     }
 
@@ -245,7 +234,8 @@ impl Sender {
         let Some(Check { commitment, challenge }) = batch.check else { return Ok(None) };
         let coin_and_hashes = proof.split_first_chunk::<32>();
         let (coin, hashes) = coin_and_hashes.ok_or(Misbehaved::ConsistencyCheck)?;
-        let (backend, session, shape) = (self.session.backend(), &self.session, batch.shape);
+        let (session, shape) = (&self.state.session, batch.shape);
+        let backend = session.backend();
         let columns = self.extension.columns(shape.n);
         let coefficients = coefficients(session, batch.number, shape, &challenge, columns);
         let ours = hash_rows(backend, executor, &batch.matrix, ROWS, &coefficients);
@@ -254,27 +244,16 @@ impl Sender {
         let opened = commit(session, batch.number, coin).ct_eq(&commitment);
         // The codeword of a choice is the choice, repeated.
         let codeword = iter::repeat(of_choices[0]);
-        if !verdict(opened & fit(&ours, theirs, &self.delta, codeword)) {
-            return Err(Misbehaved::ConsistencyCheck.into());
-        }
+        self.state.check(opened, [&ours, theirs], codeword)?;
         if !shape.given {
             let flips = flips(session, batch.number, &challenge, shape.n);
             let stride = batch.matrix.stride();
             let rows = batch.matrix.bytes_mut().chunks_mut(stride).enumerate();
             for_each(executor, rows, |(r, row)| {
-                xor_masked(backend, &mut row[..flips.len()], &flips, mask(self.delta.get(r)));
+                xor_masked(backend, &mut row[..flips.len()], &flips, mask(self.state.delta.get(r)));
             });
         }
         Ok(Some(Coins { receiver: *coin, sender: challenge }))
-    }
-
-    /// A peer that guesses Δ must not guess twice. Rows of earlier batches would also tell Δ.
-    fn end(&mut self) {
-        self.ended = true;
-        self.leaves = Keys::default();
-        self.pool = Pool::default();
-        self.seed = Seed::from_bytes([0; 32]);
-        self.delta = Bits::from_random(vec![0; ROWS / 8], ROWS);
     }
 }
 
@@ -284,6 +263,6 @@ pub(super) fn mask(bit: Choice) -> u8 {
 }
 
 foxtrot_kernel::redacted! {
-    Sender, sender => "{}, {} batches", sender.extension.name, sender.batch;
+    Sender, sender => "{}, {} batches", sender.extension.name, sender.state.batch;
     Unverified, unverified => "batch {}, <redacted>", unverified.number;
 }

@@ -70,7 +70,7 @@ impl Sender {
         shape: Shape,
         mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
-        self.runs.begin()?;
+        self.state.runs.begin()?;
         io.limit(limits(&self.extension));
         let mut keys = Zeroizing::new(Vec::new());
         self.finish_each(io, shape.batches(&self.extension), |sender, batch, n, proof| {
@@ -79,7 +79,7 @@ impl Sender {
             Ok::<_, Error>(sink(&keys)?)
         })
         .await?;
-        self.runs.end();
+        self.state.runs.end();
         Ok(())
     }
 

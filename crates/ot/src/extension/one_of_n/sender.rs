@@ -15,20 +15,19 @@ use super::{
     stream,
 };
 use crate::{
-    Bits, Error, Misbehaved, Seed, Session, Usage,
+    Error, Seed, Session, Usage,
     base::{Block, ReceiverKeys},
-    choices::verdict,
-    engine::batches::Runs,
     erase::SecretBytes,
     expect_count, expect_len,
     extension::{
         Challenge,
-        check::{fit, hash_rows, numbers},
+        check::{hash_rows, numbers},
         check_owner,
         code::{Code, Parameters},
         matrix::{Matrix, Pool},
         sender::mask,
-        streams::{Keys, Nonces},
+        sending::Sending,
+        streams::Keys,
     },
     oracle::Oracle,
     tasks::for_each,
@@ -40,21 +39,11 @@ const SUMS: usize = 512;
 /// The sender of a 1-of-N extension, which makes batch after batch from one set of base OTs.
 pub struct Sender {
     pub(super) extension: Extension,
-    session: Session,
-    seed: Seed,
+    pub(super) state: Sending,
     code: Box<dyn Code>,
-    delta: Bits,
-    leaves: Keys,
-    /// Batches so far.
-    batch: u64,
-    nonces: Nonces,
-    /// A check has failed: there is no output any more.
-    ended: bool,
-    rows: Pool,
     words: Pool,
     /// C(v)·Δ of the first words, as many as were wanted last.
     differences: SecretBytes,
-    pub(super) runs: Runs,
 }
 
 /// The keys of a batch, of any word.
@@ -112,7 +101,7 @@ impl Opened<'_> {
         assert!(word.len() == parameters.word_len(), "a word");
         let row_len = parameters.row_len();
         let mut row = SecretBytes::zeroed(row_len);
-        self.sender.code.encode(self.sender.session.backend(), word, &mut row);
+        self.sender.code.encode(self.sender.state.session.backend(), word, &mut row);
         mask_rows(&mut row, &self.delta);
         row.iter_mut().zip(&self.rows[i * row_len..][..row_len]).for_each(|(a, b)| *a ^= b);
         self.oracle.query(i as u64, 0).field(&row).finish()
@@ -137,23 +126,9 @@ impl Sender {
             leaves.map(|(row, key)| *stream(&session, row, delta.get(row).unwrap_u8(), key));
         let (leaves, nonces) = (Keys::new(leaves.collect()), nonces(&session));
         let code = extension.family.of_session(&session);
-        let (rows, words) = (Pool::default(), Pool::default());
-        let (batch, ended) = (0, false);
-        Ok(Self {
-            extension,
-            session,
-            seed,
-            code,
-            delta,
-            leaves,
-            batch,
-            nonces,
-            ended,
-            rows,
-            words,
-            differences: SecretBytes::zeroed(0),
-            runs: Runs::default(),
-        })
+        let state = Sending::new(session, delta, leaves, nonces, seed);
+        let differences = SecretBytes::zeroed(0);
+        Ok(Self { extension, state, code, words: Pool::default(), differences })
     }
 
     /// Δ, packed as a row: as secret as all keys together. Whatever is computed from it and a row must
@@ -162,41 +137,39 @@ impl Sender {
     /// # Errors
     /// [`Usage::SessionEnded`] after a failed check.
     pub fn delta(&self) -> Result<Zeroizing<Vec<u8>>, Usage> {
-        if self.ended { Err(Usage::SessionEnded) } else { Ok(self.packed_delta()) }
-    }
-
-    fn packed_delta(&self) -> Zeroizing<Vec<u8>> {
-        Zeroizing::new(self.delta.as_bytes().to_vec())
+        self.state.expect_open()?;
+        Ok(self.state.packed_delta())
     }
 
     /// Step 3, for a message that has been checked.
     fn expand(&mut self, n: usize, corrections: &[u8]) -> Batch {
-        let (backend, columns) = (self.session.backend(), self.extension.columns(n));
-        let (number, len) = (self.batch, columns / 8);
-        let nonce = self.nonces.of_batch(number);
-        self.batch += 1;
+        let state = &mut self.state;
+        let (backend, columns) = (state.session.backend(), self.extension.columns(n));
+        let (number, len) = (state.next(), columns / 8);
+        let nonce = state.nonces.of_batch(number);
 
         let Parameters { length, .. } = self.extension.parameters();
-        let mut rows = self.rows.take(length.next_multiple_of(GROUP), columns);
+        let mut rows = state.rows.take(length.next_multiple_of(GROUP), columns);
         let stride = rows.stride();
         rows.bytes_mut()[length * stride..].chunks_mut(stride).take(7).for_each(|row| row.fill(0));
-        let delta = &self.delta;
+        let delta = &state.delta;
         // Two keystreams at a time.
         let parts = rows.bytes_mut().chunks_mut(2 * stride);
-        let parts = parts.zip(corrections.chunks(2 * len)).zip(self.leaves.chunks(2)).enumerate();
-        for_each(self.session.executor(), parts, |(i, ((rows, corrections), leaves))| {
+        let parts = parts.zip(corrections.chunks(2 * len)).zip(state.leaves.chunks(2)).enumerate();
+        for_each(state.session.executor(), parts, |(i, ((rows, corrections), leaves))| {
             aegis::keystreams(backend, leaves, &nonce, rows, stride, len);
             let rows = rows.chunks_mut(stride).zip(corrections.chunks(len));
             for ((row, correction), j) in rows.zip(2 * i..) {
                 xor_masked(backend, &mut row[..len], correction, mask(delta.get(j)));
             }
         });
-        Batch { session: *self.session.id(), number, n, rows }
+        Batch { session: *state.session.id(), number, n, rows }
     }
 
     /// Adds C(w)·Δ to the rows, for words w.
     fn shift(&mut self, rows: &mut Matrix, words: &[u8], n: usize) {
-        let (backend, columns) = (self.session.backend(), self.extension.columns(n));
+        let session = &self.state.session;
+        let (backend, columns) = (session.backend(), self.extension.columns(n));
         let len = columns.min(n.next_multiple_of(512)) / 8;
         let length = self.extension.parameters().length;
         let mut turned = self.words.take(self.code.turned(), columns);
@@ -207,11 +180,11 @@ impl Sender {
         self.code.turn(backend, words, turned.bytes_mut(), turned_stride);
         let mut codewords = self.words.take(length, columns);
         let stride = rows.stride();
-        let (code, delta) = (&*self.code, &self.delta);
+        let (code, delta) = (&*self.code, &self.state.delta);
         let of_words = (turned.bytes(), turned_stride);
         let parts = rows.bytes_mut().chunks_mut(GROUP * stride);
         let parts = parts.zip(codewords.bytes_mut().chunks_mut(GROUP * stride)).enumerate();
-        for_each(self.session.executor(), parts, |(group, (rows, codewords))| {
+        for_each(session.executor(), parts, |(group, (rows, codewords))| {
             codewords.chunks_mut(stride).for_each(|row| row[..len].fill(0));
             let bits = group * GROUP..length.min((group + 1) * GROUP);
             code.add(backend, bits.clone(), of_words, (codewords, stride), len);
@@ -236,8 +209,8 @@ impl Sender {
             word.iter_mut().zip(choice.to_le_bytes()).for_each(|(to, byte)| *to = byte);
         }
         let mut differences = SecretBytes::zeroed(choices * row_len);
-        self.code.encode(self.session.backend(), &words, &mut differences);
-        mask_rows(&mut differences, self.delta.as_bytes());
+        self.code.encode(self.state.session.backend(), &words, &mut differences);
+        mask_rows(&mut differences, self.state.delta.as_bytes());
         self.differences = differences;
     }
 
@@ -254,16 +227,12 @@ impl Sender {
         n: usize,
         corrections: &[u8],
     ) -> Result<(Unverified, Option<Challenge>), Error> {
-        if self.ended {
-            return Err(Usage::SessionEnded.into());
-        }
-        self.extension.check_batch(self.batch, n)?;
+        self.state.expect_open()?;
+        self.extension.check_batch(self.state.batch, n)?;
         expect_len("Corrections", corrections, self.extension.corrections_len(n))?;
         let batch = self.expand(n, corrections);
-        let challenge = self.extension.checked().then(|| {
-            let coin = self.session.oracle("foxtrot v1 one-of-n sender coin");
-            coin.query(batch.number, 0).field(self.seed.as_bytes()).finish()
-        });
+        let coin = || self.state.challenge("foxtrot v1 one-of-n sender coin", batch.number);
+        let challenge = self.extension.checked().then(coin);
         Ok((Unverified { batch, challenge }, challenge))
     }
 
@@ -286,18 +255,20 @@ impl Sender {
         match places {
             Places::Words(words, keys) => {
                 self.shift(&mut rows, words, n);
-                self.extension.output(&self.session, &rows).keys(&oracle, keys);
+                self.extension.output(&self.state.session, &rows).keys(&oracle, keys);
             }
             Places::All(choices, keys) => {
                 if n > 0 {
                     self.set_differences(choices);
                 }
-                let output = self.extension.output(&self.session, &rows);
+                let output = self.extension.output(&self.state.session, &rows);
                 output.all(&oracle, &self.differences, n, keys);
             }
-            Places::Rows(places) => self.extension.output(&self.session, &rows).rows(places),
+            Places::Rows(places) => {
+                self.extension.output(&self.state.session, &rows).rows(places);
+            }
         }
-        self.rows.put(rows);
+        self.state.rows.put(rows);
         Ok(())
     }
 
@@ -309,16 +280,14 @@ impl Sender {
         self.check_owner(&batch)?;
         let (batch, oracle) = self.verify(batch, proof)?;
         let mut rows = SecretBytes::zeroed(batch.n * self.extension.parameters().row_len());
-        self.extension.output(&self.session, &batch.rows).rows(&mut rows);
-        self.rows.put(batch.rows);
-        Ok(Opened { sender: self, oracle, delta: self.packed_delta(), rows })
+        self.extension.output(&self.state.session, &batch.rows).rows(&mut rows);
+        self.state.rows.put(batch.rows);
+        Ok(Opened { sender: self, oracle, delta: self.state.packed_delta(), rows })
     }
 
     fn check_owner(&self, batch: &Unverified) -> Result<(), Usage> {
-        if self.ended {
-            return Err(Usage::SessionEnded);
-        }
-        let ours = (&self.session, self.extension.checked());
+        self.state.expect_open()?;
+        let ours = (&self.state.session, self.extension.checked());
         check_owner(ours, (&batch.batch.session, batch.challenge.is_some()))
     }
 
@@ -329,7 +298,7 @@ impl Sender {
             self.end();
             return Err(error);
         }
-        let oracle = oracle(&self.session, batch.number, challenge.as_ref());
+        let oracle = oracle(&self.state.session, batch.number, challenge.as_ref());
         Ok((batch, oracle))
     }
 
@@ -363,19 +332,16 @@ impl Sender {
     ) -> Result<(), Error> {
         expect_len("Proof", proof, self.extension.proof_len())?;
         let Some(challenge) = challenge else { return Ok(()) };
-        let columns = self.extension.columns(batch.n);
-        let coefficients = coefficients(&self.session, batch.number, batch.n, challenge, columns);
+        let (session, columns) = (&self.state.session, self.extension.columns(batch.n));
+        let coefficients = coefficients(session, batch.number, batch.n, challenge, columns);
         let Parameters { length, word_bits } = self.extension.parameters();
-        let (backend, executor) = (self.session.backend(), self.session.executor());
+        let (backend, executor) = (session.backend(), session.executor());
         let ours = hash_rows(backend, executor, &batch.rows, length, &coefficients);
         let theirs: Vec<u64> = numbers(proof).collect();
         let (words, rows) = theirs.split_at(word_bits);
         let code = self.code.linear().ok_or(Usage::NotLinear)?;
         let codeword = code.encode_elements(words).into_iter();
-        match verdict(fit(&ours, rows, &self.delta, codeword)) {
-            true => Ok(()),
-            false => Err(Misbehaved::ConsistencyCheck.into()),
-        }
+        self.state.check(1.into(), [&ours, rows], codeword)
     }
 
     /// Adds C(v)·Δ to sums of rows, one word v for each, both one after another. What was the sum of
@@ -391,9 +357,7 @@ impl Sender {
     pub fn shift_sums(&self, words: &[u8], sums: &mut [u8]) -> Result<(), Usage> {
         let parameters = self.extension.parameters();
         let (word_len, row_len) = (parameters.word_len(), parameters.row_len());
-        if self.ended {
-            return Err(Usage::SessionEnded);
-        }
+        self.state.expect_open()?;
         let code = self.code.linear().ok_or(Usage::NotLinear)?;
         let n = words.len() / word_len;
         expect_count("bytes of words", n * word_len, words.len())?;
@@ -402,21 +366,17 @@ impl Sender {
         let parts = words.chunks(SUMS * word_len).zip(sums.chunks_mut(SUMS * row_len));
         for (words, sums) in parts {
             let codewords = &mut codewords[..sums.len()];
-            code.encode(self.session.backend(), words, codewords);
-            mask_rows(codewords, self.delta.as_bytes());
+            code.encode(self.state.session.backend(), words, codewords);
+            mask_rows(codewords, self.state.delta.as_bytes());
             sums.iter_mut().zip(&*codewords).for_each(|(sum, codeword)| *sum ^= codeword);
         }
         Ok(())
     }
 
-    /// A peer that guesses Δ must not guess twice. Rows of earlier batches would also tell Δ.
     fn end(&mut self) {
-        self.ended = true;
-        self.leaves = Keys::default();
-        (self.rows, self.words) = (Pool::default(), Pool::default());
+        self.state.end();
+        self.words = Pool::default();
         self.differences = SecretBytes::zeroed(0);
-        self.seed = Seed::from_bytes([0; 32]);
-        self.delta = Bits::from_random(vec![0; self.delta.as_bytes().len()], self.delta.len());
     }
 }
 
@@ -428,7 +388,7 @@ fn mask_rows(rows: &mut [u8], delta: &[u8]) {
 }
 
 foxtrot_kernel::redacted! {
-    Sender, sender => "{}, {} batches", sender.extension.name, sender.batch;
+    Sender, sender => "{}, {} batches", sender.extension.name, sender.state.batch;
     Unverified, unverified => "batch {}, <redacted>", unverified.batch.number;
     Opened<'_>, opened => "{}, <redacted>", opened.sender.extension.name;
 }

@@ -1,5 +1,7 @@
 //! Tests of a sender that need its private fields.
 
+use alloc::vec;
+
 use super::*;
 use crate::{
     Sid,
@@ -21,14 +23,14 @@ fn a_failed_check_erases_the_senders_state() {
     for proof_len in [0, PROOF_LEN] {
         let mut sender = sender();
         let any = |bytes: &[u8]| bytes.iter().any(|&byte| byte != 0);
-        assert!(any(sender.delta.as_bytes()) && any(sender.seed.as_bytes()));
-        assert!(!sender.leaves.is_empty());
+        assert!(any(sender.state.delta.as_bytes()) && any(sender.state.seed.as_bytes()));
+        assert!(!sender.state.leaves.is_empty());
         let corrections = vec![0; sender.extension.corrections_len(Shape::given(2))];
         let (unverified, _) = only(sender.absorb(&[(Shape::given(2), &corrections)]).unwrap());
         let (proof, mut keys) = (vec![0; proof_len], [[[0; 16]; 2]; 2]);
         assert!(sender.finish(vec![(unverified, &proof, Places::Random(&mut keys))]).is_err());
-        assert!(!any(sender.delta.as_bytes()) && !any(sender.seed.as_bytes()));
-        assert!(sender.leaves.is_empty());
+        assert!(!any(sender.state.delta.as_bytes()) && !any(sender.state.seed.as_bytes()));
+        assert!(sender.state.leaves.is_empty());
     }
 }
 
@@ -36,7 +38,7 @@ fn a_failed_check_erases_the_senders_state() {
 fn there_are_no_more_batches_than_the_bound_counts() {
     let mut sender = sender();
     let corrections = vec![0; sender.extension.corrections_len(Shape::given(1))];
-    sender.batch = MAX_BATCHES - 1;
+    sender.state.batch = MAX_BATCHES - 1;
     assert!(sender.absorb(&[(Shape::given(1), &corrections)]).is_ok());
     let refused = Usage::TooManyBatches { max: MAX_BATCHES };
     let absorbed = sender.absorb(&[(Shape::given(1), &corrections)]).map(drop);
@@ -52,7 +54,7 @@ fn semi_honest_extensions_allow_more_batches() {
     let mut sender =
         Sender::new(session(), six, chosen, &setup, Seed::from_bytes([2; 32])).unwrap();
     let corrections = vec![0; six.corrections_len(Shape::random(1))];
-    sender.batch = MAX_UNCHECKED - 1;
+    sender.state.batch = MAX_UNCHECKED - 1;
     assert!(sender.absorb(&[(Shape::random(1), &corrections)]).is_ok());
     let refused = Usage::TooManyBatches { max: MAX_UNCHECKED };
     let absorbed = sender.absorb(&[(Shape::random(1), &corrections)]).map(drop);

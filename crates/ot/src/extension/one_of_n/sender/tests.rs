@@ -30,14 +30,14 @@ fn a_failed_check_erases_the_senders_state() {
         let proof = receiver.finish(unanswered, challenge, &mut [[0; 16]; 2]).unwrap();
         sender.finish(unverified, &proof, Places::All(3, &mut [[0; 16]; 6])).unwrap();
         let any = |bytes: &[u8]| bytes.iter().any(|&byte| byte != 0);
-        assert!(any(sender.delta.as_bytes()) && any(sender.seed.as_bytes()));
-        assert!(any(&sender.differences) && sender.leaves.len() == 512);
+        assert!(any(sender.state.delta.as_bytes()) && any(sender.state.seed.as_bytes()));
+        assert!(any(&sender.differences) && sender.state.leaves.len() == 512);
 
         let (unverified, _) = sender.absorb(2, &corrections).unwrap();
         let places = Places::All(3, &mut [[0; 16]; 6]);
         assert!(sender.finish(unverified, &vec![0; proof_len], places).is_err());
-        assert!(!any(sender.delta.as_bytes()) && !any(sender.seed.as_bytes()));
-        assert!(sender.differences.is_empty() && sender.leaves.is_empty());
+        assert!(!any(sender.state.delta.as_bytes()) && !any(sender.state.seed.as_bytes()));
+        assert!(sender.differences.is_empty() && sender.state.leaves.is_empty());
     }
 }
 
@@ -45,7 +45,7 @@ fn a_failed_check_erases_the_senders_state() {
 fn there_are_no_more_batches_than_the_bound_counts() {
     let (_, mut sender) = states();
     let corrections = vec![0; sender.extension.corrections_len(1)];
-    sender.batch = MAX_BATCHES - 1;
+    sender.state.batch = MAX_BATCHES - 1;
     assert!(sender.absorb(1, &corrections).is_ok());
     let refused = Usage::TooManyBatches { max: MAX_BATCHES };
     assert_eq!(sender.absorb(1, &corrections).map(drop), Err(refused.into()));
