@@ -109,20 +109,18 @@ impl<C: Connection> Peer<C> {
         Ok(self.job(agreed))
     }
 
-    /// Ends the connection of a peer that waits for the job on which both sides have agreed, and tells it the reason.
+    /// Ends the connection of a peer that waits for a job, and tells it the reason.
     ///
     /// ```
-    /// use foxtrot::{Error, Peer, job::{Hello, Role}, net::Reason};
+    /// use foxtrot::{Peer, net::Reason, psi};
     ///
     /// let (mut ours, mut theirs) = Peer::pair();
-    /// let other = std::thread::spawn(move || {
-    ///     let (agreed, ()) = theirs.negotiate::<_, Error>(Hello::new(Role::Sender), |_| Ok(((), 0)))?;
-    ///     theirs.job(agreed).finish()
-    /// });
-    /// let (_agreed, ()) = ours.negotiate::<_, Error>(Hello::new(Role::Receiver), |_| Ok(((), 0)))?;
-    /// // Say, a file of this side cannot be read.
-    /// ours.refuse(Reason::OwnInput);
-    /// let told = other.join().expect("no panic").expect_err("there is no job");
+    /// let other = std::thread::spawn(move || psi::receive(&mut theirs, &["bob"]));
+    /// match std::fs::read_to_string("missing.txt") {
+    ///     Ok(text) => psi::send(&mut ours, &text.lines().collect::<Vec<_>>())?,
+    ///     Err(_) => ours.refuse(Reason::OwnInput),
+    /// }
+    /// let told = other.join().expect("no panic").expect_err("nobody sends");
     /// assert!(told.to_string().contains("it cannot use its own input or settings"), "{told}");
     /// # Ok::<(), foxtrot::Error>(())
     /// ```

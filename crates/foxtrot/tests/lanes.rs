@@ -188,3 +188,13 @@ fn a_job_that_is_dropped_gives_up_and_later_ones_say_so() {
         assert!(rot::send(&mut theirs, 1000).await.is_err());
     });
 }
+
+#[test]
+fn a_peer_that_waits_for_a_hello_hears_that_the_other_side_cannot_use_its_own_input() {
+    let [mut here, mut there] = pair();
+    let told = block_on(async {
+        let (told, ()) = join!(psi::send(&mut there, &["ann"]), here.refuse(net::Reason::OwnInput));
+        told.unwrap_err()
+    });
+    assert!(told.to_string().ends_with("it cannot use its own input or settings"), "{told}");
+}

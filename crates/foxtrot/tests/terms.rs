@@ -132,3 +132,19 @@ fn a_run_of_triples_under_other_terms_does_not_go_on_and_the_peer_hears_whose_in
         assert!(matches!(&there, Error::Session(e) if *e == told), "{there}");
     }
 }
+
+/// What a peer reads that waits for a hello, when this side finds out that it cannot use its own input.
+#[test]
+fn a_peer_that_waits_for_a_hello_hears_that_the_other_side_cannot_use_its_own_input() {
+    let (mut ours, mut theirs) = Peer::pair();
+    // The peer has said its hello, and waits for ours.
+    let other = thread::spawn(move || rot::send(&mut theirs, 10).map(drop).unwrap_err());
+    ours.refuse(Reason::OwnInput);
+    let told = other.join().unwrap();
+    let own_input = NetError::from(ChannelError::GivenUp(Reason::OwnInput));
+    assert!(matches!(&told, Error::Session(e) if *e == own_input), "{told}");
+    let hint = told.cause().hint.unwrap().to_string();
+    assert_eq!(hint, "ask the peer what its program says");
+    // Nothing runs on this connection any more.
+    assert!(rot::receive(&mut ours, 10).is_err());
+}

@@ -183,6 +183,13 @@ impl Inbox {
             let reason = frame.first().copied().unwrap_or_default();
             return Err(ChannelError::GivenUp(Reason::from_byte(reason)).into());
         }
+        // A side that has no hello to send.
+        if self.phase == Phase::Hello
+            && header.lane == Lane::HELLO
+            && frame == [Reason::OwnInput as u8]
+        {
+            return Err(ChannelError::GivenUp(Reason::OwnInput).into());
+        }
         self.closing += usize::from(self.phase.is_session() && header.lane == Lane::HELLO);
         let queue = &mut self.lanes[header.lane.place()];
         queue.held += cost(frame.len());

@@ -55,7 +55,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         }
         self.failed = Some(error.clone());
         let greets = matches!(self.inbox.phase, Phase::Hello | Phase::Renewed);
-        if !greets
+        // In place of a hello comes a refusal only.
+        let may_tell = !greets || matches!(&error, Error::Hello(HelloError::Refused(_)));
+        if may_tell
             && let Some(reason) = Reason::of(&error)
             && self.push(Lane::HELLO, &[reason as u8]).is_ok()
         {
