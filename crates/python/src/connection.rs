@@ -11,7 +11,10 @@ use std::{
 
 use foxtrot::{
     Canceller, Ended, Error, Fingerprint, Progress, Side, Stopper, Threads,
-    net::gateway::{self, MOST_NAME, is_name},
+    net::{
+        Reason,
+        gateway::{self, MOST_NAME, is_name},
+    },
     policy::Policy,
 };
 use pyo3::{prelude::*, types::PyDict};
@@ -159,6 +162,8 @@ pub(crate) struct Peer {
     slot: Mutex<Slot>,
     canceller: Canceller,
     progress: Arc<Mutex<Option<Progress>>>,
+    /// True if the last call failed before its job, by a mistake of this program. The peer may wait for that job.
+    is_mistaken: AtomicBool,
     address: Option<String>,
     name: Option<String>,
     fingerprint: Option<String>,
@@ -173,6 +178,7 @@ impl Peer {
         Self {
             canceller: peer.canceller(),
             progress,
+            is_mistaken: AtomicBool::new(false),
             address: peer.address().map(str::to_owned),
             name: peer.name().map(str::to_owned),
             fingerprint: peer.fingerprint().map(ToString::to_string),
@@ -201,6 +207,7 @@ impl Peer {
         job: impl FnOnce(&mut foxtrot::Peer) -> Result<T, Error> + Send + 'static,
     ) -> PyResult<T> {
         let mut peer = self.take()?;
+        self.is_mistaken.store(false, Ordering::SeqCst);
         *lock(&self.progress) = None;
         let tell = Tell { function, progress: &|| *lock(&self.progress) };
         let ran = run(
@@ -253,6 +260,11 @@ impl Peer {
         py.detach(|| self.canceller.cancel());
     }
 
+    /// A call of this program failed before its job. Unless another job follows, the peer is told so in the end.
+    fn mistaken(&self) {
+        self.is_mistaken.store(true, Ordering::SeqCst);
+    }
+
     /// Ends the connection in order.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let slot = {
@@ -263,6 +275,10 @@ impl Peer {
             }
         };
         match slot {
+            Slot::Idle(peer) if self.is_mistaken.load(Ordering::SeqCst) => {
+                py.detach(|| refuse(peer));
+                Ok(())
+            }
             Slot::Idle(peer) => {
                 let closed = run(py, &Tell::NOTHING, || self.canceller.cancel(), || peer.close());
                 closed?.map_err(|e| raised(&e))
@@ -271,7 +287,7 @@ impl Peer {
         }
     }
 
-    /// Ends the connection at once, without waiting for anything.
+    /// Ends the connection at once: of a peer that waits for a job which a mistake prevents, within a second.
     fn abandon(&self, py: Python<'_>) {
         let slot = {
             let mut slot = lock(&self.slot);
@@ -280,9 +296,12 @@ impl Peer {
                 _ => std::mem::replace(&mut *slot, Slot::Closed),
             }
         };
-        py.detach(|| {
-            self.canceller.cancel();
-            drop(slot);
+        py.detach(|| match slot {
+            Slot::Idle(peer) if self.is_mistaken.load(Ordering::SeqCst) => refuse(peer),
+            slot => {
+                self.canceller.cancel();
+                drop(slot);
+            }
         });
     }
 
@@ -303,9 +322,16 @@ impl Drop for Peer {
     fn drop(&mut self) {
         // The end of a connection may take a second, and the GIL is held here.
         if let Slot::Idle(peer) = std::mem::replace(&mut *lock(&self.slot), Slot::Closed) {
-            let _ = thread::Builder::new().spawn(move || drop(peer));
+            let is_mistaken = self.is_mistaken.load(Ordering::SeqCst);
+            let end = move || if is_mistaken { refuse(peer) } else { drop(peer) };
+            let _ = thread::Builder::new().spawn(end);
         }
     }
+}
+
+/// Tells a peer that this side cannot use its own input.
+fn refuse(mut peer: Box<foxtrot::Peer>) {
+    peer.refuse(Reason::OwnInput);
 }
 
 /// An attempt to reach a peer, which another thread can end.

@@ -171,3 +171,70 @@ def test_choices_and_messages_are_checked_and_not_shown() -> None:
         foxtrot.ot.send(ours, [["a" * 100, "b"]], longest=10)
     with pytest.raises(foxtrot.UsageError, match="8, 16, 32 or 64"):
         foxtrot.triples.generate(ours, 1, bits=7)  # type: ignore[arg-type]
+
+
+def told_when(fails: Any) -> str:
+    """The words of a peer that waits while this side fails."""
+    ours, theirs = foxtrot.pair()
+    told: list[str] = []
+
+    def waits() -> None:
+        with pytest.raises(foxtrot.FoxtrotError) as raised:
+            foxtrot.psi.receive(theirs, ["bob"])
+        told.append(str(raised.value))
+
+    thread = threading.Thread(target=waits)
+    thread.start()
+    fails(ours)
+    del ours
+    thread.join(30)
+    return told[0]
+
+
+def test_a_peer_that_waits_for_a_call_hears_that_this_side_cannot_use_its_own_input() -> None:
+    table = pl.DataFrame({"mail": ["bob"]})
+
+    def wrong_column(peer: foxtrot.Peer) -> None:
+        with pytest.raises(foxtrot.UsageError), peer:
+            foxtrot.psi.send(peer, table, on="missing")
+
+    def wrong_column_then_close(peer: foxtrot.Peer) -> None:
+        with pytest.raises(foxtrot.UsageError):
+            foxtrot.psi.send(peer, ["bob"], on="missing")
+        peer.close()
+
+    def wrong_option(peer: foxtrot.Peer) -> None:
+        with pytest.raises(foxtrot.UsageError):
+            foxtrot.rot.send(peer, 10, extension="iknp?")  # type: ignore[arg-type]
+        peer.close()
+
+    def no_file(peer: foxtrot.Peer) -> None:
+        with pytest.raises(FileNotFoundError), peer:
+            open("missing.csv")
+
+    for fails in (wrong_column, wrong_column_then_close, wrong_option, no_file):
+        assert told_when(fails) == "the peer gave up: it cannot use its own input or settings", fails
+
+
+def test_a_call_is_repeated_after_a_mistake() -> None:
+    def ours(peer: foxtrot.Peer) -> Any:
+        with pytest.raises(foxtrot.UsageError):
+            foxtrot.psi.receive(peer, ["bob"], on="missing")
+        found = foxtrot.psi.receive(peer, ["ann", "bob"])
+        peer.close()
+        return found
+
+    def theirs(peer: foxtrot.Peer) -> None:
+        foxtrot.psi.send(peer, ["bob"])
+
+    assert list(two_parties(ours, theirs)[0]) == [1]
+
+
+def test_a_client_hears_that_the_handler_of_a_server_failed() -> None:
+    def handler(peer: foxtrot.Peer) -> None:
+        open("missing.csv")
+
+    with foxtrot.serve("localhost:0", handler, insecure=True) as server:
+        own_input = "it cannot use its own input or settings"
+        with pytest.raises(foxtrot.FoxtrotError, match=own_input), foxtrot.connect(server.address, insecure=True) as peer:
+            foxtrot.psi.receive(peer, ["bob"])

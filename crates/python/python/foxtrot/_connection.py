@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Union
+from typing import Any, TypeVar, Union, cast
 
 from . import _core
-from ._errors import UsageError
+from ._errors import FoxtrotError, UsageError
 
 __all__ = [
     "Ended",
@@ -176,7 +177,9 @@ class Limits:
 class Peer:
     """A connection to the other party, on which jobs run one after another.
 
-    Both programs make matching calls in the same order. A job that fails ends the connection. ``with`` closes it.
+    Both programs make matching calls in the same order. A job that fails ends the connection. A call with wrong arguments, say a
+    column that is not there, fails before its job and leaves the connection as it is: correct it and call again. If the
+    connection ends instead, the peer is told that this side could not use its own input. ``with`` closes it.
     """
 
     __slots__ = ("_core", "_transport")
@@ -221,10 +224,34 @@ class Peer:
         if kind is None:
             self.close()
         else:
+            note_mistake(self._core, error)
             self._core.abandon()
 
     def __repr__(self) -> str:
         return repr(self._core)
+
+
+def note_mistake(core: _core.Peer, error: BaseException | None) -> None:
+    """Note on the peer that this program failed by itself. Other errors of the library are of a job, and the peer knows them."""
+    if isinstance(error, UsageError) or (isinstance(error, Exception) and not isinstance(error, FoxtrotError)):
+        core.mistaken()
+
+
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+
+def runs_a_job(call: Call) -> Call:
+    """Note on the peer, the first argument of ``call``, that the call failed before its job."""
+
+    @functools.wraps(call)
+    def run(peer: Peer, *arguments: Any, **options: Any) -> Any:
+        try:
+            return call(peer, *arguments, **options)
+        except Exception as error:
+            note_mistake(peer._core, error)
+            raise
+
+    return cast(Call, run)
 
 
 def config(
@@ -682,6 +709,10 @@ def serve(
     )
 
     def session(core: _core.Peer) -> None:
-        handler(Peer(core, transport))
+        try:
+            handler(Peer(core, transport))
+        except Exception as error:
+            note_mistake(core, error)
+            raise
 
     return Server(_core.Listener(address, settings).serve(session))

@@ -113,7 +113,7 @@ class Peer:
         if kind is None:
             await self.close()
         else:
-            self._peer._core.abandon()
+            await _on_thread(lambda: self._peer.__exit__(kind, error, trace), self._peer.cancel)
 
     def __repr__(self) -> str:
         return repr(self._peer)

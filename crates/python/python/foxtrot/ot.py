@@ -11,7 +11,7 @@ from typing import Any, Union, overload
 
 from . import _core
 from ._choices import Extension, picks
-from ._connection import Peer
+from ._connection import Peer, runs_a_job
 from ._errors import UsageError
 from ._progress import Progress, shown
 
@@ -49,6 +49,7 @@ class Messages(Sequence[Union[bytes, None]]):
         return f"<foxtrot.ot.Messages: {len(self)}, redacted>"
 
 
+@runs_a_job
 def send(
     peer: Peer,
     messages: Iterable[Sequence[Union[str, bytes]]],
@@ -92,6 +93,7 @@ def send(
         )
 
 
+@runs_a_job
 def receive(
     peer: Peer,
     choices: Any,

@@ -20,7 +20,7 @@ from datetime import datetime, timezone
 from typing import Any, Literal, TypeVar, Union, overload
 
 from . import _core
-from ._connection import Peer
+from ._connection import Peer, runs_a_job
 from ._errors import UsageError
 from ._progress import Progress, shown
 from ._tables import Normalize, On, Source, has_columns, indices_of, mask_of, normalisers, numbers_of, read
@@ -380,6 +380,7 @@ class _Run:
         return record
 
 
+@runs_a_job
 def agree_on_shards(
     peer: Peer,
     role: Role,
@@ -475,6 +476,7 @@ def send(
 ) -> Intersection: ...
 
 
+@runs_a_job
 def send(
     peer: Peer,
     table: Any,
@@ -595,6 +597,7 @@ def receive(
 ) -> Intersection: ...
 
 
+@runs_a_job
 def receive(
     peer: Peer,
     table: Any,
@@ -714,6 +717,7 @@ def join(
 ) -> Joined: ...
 
 
+@runs_a_job
 def join(
     peer: Peer,
     table: Any,
@@ -810,6 +814,7 @@ def _count(
     return Counted(source, found, total, facts, run.record(facts, found) | limits)
 
 
+@runs_a_job
 def count(
     peer: Peer,
     table: Any,
@@ -859,6 +864,7 @@ def count(
     return _count(peer, source, normalize, role, options, None, None, progress)
 
 
+@runs_a_job
 def sum(
     peer: Peer,
     table: Any,

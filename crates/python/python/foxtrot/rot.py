@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._choices import Extension, bits
-from ._connection import Peer
+from ._connection import Peer, runs_a_job
 from ._progress import Progress, shown
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ class CorrelatedReceived:
         return f"<foxtrot.rot.CorrelatedReceived: {len(self)} rows, redacted>"
 
 
+@runs_a_job
 def send(
     peer: Peer, n: int, *, semi_honest: bool = False, extension: Extension | None = None, progress: Progress = None
 ) -> Sent:
@@ -145,6 +146,7 @@ def send(
         return Sent(_core.rot_send(peer._core, n, semi_honest=semi_honest, extension=extension, progress=tell))
 
 
+@runs_a_job
 def receive(
     peer: Peer, n: int, *, semi_honest: bool = False, extension: Extension | None = None, progress: Progress = None
 ) -> Received:
@@ -178,6 +180,7 @@ def receive(
     return Received(*made)
 
 
+@runs_a_job
 def send_correlated(
     peer: Peer, n: int, *, semi_honest: bool = False, progress: Progress = None
 ) -> CorrelatedSent:
@@ -211,6 +214,7 @@ def send_correlated(
         return CorrelatedSent(*_core.rot_send_correlated(peer._core, n, semi_honest=semi_honest, progress=tell))
 
 
+@runs_a_job
 def receive_correlated(
     peer: Peer, choices: Any, *, semi_honest: bool = False, progress: Progress = None
 ) -> CorrelatedReceived:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
-from ._connection import Peer
+from ._connection import Peer, runs_a_job
 from ._progress import Progress, shown
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Triples:
         return f"<foxtrot.triples.Triples: {len(self)} of {self.a.dtype.itemsize * 8} bits, redacted>"
 
 
+@runs_a_job
 def generate(
     peer: Peer,
     n: int,
