@@ -108,6 +108,7 @@ use alloc::vec::Vec;
 use crate::{
     Session, Sid, Usage,
     base::{Adversary, Choice},
+    engine::batches::sizes,
     expect_at_most,
 };
 
@@ -180,8 +181,7 @@ impl Shape {
     /// # Panics
     /// If that is none.
     pub fn batches(self, max: usize) -> impl Iterator<Item = Self> {
-        let (n, given) = (self.n, self.given);
-        (0..n).step_by(max).map(move |start| Self { n: max.min(n - start), given })
+        sizes(self.n, max).map(move |n| Self { n, ..self })
     }
 }
 

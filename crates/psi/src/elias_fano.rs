@@ -29,6 +29,7 @@ use core::iter;
 use foxtrot_kernel::memory::prefer_huge_pages;
 use foxtrot_ot::{
     Error, Misbehaved, Usage,
+    engine::batches::sizes,
     tasks::{Executor, for_each},
 };
 
@@ -82,8 +83,7 @@ impl Coding {
 
     /// The lengths of frames of `longest` bytes at most.
     pub fn frame_lens(&self, longest: usize) -> impl Iterator<Item = usize> + use<> {
-        let len = self.len();
-        (0..len).step_by(longest).map(move |at| longest.min(len - at))
+        sizes(self.len(), longest)
     }
 
     /// Writes tags, ascending, in frames of `longest` bytes at most. Tags that are too many or too long are cut.

@@ -37,6 +37,11 @@ pub fn group(executor: &dyn Executor) -> usize {
     executor.threads().clamp(1, WINDOW).next_power_of_two()
 }
 
+/// The sizes of batches of n items, `max` each but for the last.
+pub fn sizes(n: usize, max: usize) -> impl Iterator<Item = usize> {
+    (0..n).step_by(max).map(move |start| max.min(n - start))
+}
+
 /// The items in groups that are computed at once.
 pub fn groups<T>(mut items: impl Iterator<Item = T>, group: usize) -> impl Iterator<Item = Vec<T>> {
     iter::from_fn(move || {

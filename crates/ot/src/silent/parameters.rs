@@ -12,6 +12,7 @@ use super::{
 use crate::{
     Usage,
     base::Adversary,
+    engine::batches::sizes,
     expect_at_most,
     extension::{self, softspoken},
 };
@@ -250,8 +251,7 @@ impl<F: Field> Silent<F> {
 
     /// The outputs of the batches of a run of n.
     pub(super) fn batches(&self, n: usize) -> impl Iterator<Item = usize> + use<F> {
-        let max = self.max_batch();
-        (0..n).step_by(max).map(move |start| max.min(n - start))
+        sizes(n, self.max_batch())
     }
 }
 

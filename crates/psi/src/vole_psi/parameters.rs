@@ -5,6 +5,7 @@ use core::ops::Deref;
 use foxtrot_ot::{
     Usage,
     base::{Adversary, Functionality},
+    engine::batches::sizes,
     protocol::{self, Protocol, ProtocolKind},
     silent::{self, Gf64, Gf128, Silent},
 };
@@ -185,8 +186,7 @@ impl Parameters {
 
     /// The lengths of the frames of a bucket's sums.
     pub fn sum_frames(&self) -> impl Iterator<Item = usize> + use<> {
-        let len = self.sums_len();
-        (0..len).step_by(FRAME).map(move |at| FRAME.min(len - at))
+        sizes(self.sums_len(), FRAME)
     }
 
     /// Payload bytes of the receiver, without base OTs.

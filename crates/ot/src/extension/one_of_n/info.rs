@@ -3,6 +3,7 @@
 use super::{Extension, kkrt, oos};
 use crate::{
     base::{Adversary, Functionality},
+    engine::batches::sizes,
     extension::code::{Family, Linear},
     protocol::{self, Protocol, ProtocolKind},
     records,
@@ -48,8 +49,7 @@ impl Extension {
 
     /// The sizes of the batches of a run of n OTs.
     pub fn batches(&self, n: usize) -> impl Iterator<Item = usize> + use<> {
-        let max = self.max_batch();
-        (0..n).step_by(max).map(move |start| max.min(n - start))
+        sizes(n, self.max_batch())
     }
 
     /// Payload bytes of the receiver for a run of n OTs, without base OTs.

@@ -14,7 +14,7 @@ use crate::{
     base::Block,
     engine::{
         Abandoned, Io, Limits,
-        batches::{PROOFS, Step, Window, window_limits},
+        batches::{PROOFS, Step, Window, sizes, window_limits},
     },
     expect_count,
     extension::protocol,
@@ -39,7 +39,7 @@ impl Shape {
     /// The sizes of the batches of the run.
     fn batches(self, extension: &Extension) -> impl Iterator<Item = usize> + use<> {
         let max = (Self::KEYS / self.choices.max(1)).clamp(1, extension.max_batch());
-        (0..self.n).step_by(max).map(move |start| max.min(self.n - start))
+        sizes(self.n, max)
     }
 }
 
