@@ -64,7 +64,7 @@
 //! Decoding of y: the XOR of the slots of row(y).
 //!
 //! Work that is done in the order of s moves through a window of H segments, for 2²⁰ keys 4·2¹³ slots: 3.3 MB of 101-byte
-//! rows, 0.5 MB of 16-byte ones; `Plan::decode_range` gives values in that order.
+//! rows, 0.5 MB of 16-byte ones; `OkvsPlan::decode_range` gives values in that order.
 //!
 //! Step 3 is one pass over the segments. The rows that start at a segment are counted at their slots just before the segment is
 //! looked through; then all rows of its slots are counted. A slot with one row left is taken as soon as all its rows are

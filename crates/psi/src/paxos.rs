@@ -104,7 +104,7 @@
 //! | Δ ∈ GF(2)^N | the sender's choices in N base OTs | |
 //! | W | the words that R encodes: a row of k bits for each slot, and those of the check | `words` |
 //! | T, Q | the receiver's and the sender's rows of N bits, Q = T ⊕ Δ ∧ C(W) | `rows` |
-//! | dec(M, y) | the XOR of the rows of M at the slots of row(y) | `Plan::decode_range` |
+//! | dec(M, y) | the XOR of the rows of M at the slots of row(y) | `OkvsPlan::decode_range` |
 //! | ℓ | length of a tag in bits | `tag_bits` |
 #![doc = intersection_example!("foxtrot_psi::paxos::Parameters::new(foxtrot_ot::base::Adversary::Malicious, ours.len(), theirs.len())")]
 

@@ -56,7 +56,7 @@
 //! | w(x) | the word of an item, in B (malicious: F) | `plan_words` |
 //! | U, V; Δ, W | the VOLE: V = W + U·Δ, U in B^m, the others in F | `Mask`; `Ideal` |
 //! | A; K | A = U + P; K = W + A·Δ | `sums`; `k` |
-//! | dec(M, x) | the XOR of the elements of M at the slots of row(x) | `Plan::decode_range` |
+//! | dec(M, x) | the XOR of the elements of M at the slots of row(x) | `OkvsPlan::decode_range` |
 //! | t; ℓ | tag; its length in bits | `tag_bits` |
 //!
 //! # What the proof asks of the program
