@@ -297,7 +297,13 @@ fn term_hint(difference: &Difference) -> Option<String> {
     Some(hint.into())
 }
 
-fn normalize_hint(Difference { here, peer, .. }: &Difference) -> String {
+fn normalize_hint(difference: &Difference) -> String {
+    let Difference { here, peer, .. } = difference;
+    if let (Some(here), Some(peer)) = (here, peer)
+        && let Some(hint) = versions_hint(here, peer)
+    {
+        return hint;
+    }
     let [here, peer] =
         [here, peer].map(|terms| terms.as_ref().map_or(0, |it| it.split(';').count()));
     match here == peer {
@@ -305,6 +311,35 @@ fn normalize_hint(Difference { here, peer, .. }: &Difference) -> String {
         false => {
             format!("use the same number of key columns: this side has {here}, the peer {peer}")
         }
+    }
+}
+
+/// The hint for normalisers that differ in their versions alone: an older release does not have the newer ones.
+fn versions_hint(here: &str, peer: &str) -> Option<String> {
+    let is_term = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/:+,;".contains(c);
+    let steps = |terms: &str| -> Option<Vec<(String, u32)>> {
+        let step = |step: &str| {
+            let (name, rest) = step.split_once('/')?;
+            Some((name.to_owned(), rest.split(':').next()?.parse().ok()?))
+        };
+        terms.split([',', ';']).map(step).collect()
+    };
+    let names = |steps: &[(String, u32)]| steps.iter().map(|it| it.0.clone()).collect::<Vec<_>>();
+    let [ours, theirs] = [steps(here)?, steps(peer)?];
+    let older = |a: &[(String, u32)], b: &[(String, u32)]| a.iter().zip(b).all(|(a, b)| a.1 <= b.1);
+    if names(&ours) != names(&theirs) || ours == theirs || !peer.chars().all(is_term) {
+        return None;
+    }
+    let pass = |terms: &str| {
+        let each: Vec<_> = terms.split(';').map(|part| format!("{{normalize}} {part}")).collect();
+        each.join(" and ")
+    };
+    match (older(&theirs, &ours), older(&ours, &theirs)) {
+        (true, _) => Some(format!("the peer has an older version: pass {} here", pass(peer))),
+        (_, true) => {
+            Some(format!("this side has an older version: pass {} at the peer", pass(here)))
+        }
+        _ => None,
     }
 }
 
@@ -331,6 +366,34 @@ mod tests {
         assert!(refused.contains("the port and the firewall"), "{refused}");
         assert_eq!(of(io::ErrorKind::TimedOut), Some(refused));
         assert_eq!(of(io::ErrorKind::AddrInUse), None);
+    }
+
+    #[test]
+    fn normalisers_of_another_version_have_the_remedy_that_names_it() {
+        let of = |here: &str, peer: &str| {
+            let [here, peer] = [here, peer].map(|it| Some(it.to_owned()));
+            normalize_hint(&Difference { key: NORMALIZE.into(), here, peer })
+        };
+        for (here, peer, expected) in [
+            ("email/2", "email/1", "the peer has an older version: pass {normalize} email/1 here"),
+            (
+                "email/2;phone/2",
+                "email/1;phone/1:+49",
+                "the peer has an older version: pass {normalize} email/1 and {normalize} phone/1:+49 here",
+            ),
+            (
+                "email/1",
+                "email/2",
+                "this side has an older version: pass {normalize} email/1 at the peer",
+            ),
+            ("email/2;phone/1:+49", "email/1;phone/2", "pass the same {normalize} on both sides"),
+            ("phone/1:+49", "phone/1:+44", "pass the same {normalize} on both sides"),
+            ("email/2", "trim/1", "pass the same {normalize} on both sides"),
+            ("email/2", "email/1:\u{1b}", "pass the same {normalize} on both sides"),
+            ("email/2", "", "pass the same {normalize} on both sides"),
+        ] {
+            assert_eq!(of(here, peer), expected);
+        }
     }
 
     #[test]

@@ -83,7 +83,7 @@ def test_wrong_normalisers_are_refused(normalize: Any, why: str) -> None:
 
 
 def test_two_sides_that_differ_raise_the_same_blame_and_both_values() -> None:
-    with pytest.raises(foxtrot.AgreementError, match="email/1") as raised:
+    with pytest.raises(foxtrot.AgreementError, match="email/2") as raised:
         two_parties(
             lambda peer: foxtrot.psi.receive(peer, ["a"], normalize="email"),
             lambda peer: foxtrot.psi.send(peer, ["a"]),

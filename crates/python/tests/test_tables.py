@@ -97,7 +97,7 @@ def test_details_have_indices_a_mask_what_was_left_out_and_a_record() -> None:
     assert (found.rows, found.keys, found.peer_keys) == (6, 3, 3)
     record = found.record()
     assert record["keys_receiver"] == 3 and record["keys_sender"] == 3 and record["results"] == 3
-    assert record["normalize"] == "email/1" and len(record["session"]) == 64
+    assert record["normalize"] == "email/2" and len(record["session"]) == 64
     assert "x.org" not in repr(record) and "x.org" not in repr(found)
 
 
@@ -210,7 +210,7 @@ def test_columns_of_nulls_alone_are_rows_without_a_key() -> None:
 
 def test_inspect_tells_how_a_table_is_read() -> None:
     seen = foxtrot.psi.inspect(pd.DataFrame(ROWS), "mail", normalize="email")
-    assert (seen.rows, seen.keys, seen.columns, seen.normalisers) == (6, 3, ["mail"], "email/1")
+    assert (seen.rows, seen.keys, seen.columns, seen.normalisers) == (6, 3, ["mail"], "email/2")
     assert seen.left_out.duplicates == [4] and seen.left_out.without_key == [2, 5] and seen.warnings == []
     assert seen.shown == []
     for table in (pd.DataFrame(ROWS), list(ROWS["mail"])):

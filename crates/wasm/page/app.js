@@ -2,7 +2,7 @@
 import { texts } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
-const FORMS = ["none", "email", "trim,lower", "name", "digits", "compact,upper", "phone", "date"];
+const FORMS = ["none", "email", "email,sha256:hashed", "trim,lower", "name", "words", "digits", "number", "zeros", "compact,upper", "phone", "date"];
 const ROW = 32;
 
 let language = navigator.language?.startsWith("de") ? "de" : "en";
@@ -146,7 +146,7 @@ const chosen = () => [...document.querySelectorAll("#columns .column")].filter((
 
 function normaliser(line) {
   const form = line.querySelector("select").value, value = line.querySelector("input[type=text]").value.trim();
-  if (form === "phone") return "phone:" + (value || "+49");
+  if (form === "phone") return "phone:" + value;
   if (form === "date") return value ? "date:" + value : "date";
   return form;
 }
@@ -296,20 +296,18 @@ async function askPeer() {
 // The columns of the other side that the person has named.
 const withColumns = () => $("with").value.split(",").map((it) => it.trim()).filter((it) => it);
 
-// Chooses the form that the other side wants. Dates keep the format of this file.
+// A form without the versions that a name alone stands for.
+const usual = (form) => form.replace(/\b(email|phone)\/2|\b(?!email|phone)(\w+)\/1/g, "$1$2");
+
+// Chooses the form that the other side wants. What is behind a colon is of this file: formats of dates, countries, hashes.
 function set(line, form) {
   const [select, value] = [line.querySelector("select"), line.querySelector("input[type=text]")];
-  const plain = form.replaceAll("/1", "");
-  const [kind, of] = plain.split(":");
-  if (kind === "date" && select.value === "date") return;
-  if (!FORMS.includes(kind)) {
-    if (![...select.options].some((it) => it.value === plain)) select.append(element("option", { value: plain }));
-    select.value = plain;
-  } else {
-    select.value = kind;
-    value.value = of ?? "";
-  }
-  value.hidden = !["phone", "date"].includes(kind);
+  const plain = usual(form);
+  if (select.value.split(":")[0] === plain) return;
+  if (![...select.options].some((it) => it.value === plain)) select.append(element("option", { value: plain }));
+  select.value = plain;
+  value.value = "";
+  value.hidden = !["phone", "date"].includes(plain);
   nameColumn(line);
 }
 

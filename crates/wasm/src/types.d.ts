@@ -4,7 +4,7 @@ export interface PsiOptions {
   assumption?: "symmetric" | "lpn";
   /** True accepts a protocol without protection against a malicious peer. */
   semiHonest?: boolean;
-  /** The normalisation as both sides compare it, e.g. "email/1"; `Table.terms` has it. */
+  /** The normalisation as both sides compare it, e.g. "email/2"; `Table.terms` has it. */
   normalize?: string;
   /** The most and the fewest keys that the peer may have. */
   maxPeerKeys?: number;

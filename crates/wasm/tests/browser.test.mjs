@@ -426,7 +426,7 @@ test("a hostile server ends the run with an error, and hangs nothing", { timeout
   const frame = (lane, payload) => Buffer.concat([Buffer.from(Uint32Array.of(payload.length).buffer), Buffer.of(lane), payload]);
   const text = (it) => Buffer.concat([Buffer.of(it.length), Buffer.from(it)]);
   const long = (it) => Buffer.concat([Buffer.from(Uint16Array.of(it.length).buffer), Buffer.from(it)]);
-  const terms = { adversary: "malicious", assumption: "symmetric", base: "roted-endemic", job: "psi", normalize: "email/1" };
+  const terms = { adversary: "malicious", assumption: "symmetric", base: "roted-endemic", job: "psi", normalize: "email/2" };
   const rows = (object) => Buffer.concat([Buffer.from(Uint16Array.of(Object.keys(object).length).buffer), ...Object.entries(object).flatMap(([k, v]) => [text(k), long(v)])]);
   const version = readFileSync(new URL("../../net/src/hello.rs", import.meta.url), "utf8").match(/VERSION: u16 = (\d+)/)[1];
   const hello = () => frame(0, Buffer.concat([Buffer.from("FOXTROT\0"), Buffer.of(Number(version), 0), randomBytes(32), Buffer.of(0, 0), rows(terms), rows({ "most-keys": "1000", side: "responder" })]));

@@ -16,9 +16,10 @@ pub(crate) struct SetOptions {
     /// same order [default: the only column]
     #[arg(long, value_name = "COL")]
     pub(crate) key: Vec<Column>,
-    /// Normalise keys before comparing: trim, compact, lower, upper, nfc, digits, name, email,
-    /// date:DD.MM.YYYY, phone:+49 or none; see docs/psi-files.md. Combine as in trim,lower; repeat for
-    /// several key columns (must be the same on both sides, except for the format of dates)
+    /// Normalise keys before comparing: trim, compact, lower, upper, nfc, digits, zeros, number, name, fold,
+    /// words, email, gmail, date:DD.MM.YYYY, phone:+49, sha256, sha1, md5 or none; docs/psi-files.md says which is for
+    /// which files. Combine as in trim,lower; repeat for several key columns (must be the same on both sides, except
+    /// behind a colon)
     #[arg(long, value_name = "NAMES")]
     pub(crate) normalize: Vec<Normaliser>,
     /// Format of the file [default: csv for names in .csv or .tsv, otherwise lines]
@@ -84,7 +85,7 @@ pub(crate) struct OtherOptions {
     /// --key of B [default: the same as for A]
     #[arg(long, value_name = "COL")]
     pub(crate) key_b: Vec<Column>,
-    /// --normalize of B, only to give its format of dates [default: the same as for A]
+    /// --normalize of B, only to give what is behind its colon, such as a format of dates [default: the same as for A]
     #[arg(long, value_name = "NAMES")]
     pub(crate) normalize_b: Vec<Normaliser>,
     /// --format of B [default: the same as for A]
@@ -96,7 +97,7 @@ pub(crate) struct OtherOptions {
     /// --or-key of B; repeat for each [default: the same as for A]
     #[arg(long, value_name = "COLS", requires = "or_key")]
     pub(crate) or_key_b: Vec<KeyColumns>,
-    /// --or-normalize of B, only to give its format of dates [default: the same as for A]
+    /// --or-normalize of B, only to give what is behind its colon, such as a format of dates [default: the same as for A]
     #[arg(long, value_name = "NAMES", requires = "or_key")]
     pub(crate) or_normalize_b: Vec<KeyNormalisers>,
 }

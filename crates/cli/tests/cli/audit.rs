@@ -77,7 +77,7 @@ pub(crate) fn receiver(keys: u64) -> Hello {
         .term("base", "roted-endemic")
         .term("assumption", "symmetric")
         .term("adversary", "malicious")
-        .term("normalize", "email/1")
+        .term("normalize", "email/2")
         .keys(keys, 1000)
 }
 

@@ -26,7 +26,7 @@ fn terms(role: Role) -> Hello {
         .term("base", "roted-endemic")
         .term("assumption", "symmetric")
         .term("adversary", "malicious")
-        .term("normalize", "email/1")
+        .term("normalize", "email/2")
 }
 
 /// A hello that no set suits: it has more keys than one bound, or fewer than the other.

@@ -34,7 +34,7 @@ fn write(folder: &Path, name: &str, content: &str) -> String {
 fn policy(lines: [&str; 3]) -> String {
     let [all, receiver, sender] = lines;
     format!(
-        "policy = 1\ntitle = \"Trial A\"\nfunctions = [\"intersection\"]\nnormalize = [\"email/1\"]\n{all}\n\
+        "policy = 1\ntitle = \"Trial A\"\nfunctions = [\"intersection\"]\nnormalize = [\"email/2\"]\n{all}\n\
          [receiver]\ncolumns = [\"email\"]\nmin-size = 5\nmax-size = 100\n{receiver}\n\
          [sender]\ncolumns = [\"E-Mail\"]\n{sender}\n"
     )
@@ -148,7 +148,7 @@ fn a_policy_that_forbids_a_run_stops_each_side_before_it_meets_the_other() {
         (count, &insecure, "functions", [true, true]),
         (policy(["assumptions = ['lpn']", "", ""]), &insecure, "assumptions", [true, true]),
         (policy(["", "", ""]), &["--insecure", "--semi-honest"], "adversary", [true, true]),
-        (policy(["", "", ""]).replace("email/1", "trim/1"), &insecure, "normalize", [true, true]),
+        (policy(["", "", ""]).replace("email/2", "trim/1"), &insecure, "normalize", [true, true]),
         (
             policy(["", "", ""]).replace("= 5", "= 21"),
             &insecure,
@@ -197,7 +197,7 @@ fn a_peer_that_the_policy_forbids_is_refused_and_told_so() {
             .term("base", "roted-endemic")
             .term("assumption", "symmetric")
             .term("adversary", "malicious")
-            .term("normalize", "email/1")
+            .term("normalize", "email/2")
             .term("policy", &id)
             .keys(keys, 1000)
     };

@@ -99,7 +99,7 @@ fn over_tls_rows_come_as_they_are_in_the_file() {
     let report: serde_json::Value = serde_json::from_str(&stdout(&sender)).unwrap();
     assert_eq!((&report["transport"], &report["parties"]), (&"tls".into(), &"sender".into()));
     assert_eq!((&report["keys_receiver"], &report["keys_sender"]), (&4.into(), &4.into()));
-    assert_eq!(report["normalize"], "email/1");
+    assert_eq!(report["normalize"], "email/2");
     // The first of its four flows goes with the last of the base OTs'.
     assert_eq!(report["rounds"], 2 + 4 - 1);
     assert!(report["bytes_sender"].is_u64() && report["bytes_receiver"].is_null());
@@ -115,8 +115,8 @@ fn both_sides_say_the_same_of_a_disagreement() {
         (
             send(&[&[B[0]], &phone[..]].concat(), &[]),
             receive(&A, &[]),
-            "normalize is phone/1:+49 here and email/1 at the peer",
-            "normalize is email/1 here and phone/1:+49 at the peer",
+            "normalize is phone/2 here and email/2 at the peer",
+            "normalize is email/2 here and phone/2 at the peer",
         ),
         (
             send(&B, &["--semi-honest"]),
@@ -256,7 +256,7 @@ fn names_of_the_peers_columns_are_escaped_and_shortened() {
         .term("base", "roted-endemic")
         .term("assumption", "symmetric")
         .term("adversary", "malicious")
-        .term("normalize", "email/1")
+        .term("normalize", "email/2")
         .detail("keys", 5)
         .offer("most-keys", 50)
         .detail("key-columns", format!("\u{1b}[2J{}", "x".repeat(1000)));
@@ -291,7 +291,7 @@ fn a_peer_that_offers_no_number_misbehaves() {
             .term("base", "roted-endemic")
             .term("assumption", "symmetric")
             .term("adversary", "malicious")
-            .term("normalize", "email/1")
+            .term("normalize", "email/2")
             .detail("keys", keys)
             .offer("most-keys", most_keys);
         let channel = tcp::connect(&receiver.address, Duration::from_secs(5)).unwrap();

@@ -192,7 +192,7 @@ fn a_server_of_sets_answers_among_all_kinds_of_hostile_clients() {
             assert!(matches!(end, Error::Channel(_)), "{keys}, {most}: {end:?}");
         }
         // Other terms.
-        for (key, value) in [("normalize", "email/1"), ("assumption", "lpn"), ("job", "ot")] {
+        for (key, value) in [("normalize", "email/2"), ("assumption", "lpn"), ("job", "ot")] {
             let refused = greet(&open(&address), &terms("9", "100000000").term(key, value));
             assert!(matches!(refused, Err(Error::Hello(_))), "{refused:?}");
         }
@@ -228,7 +228,7 @@ fn a_server_of_sets_answers_among_all_kinds_of_hostile_clients() {
         "the peer offers 9223372036854775808 as the number of its keys",
         "the peer has 1073741824 keys; this side accepts at most 100000000",
         "our set has 20000 keys, and the peer accepts 0",
-        "normalize is none/1 here and email/1 at the peer",
+        "normalize is none/1 here and email/2 at the peer",
         "the peer did not answer with a Foxtrot hello",
     ] {
         assert!(said.contains(words), "{words}: {said}");

@@ -41,7 +41,11 @@ use distinct::Distinct;
 
 pub(crate) use distinct::AT_ONCE;
 #[cfg(feature = "keys")]
-pub use {builder::Builder, keyer::Keyer, normalise::Normaliser};
+pub use {
+    builder::Builder,
+    keyer::Keyer,
+    normalise::{Normaliser, without_usual_versions},
+};
 
 /// The item that is compared: 32 bytes for a key of any length.
 pub type Item = [u8; 32];
@@ -242,7 +246,7 @@ impl Keys {
         self.rows.iter().map(|&item| number(item))
     }
 
-    /// The normalisation of the parts of a key, in the form in which both sides compare it: `email/1;date/1`.
+    /// The normalisation of the parts of a key, in the form in which both sides compare it: `email/2;date/1`.
     #[must_use]
     pub fn terms(&self) -> &str {
         &self.terms

@@ -8,6 +8,7 @@ use foxtrot::{
     psi::{
         Assumption, Function, Options,
         agreement::{KeyTerms, PsiAgreement, PsiTerms},
+        keys::without_usual_versions,
     },
 };
 use foxtrot_net::printable;
@@ -429,9 +430,9 @@ impl Agreed {
     }
 }
 
-/// Normalisers without the version that all have, unless they change nothing.
+/// Normalisers without the versions that their names stand for, unless they change nothing.
 fn normalisers_in_words(terms: &str) -> Option<String> {
-    let names = terms.replace("/1", "");
+    let names = without_usual_versions(terms);
     names.split(';').any(|it| it != "none").then_some(names)
 }
 
@@ -495,9 +496,9 @@ mod tests {
     }
 
     #[test]
-    fn normalisers_are_shown_without_their_first_version() {
+    fn normalisers_are_shown_without_their_usual_version() {
         let words = |terms| normalisers_in_words(terms);
-        assert_eq!(words("email/1;phone/1:+49").as_deref(), Some("email;phone:+49"));
+        assert_eq!(words("email/2;phone/2").as_deref(), Some("email;phone"));
         assert_eq!(words("trim/2,lower/1;none/1").as_deref(), Some("trim/2,lower;none"));
         assert_eq!(words("none/1;none/1"), None);
     }

@@ -5,13 +5,19 @@
 //! written in `docs/psi-files.md` and never changes; what should be done differently is a new version.
 
 mod date;
+mod email;
+mod fold;
+mod hashed;
+mod number;
 mod phone;
+mod unseen;
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use date::DateFormat;
+use hashed::Hash;
 use phone::Country;
 
 /// The normalisation of a key, one step after the other; no step with `none`.
@@ -27,31 +33,76 @@ enum Step {
     Nfc,
     Digits,
     Name,
+    EmailOne,
     Email,
+    Gmail,
+    Zeros,
+    Number,
+    Fold,
+    Words,
     Date(DateFormat),
+    PhoneOne(Country),
     Phone(Country),
+    /// A hash of the text, or one that is in the file: then the steps before were taken by its author.
+    Hash(Hash, bool),
 }
 
-/// Steps without a value, by their names.
-const PLAIN: [(&str, Step); 8] = [
-    ("trim", Step::Trim),
-    ("compact", Step::Compact),
-    ("lower", Step::Lower),
-    ("upper", Step::Upper),
-    ("nfc", Step::Nfc),
-    ("digits", Step::Digits),
-    ("name", Step::Name),
-    ("email", Step::Email),
+/// Steps without a value, by their names and versions. The last version of a name is the usual one.
+const PLAIN: [(&str, &str, Step); 14] = [
+    ("trim", "1", Step::Trim),
+    ("compact", "1", Step::Compact),
+    ("lower", "1", Step::Lower),
+    ("upper", "1", Step::Upper),
+    ("nfc", "1", Step::Nfc),
+    ("digits", "1", Step::Digits),
+    ("zeros", "1", Step::Zeros),
+    ("number", "1", Step::Number),
+    ("name", "1", Step::Name),
+    ("fold", "1", Step::Fold),
+    ("words", "1", Step::Words),
+    ("email", "1", Step::EmailOne),
+    ("email", "2", Step::Email),
+    ("gmail", "1", Step::Gmail),
 ];
 
-const NAMES: &str = "there are trim, compact, lower, upper, nfc, digits, name, email, date:DD.MM.YYYY (any format), \
-                     phone:+49 (any country) and none";
+const HASHES: [(&str, Hash); 3] =
+    [("sha256", Hash::Sha256), ("sha1", Hash::Sha1), ("md5", Hash::Md5)];
+
+const NAMES: &str = "there are trim, compact, lower, upper, nfc, digits, zeros, number, name, fold, words, email, gmail, \
+                     date:DD.MM.YYYY (any format), phone:+49 (any country), sha256, sha1, md5 (with :hashed for a column of \
+                     hashes) and none";
+
+/// The versions that a name has; the last is the usual one.
+fn versions(name: &str) -> &'static [&'static str] {
+    match name {
+        "email" | "phone" => &["1", "2"],
+        _ => &["1"],
+    }
+}
+
+/// Terms without versions that a name alone stands for: `email,trim` for `email/2,trim/1`.
+#[must_use]
+pub fn without_usual_versions(terms: &str) -> String {
+    let step = |step: &str| {
+        let (head, more) =
+            step.split_once(':').map_or((step, None), |(head, more)| (head, Some(more)));
+        let head = match head.split_once('/') {
+            Some((name, version)) if versions(name).last() == Some(&version) => name,
+            _ => head,
+        };
+        more.map_or_else(|| head.to_owned(), |more| format!("{head}:{more}"))
+    };
+    let part = |part: &str| part.split(',').map(step).collect::<Vec<_>>().join(",");
+    terms.split(';').map(part).collect::<Vec<_>>().join(";")
+}
 
 impl Normaliser {
     /// The text as it is compared. What is empty then is no key.
     #[must_use]
     pub fn apply<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
-        self.0.iter().fold(text, |text, step| step.apply(text))
+        // What is hashed in the file was normalised before.
+        let from = self.0.iter().rposition(|step| matches!(step, Step::Hash(_, true))).unwrap_or(0);
+        self.0[from..].iter().fold(text, |text, step| step.apply(text))
     }
 }
 
@@ -65,10 +116,19 @@ impl Step {
             Self::Nfc => nfc(text),
             Self::Name => name(&text).into(),
             Self::Digits => keep(text, |c| c.is_ascii_digit()),
-            Self::Email if text.contains('@') => nfc(lower(trim(text))),
-            Self::Email => Cow::Borrowed(""),
+            Self::EmailOne if text.contains('@') => nfc(lower(trim(text))),
+            Self::EmailOne => Cow::Borrowed(""),
+            Self::Email => email::second(&text).into(),
+            Self::Gmail => email::gmail(&text).into(),
+            Self::Zeros => number::without_zeros(text),
+            Self::Number => number::whole(&text).into(),
+            Self::Fold => fold::fold(&text).into(),
+            Self::Words => fold::words(&text).into(),
             Self::Date(format) => format.iso(&text).into(),
-            Self::Phone(country) => country.international(&text).into(),
+            Self::PhoneOne(country) => country.international(&text).into(),
+            Self::Phone(country) => country.second(&text).into(),
+            Self::Hash(hash, false) => hash.of(&text).into(),
+            Self::Hash(hash, true) => hash.read(&text).into(),
         }
     }
 }
@@ -136,28 +196,40 @@ impl FromStr for Step {
             Some((name, more)) => (name, Some(more)),
             None => (text, None),
         };
-        let (name, version) = name.split_once('/').unwrap_or((name, "1"));
-        let plain = PLAIN.into_iter().find(|(it, _)| *it == name);
-        let step = match (name, plain, more) {
-            (_, Some((_, step)), None) => step,
-            (_, Some(_), Some(_)) => return Err(format!("{name} takes no value after a colon")),
-            ("date", _, None) => Self::Date(DateFormat::default()),
-            ("date", _, Some(format)) => Self::Date(format.parse()?),
-            ("phone", _, Some(country)) => Self::Phone(country.parse()?),
-            ("phone", _, None) => {
-                return Err("phone needs a country code, for example phone:+49".into());
-            }
-            _ => return Err(format!("unknown normaliser {name}; {NAMES}")),
+        let hash = HASHES.into_iter().find(|(it, _)| *it == name.split('/').next().unwrap_or(name));
+        let (name, version) = match name.split_once('/') {
+            Some(both) => both,
+            None => (name, *versions(name).last().unwrap_or(&"1")),
         };
-        match version {
-            "1" => Ok(step),
-            _ => Err(format!("unknown version {version} of {name}; the version is 1")),
+        let is_plain = PLAIN.iter().any(|(it, ..)| *it == name);
+        if !is_plain && hash.is_none() && !["date", "phone"].contains(&name) {
+            return Err(format!("unknown normaliser {name}; {NAMES}"));
+        }
+        if !versions(name).contains(&version) {
+            let all = versions(name).join(" and ");
+            let are = if versions(name).len() == 1 { "version is" } else { "versions are" };
+            return Err(format!("unknown version {version} of {name}; the {are} {all}"));
+        }
+        let plain = PLAIN.into_iter().find(|(it, number, _)| (*it, *number) == (name, version));
+        match (plain, hash, more) {
+            (Some((.., step)), _, None) => Ok(step),
+            (_, Some((_, hash)), None) => Ok(Self::Hash(hash, false)),
+            (_, Some((_, hash)), Some("hashed")) => Ok(Self::Hash(hash, true)),
+            (_, Some(_), Some(_)) => {
+                Err(format!("{name} takes nothing but :hashed, for a column of hashes"))
+            }
+            (Some(_), ..) => Err(format!("{name} takes no value after a colon")),
+            (.., None) if name == "date" => Ok(Self::Date(DateFormat::default())),
+            (.., Some(format)) if name == "date" => format.parse().map(Self::Date),
+            (.., None) => Err("phone needs a country code, for example phone:+49".into()),
+            (.., Some(country)) if version == "1" => country.parse().map(Self::PhoneOne),
+            (.., Some(country)) => country.parse().map(Self::Phone),
         }
     }
 }
 
-/// The form in which both sides compare it: `trim/1,lower/1`, `phone/1:+49`, `none/1`. With `{:#}` also the format of
-/// dates, which each side has for itself: `date/1:DD.MM.YYYY`.
+/// The form in which both sides compare it: `trim/1,lower/1`, `phone/2`, `none/1`. With `{:#}` also what each side has for
+/// itself: formats of dates, countries of numbers, whether the file has hashes: `date/1:DD.MM.YYYY`, `sha256/1:hashed`.
 impl fmt::Display for Normaliser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, step) in self.0.iter().enumerate() {
@@ -170,14 +242,21 @@ impl fmt::Display for Normaliser {
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let in_full = f.alternate();
         match self {
-            Self::Date(format) if f.alternate() => write!(f, "date/1:{format}"),
+            Self::Date(format) if in_full => write!(f, "date/1:{format}"),
             Self::Date(_) => f.write_str("date/1"),
-            Self::Phone(country) => write!(f, "phone/1:{country}"),
-            plain => {
-                let name = PLAIN.iter().find(|(_, it)| it == plain).map_or("", |(name, _)| name);
-                write!(f, "{name}/1")
+            Self::PhoneOne(country) => write!(f, "phone/1:{country}"),
+            Self::Phone(country) if in_full => write!(f, "phone/2:{country}"),
+            Self::Phone(_) => f.write_str("phone/2"),
+            Self::Hash(hash, hashed) => {
+                let name = HASHES.iter().find(|(_, it)| it == hash).map_or("", |(name, _)| name);
+                write!(f, "{name}/1{}", if in_full && *hashed { ":hashed" } else { "" })
             }
+            plain => match PLAIN.iter().find(|(.., it)| it == plain) {
+                Some((name, version, _)) => write!(f, "{name}/{version}"),
+                None => Ok(()),
+            },
         }
     }
 }
@@ -190,7 +269,15 @@ mod tests {
 
     #[test]
     fn a_normaliser_in_full_can_be_typed_again() {
-        for text in ["trim/1,date/1:D. M.YYYY", "date/1:YYYY-MM-DD", "phone/1:+49", "none/1"] {
+        for text in [
+            "trim/1,date/1:D. M.YYYY",
+            "date/1:YYYY-MM-DD",
+            "date/1:DD.MM.YY:year2:30",
+            "phone/1:+49",
+            "phone/2:+49",
+            "email/2,sha256/1:hashed",
+            "none/1",
+        ] {
             let normaliser: Normaliser = text.parse().unwrap();
             assert_eq!(format!("{normaliser:#}"), text);
         }
@@ -223,6 +310,43 @@ mod tests {
             ("name/1", " \u{2003} ", ""),
             ("date/1:D.M.YYYY", " 1.2.1990\n", "1990-02-01"),
             ("date/1", "1990-02-01", "1990-02-01"),
+            ("date/1:DD.MM.YY:year2:30", "01.02.90", "1990-02-01"),
+            ("email/2", " Ann\u{200b}a.Mu\u{308}LLER@Example.COM\u{a0}", "anna.müller@example.com"),
+            (
+                "email/2",
+                "ＡNN\u{ad}A@ΟΔΟΣ.ＭÜLLER。example",
+                "anna@xn--pxavbq.xn--mller-kva.example",
+            ),
+            ("email/2", "Anna <anna@example.com>", ""),
+            ("email/2", "a@x.org; b@x.org", ""),
+            ("email/2", "@example.com", ""),
+            ("email/2", "a@@b", ""),
+            ("gmail/1", "Anna.Maria+shop@Googlemail.com", "annamaria@gmail.com"),
+            ("gmail/1", "anna.maria+shop@example.com", "anna.maria+shop@example.com"),
+            ("gmail/1", "+shop@gmail.com", ""),
+            ("zeros/1", " 0000201", "201"),
+            ("number/1", "1.23E+05", "123000"),
+            ("fold/1", "Ｏ’NEILL–MU\u{308}LLER\u{200b}  Stra\u{df}e", "o'neill-muller strasse"),
+            ("fold/1", "STRAẞE Łukasz ΟΔΟΣ", "strasse łukasz οδοσ"),
+            ("fold/1", "ﬁ e\u{301}İı ʼn ŉ", "fi eii 'n 'n"),
+            (
+                "fold/1",
+                "\u{5e9}\u{5b8}\u{5dc}\u{5d5}\u{5b9}\u{5dd} مُحَمَّد",
+                "\u{5e9}\u{5dc}\u{5d5}\u{5dd} محمد",
+            ),
+            ("fold/1", "が राम् ไม้", "か\u{3099} राम् ไม้"),
+            ("words/1", "Müller, Eva", "eva muller"),
+            ("words/1", "Eva  MÜLLER", "eva muller"),
+            ("words/1", "O’Neill-Meyer, Dr. Eva", "dr eva meyer o'neill"),
+            ("phone/2:+39", "06 1234567", "+39061234567"),
+            ("email,md5", " A@b.example", "d3ce9fe2208376bd39cf85fbcc2a90c7"),
+            ("email,md5", "none", ""),
+            (
+                "email,sha1:hashed",
+                " A9993E364706816ABA3E25717850C26C9CD0D89D",
+                "a9993e364706816aba3e25717850c26c9cd0d89d",
+            ),
+            ("email,sha1:hashed", "a@b.example", ""),
         ] {
             assert_eq!(normalised(by, text), expected, "{by} {text:?}");
         }
@@ -231,9 +355,10 @@ mod tests {
     #[test]
     fn names_are_read_and_written_in_one_form() {
         for (text, written) in [
-            ("email", "email/1"),
+            ("email", "email/2"),
+            ("email/1", "email/1"),
+            ("email,sha256:hashed", "email/2,sha256/1"),
             ("trim,lower/1", "trim/1,lower/1"),
-            ("phone:+49", "phone/1:+49"),
             ("phone/1:+1", "phone/1:+1"),
             ("none", "none/1"),
             ("date:DD/MM/YYYY", "date/1"),
@@ -242,6 +367,20 @@ mod tests {
             assert_eq!(text.parse::<Normaliser>().unwrap().to_string(), written);
             assert_eq!(written.parse::<Normaliser>().unwrap().to_string(), written);
         }
+        // The country is of this side's file only.
+        assert_eq!("phone:+49".parse::<Normaliser>().unwrap().to_string(), "phone/2");
+    }
+
+    #[test]
+    fn terms_are_shown_without_the_versions_that_a_name_stands_for() {
+        for (terms, shown) in [
+            ("email/2;phone/2", "email;phone"),
+            ("email/1;phone/1:+49", "email/1;phone/1:+49"),
+            ("trim/2,lower/1;none/1", "trim/2,lower;none"),
+            ("email/2,sha256/1", "email,sha256"),
+        ] {
+            assert_eq!(without_usual_versions(terms), shown);
+        }
     }
 
     #[test]
@@ -249,10 +388,12 @@ mod tests {
         for (text, why) in [
             ("emial", "unknown normaliser emial; there are trim, compact, lower"),
             ("", "unknown normaliser ; there are"),
-            ("email/2", "unknown version 2 of email; the version is 1"),
+            ("email/3", "unknown version 3 of email; the versions are 1 and 2"),
+            ("trim/2", "unknown version 2 of trim; the version is 1"),
+            ("sha256:HASHED", "sha256 takes nothing but :hashed"),
             ("email:+49", "email takes no value after a colon"),
             ("trim,none", "none cannot be combined with others"),
-            ("date:MM/DD", "a date has YYYY, MM (or M) and DD (or D), each once"),
+            ("date:MM/DD", "a date has YYYY (or YY), MM (or M) and DD (or D), each once"),
             ("phone", "phone needs a country code"),
             ("phone:49", "49 is not a country code"),
             ("phone:+0", "+0 is not a country code"),
@@ -270,7 +411,8 @@ mod tests {
         ) {
             for by in [
                 "none", "trim", "compact", "lower", "upper", "nfc", "digits", "name", "email", "date",
-                "phone:+49", "phone:+1",
+                "phone/1:+49", "phone/1:+1", "phone:+49", "phone:+1", "phone:+39", "email/1", "gmail", "zeros", "number",
+                "fold", "words", "sha256:hashed",
             ] {
                 let once = normalised(by, &text);
                 prop_assert_eq!(normalised(by, &once), once, "{}", by);

@@ -4,12 +4,18 @@ use std::{fmt, str::FromStr};
 
 /// The format of dates in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DateFormat(Vec<Part>);
+pub(super) struct DateFormat {
+    parts: Vec<Part>,
+    /// Years of two digits are of the 20th century from this one on, of the 21st below it.
+    pivot: u32,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// Four digits.
     Year,
+    /// Two digits, read by the pivot.
+    ShortYear,
     Month(Digits),
     Day(Digits),
     /// A mark between numbers.
@@ -34,9 +40,13 @@ impl DateFormat {
 
     fn read(&self, mut text: &[u8]) -> Option<String> {
         let (mut year, mut month, mut day) = (0, 0, 0);
-        for part in &self.0 {
+        for part in &self.parts {
             match part {
                 Part::Year => year = number(&mut text, 4, 4)?,
+                Part::ShortYear => {
+                    let short = number(&mut text, 2, 2)?;
+                    year = short + if short < self.pivot { 2000 } else { 1900 };
+                }
                 Part::Month(digits) => month = digits.read(&mut text)?,
                 Part::Day(digits) => day = digits.read(&mut text)?,
                 Part::Mark(mark) => text = text.strip_prefix(&[*mark])?,
@@ -74,13 +84,14 @@ fn number(text: &mut &[u8], least: usize, most: usize) -> Option<u32> {
 impl Default for DateFormat {
     fn default() -> Self {
         let (month, day) = (Part::Month(Digits::Two), Part::Day(Digits::Two));
-        Self(vec![Part::Year, Part::Mark(b'-'), month, Part::Mark(b'-'), day])
+        Self { parts: vec![Part::Year, Part::Mark(b'-'), month, Part::Mark(b'-'), day], pivot: 0 }
     }
 }
 
 /// Numbers by their words, the longer ones first.
-const WORDS: [(&str, Part); 5] = [
+const WORDS: [(&str, Part); 6] = [
     ("YYYY", Part::Year),
+    ("YY", Part::ShortYear),
     ("MM", Part::Month(Digits::Two)),
     ("DD", Part::Day(Digits::Two)),
     ("M", Part::Month(Digits::OneOrTwo)),
@@ -90,10 +101,12 @@ const WORDS: [(&str, Part); 5] = [
 /// The format as it is typed.
 impl fmt::Display for DateFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|part| match part {
+        self.parts.iter().try_for_each(|part| match part {
             Part::Mark(mark) => write!(f, "{}", char::from(*mark)),
             _ => f.write_str(WORDS.iter().find(|(_, it)| it == part).map_or("", |(word, _)| word)),
-        })
+        })?;
+        let has_pivot = self.parts.contains(&Part::ShortYear);
+        if has_pivot { write!(f, ":year2:{}", self.pivot) } else { Ok(()) }
     }
 }
 
@@ -101,6 +114,13 @@ impl FromStr for DateFormat {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        let (text, pivot) = match text.split_once(":year2:") {
+            None => (text, None),
+            Some((text, pivot)) => match pivot.parse() {
+                Ok(year @ 0..=100) => (text, Some(year)),
+                _ => return Err(format!("{pivot} is no pivot of years, which is from 0 to 100")),
+            },
+        };
         let (mut parts, mut rest) = (Vec::new(), text);
         while let Some(first) = rest.bytes().next() {
             let word = WORDS.into_iter().find(|(word, _)| rest.starts_with(word));
@@ -118,7 +138,7 @@ impl FromStr for DateFormat {
         }
         let count = |is: fn(&Part) -> bool| parts.iter().filter(|part| is(part)).count();
         let each = [
-            count(|part| matches!(part, Part::Year)),
+            count(|part| matches!(part, Part::Year | Part::ShortYear)),
             count(|part| matches!(part, Part::Month(_))),
             count(|part| matches!(part, Part::Day(_))),
         ];
@@ -132,11 +152,17 @@ impl FromStr for DateFormat {
                 "{text}: behind M or D there has to be something else than a number"
             ));
         }
-        Ok(Self(parts))
+        match (parts.contains(&Part::ShortYear), pivot) {
+            (true, None) => Err(format!(
+                "{text}: years of two digits need a pivot, as in {text}:year2:30: years below 30 are 20YY, others 19YY"
+            )),
+            (false, Some(_)) => Err(format!("{text}: year2 is for years of two digits, YY")),
+            (_, pivot) => Ok(Self { parts, pivot: pivot.unwrap_or_default() }),
+        }
     }
 }
 
-const EACH_ONCE: &str = "a date has YYYY, MM (or M) and DD (or D), each once";
+const EACH_ONCE: &str = "a date has YYYY (or YY), MM (or M) and DD (or D), each once";
 
 #[cfg(test)]
 mod tests {
@@ -161,6 +187,32 @@ mod tests {
         }
         assert_eq!(iso("DD.MM.YYYY", "29.02.2000"), "2000-02-29");
         assert_eq!(iso("YYYY-MM-DD", "0001-12-31"), "0001-12-31");
+    }
+
+    #[test]
+    fn years_of_two_digits_are_read_by_the_pivot_of_their_file() {
+        for (format, text, date) in [
+            ("DD.MM.YY:year2:30", "01.02.29", "2029-02-01"),
+            ("DD.MM.YY:year2:30", "01.02.30", "1930-02-01"),
+            ("YYMMDD:year2:0", "000201", "1900-02-01"),
+            ("M/D/YY:year2:100", "2/1/99", "2099-02-01"),
+            ("DD.MM.YY:year2:30", "01.02.1990", ""),
+            ("DD.MM.YY:year2:30", "29.02.00", "2000-02-29"),
+            ("DD.MM.YY:year2:0", "29.02.00", ""),
+        ] {
+            assert_eq!(iso(format, text), date, "{format} {text}");
+            assert_eq!(format.parse::<DateFormat>().unwrap().to_string(), format);
+        }
+        for (format, why) in [
+            ("DD.MM.YY", "DD.MM.YY: years of two digits need a pivot, as in DD.MM.YY:year2:30"),
+            ("DD.MM.YYYY:year2:30", "DD.MM.YYYY: year2 is for years of two digits"),
+            ("DD.MM.YY:year2:101", "101 is no pivot"),
+            ("DD.MM.YY:year2:", " is no pivot"),
+            ("DD.MM.YY.YYYY:year2:1", "a date has"),
+        ] {
+            let error = format.parse::<DateFormat>().unwrap_err();
+            assert!(error.starts_with(why), "{error}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Telephone numbers in their international form.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, ops::RangeInclusive, str::FromStr};
+
+use super::unseen::is_unseen;
 
 /// A country's code, by which numbers without one are completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +58,56 @@ impl Country {
     }
 }
 
+/// Codes of countries that dial the 0 at the beginning of a number from abroad also: Italy, Ivory Coast, the Congo, San
+/// Marino, the Vatican.
+const KEEP_ZERO: [&str; 5] = ["39", "225", "242", "378", "379"];
+
+/// Codes of other countries whose numbers have no digit in front that is dialled within the country only.
+const WITHOUT_ZERO: [&str; 29] = [
+    "1", "30", "34", "45", "47", "48", "65", "351", "352", "354", "356", "357", "371", "372",
+    "376", "377", "420", "502", "503", "504", "505", "506", "507", "852", "853", "965", "968",
+    "973", "974",
+];
+
+/// The digits of a number: fewer are of no subscriber, and E.164 has no more.
+const LEN: RangeInclusive<usize> = 5..=15;
+
+impl Country {
+    /// Version 2: `+49301234567` for `030 / 123 45-67`, `+39061234567` for `06 1234567` in Italy; nothing for what does not
+    /// become a number with a country's code.
+    pub(super) fn second(&self, text: &str) -> String {
+        self.in_full(text).unwrap_or_default()
+    }
+
+    fn in_full(&self, text: &str) -> Option<String> {
+        let mut number: String = text.chars().filter(|&c| !is_gap(c) && !is_unseen(c)).collect();
+        let beginning = number.trim_start_matches('(');
+        let abroad = beginning.strip_prefix('+').or_else(|| beginning.strip_prefix("00"));
+        if let (Some(rest), Some(at)) = (abroad, number.find("(0)")) {
+            let keeps = KEEP_ZERO.iter().any(|code| rest.starts_with(code));
+            number.replace_range(at..at + 3, if keeps { "0" } else { "" });
+        }
+        number.retain(|c| !matches!(c, '(' | ')'));
+        let code = self.0.trim_start_matches('+');
+        let digits = match number.strip_prefix('+').or_else(|| number.strip_prefix("00")) {
+            Some(rest) => rest.to_owned(),
+            None if KEEP_ZERO.contains(&code) => format!("{code}{number}"),
+            None => match (number.strip_prefix('0'), WITHOUT_ZERO.contains(&code)) {
+                (Some(rest), false) => format!("{code}{rest}"),
+                // In North America 1 may stand in front of ten digits.
+                (None, true) if code == "1" && number.len() == 11 && number.starts_with('1') => {
+                    number
+                }
+                (None, true) => format!("{code}{number}"),
+                _ => return None,
+            },
+        };
+        let is_number =
+            digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+        (is_number && LEN.contains(&digits.len())).then(|| format!("+{digits}"))
+    }
+}
+
 /// Returns true for a character that people write between digits, and for invisible marks that come
 /// along when they copy.
 fn is_gap(c: char) -> bool {
@@ -99,6 +151,39 @@ mod tests {
             ("+", ""),
         ] {
             assert_eq!(germany.international(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_version_2_has_its_countrys_code_or_is_no_key() {
+        for (country, text, expected) in [
+            ("+49", "030 / 123 45-67", "+49301234567"),
+            ("+49", "(+49) (0)30 1234567", "+49301234567"),
+            ("+49", "0049 30\u{ad}1234567", "+49301234567"),
+            ("+49", "+39 (0)6 1234567", "+39061234567"),
+            ("+39", "06 1234567", "+39061234567"),
+            ("+39", "347 1234567", "+393471234567"),
+            ("+39", "0039 06 1234567", "+39061234567"),
+            ("+39", "+49 (0)30 1234567", "+49301234567"),
+            ("+1", "(415) 555-0123", "+14155550123"),
+            ("+1", "1-415-555-0123", "+14155550123"),
+            ("+34", "912 345 678", "+34912345678"),
+            ("+34", "0912 345 678", ""),
+            ("+49", "1234567", ""),
+            ("+49", "4.91705E+11", ""),
+            ("+49", "030 1234 ext 5", ""),
+            ("+49", "030 1234+5", ""),
+            ("+49", "+0301234567", ""),
+            ("+49", "0", ""),
+            ("+49", "+4930123456789012", ""),
+            ("+49", "n/a", ""),
+            ("+49", "030 \u{661}2345", ""),
+        ] {
+            assert_eq!(
+                country.parse::<Country>().unwrap().second(text),
+                expected,
+                "{country} {text:?}"
+            );
         }
     }
 }
