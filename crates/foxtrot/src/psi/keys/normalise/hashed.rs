@@ -45,7 +45,7 @@ fn in_hex(bytes: &[u8]) -> String {
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
-/// So many bytes in Base64 (RFC 4648, section 4 or 5), with or without its padding.
+/// Bytes of this number in Base64 (RFC 4648, section 4 or 5), with or without its padding.
 fn base64(text: &str, len: usize) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_hash_or_the_hash_of_nothing_is_no_key() {
+    fn no_hash_and_the_hash_of_nothing_are_no_key() {
         for text in [
             "",
             "abc",

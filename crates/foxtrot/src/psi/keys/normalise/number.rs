@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-/// Version 1: no zeros at the beginning; `0` for zeros alone.
+/// Version 1: no zeros or white space at the beginning; `0` for zeros alone.
 pub(super) fn without_zeros(text: Cow<'_, str>) -> Cow<'_, str> {
     let trimmed = text.trim();
-    let rest = trimmed.trim_start_matches('0');
+    let rest = trimmed.trim_start_matches(|c: char| c == '0' || c.is_whitespace());
     match (trimmed.is_empty(), rest.is_empty()) {
         (false, true) => Cow::Borrowed("0"),
         _ if rest.len() == text.len() => text,
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_number_is_no_key() {
+    fn a_text_that_is_no_whole_number_is_no_key() {
         for text in [
             "", " ", "12.5", "1E-2", "1,234", "12 3", "A-123", ".5E1", "1E", "1E+", "1E1000",
             "1.5.0", "--1", "+-1", "0x1f", "NaN", "1e5e1", "\u{661}", "1E-999", "−1",
@@ -115,6 +115,8 @@ mod tests {
             (" 007 ", "7"),
             ("A007", "A007"),
             ("00A7", "A7"),
+            ("0 0A ", "A"),
+            (" 0 0", "0"),
         ] {
             for text in [Cow::Borrowed(text), Cow::Owned(text.to_owned())] {
                 assert_eq!(without_zeros(text), expected);
