@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use crate::{args::SetOptions, cmd::triples, failure::Failure, lines, table::Set};
 
 /// Reads a set as `psi` does, by the name of its file, with the number of the key column from 0, the normalisation as after
-/// `--normalize` and whether there is no header. Returns the items that are compared, and all rows as they are written.
+/// `--normalize`, the encoding as after `--encoding` and whether there is no header. Returns the items that are compared, and all rows as they are written.
 ///
 /// # Errors
 /// The words that the user would read.
@@ -16,9 +16,10 @@ pub fn read_set(
     path: &Path,
     key: Option<u8>,
     normalize: &str,
+    encoding: &str,
     no_header: bool,
 ) -> Result<(Vec<[u8; 32]>, Vec<u8>), String> {
-    let options = SetOptions::reading(key, normalize, no_header)?;
+    let options = SetOptions::reading(key, normalize, encoding, no_header)?;
     let mut set = Set::read(path, &options).map_err(told)?;
     let (rows, mut bytes) = ((0..set.keys.rows()).collect::<Vec<_>>(), Vec::new());
     let written = set.write(&rows, None, |piece| {

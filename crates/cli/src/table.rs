@@ -18,7 +18,7 @@ use std::{
 pub(crate) use foxtrot::psi::keys::Item;
 use foxtrot::{
     psi::keys::Keys,
-    table::{Column, Form, Grammar, Shown, Table, What},
+    table::{Column, Encoding, Form, Grammar, Shown, Table, What},
 };
 
 use crate::{args::SetOptions, failure::Failure};
@@ -31,6 +31,7 @@ pub(crate) struct Set {
     pub(crate) keys: Keys,
     table: Table,
     source: Source,
+    recognised: Vec<String>,
 }
 
 /// Columns that are written behind those of the file.
@@ -45,6 +46,8 @@ impl Set {
     pub(crate) fn read(path: &Path, options: &SetOptions) -> Result<Self, Failure> {
         let form = options.form(path)?;
         let source = Source::open(path, options)?;
+        let form = form.by_first_row(&source.first()?);
+        let form = form.map_err(|what| failure(&source.path, what.into(), &[]))?;
         let mut table = options.table(form, most_rows(&source, form)?);
         let keys = table.read(source.rewound()?).and_then(|()| table.end());
         let keys = keys.map_err(|fault| match fault.what {
@@ -53,7 +56,8 @@ impl Set {
             _ => failure(&source.path, fault, table.names()),
         })?;
         source.check_unchanged()?;
-        Ok(Self { keys, table, source })
+        let recognised = options.recognised(path, &table, source.packing);
+        Ok(Self { keys, table, source, recognised })
     }
 
     /// Warnings of findings that are likely to be mistakes.
@@ -63,7 +67,11 @@ impl Set {
 
     /// Describes the findings in one line.
     pub(crate) fn words(&self) -> String {
-        findings::words(self.table.findings(), [self.keys.rows(), self.keys.len()])
+        let found = findings::words(self.table.findings(), [self.keys.rows(), self.keys.len()]);
+        match self.recognised.as_slice() {
+            [] => found,
+            recognised => format!("{}; {found}", recognised.join(", ")),
+        }
     }
 
     pub(crate) fn findings(&self) -> Vec<(&'static str, String)> {
@@ -80,8 +88,13 @@ impl Set {
 
     pub(crate) fn form(&self) -> String {
         let grammar = self.table.grammar();
-        let header = self.table.has_header() || grammar == Grammar::Lines;
-        format!("{grammar}{}", if header { "" } else { " without header" })
+        let header = self.table.has_header() || !matches!(grammar, Grammar::Csv { .. });
+        let packing = self.source.packing.map_or_else(String::new, |it| format!(", {}", it.name()));
+        let encoding = match self.table.encoding() {
+            Encoding::UTF_8 => String::new(),
+            other => format!(", {other}"),
+        };
+        format!("{grammar}{}{encoding}{packing}", if header { "" } else { " without header" })
     }
 
     pub(crate) fn columns(&self) -> Option<&[String]> {
@@ -94,10 +107,11 @@ impl Set {
 
     /// Fails unless columns can be written behind those of the file.
     pub(crate) fn check_csv(&self) -> Result<(), Failure> {
-        self.columns().map(drop).ok_or_else(|| {
-            Failure::usage("columns can be taken from CSV and added to CSV only")
-                .hint("use a CSV file with --format csv")
-        })
+        match self.table.grammar() {
+            Grammar::Csv { .. } => Ok(()),
+            _ => Err(Failure::usage("columns can be taken from CSV and added to CSV only")
+                .hint("use a CSV file with --format csv")),
+        }
     }
 
     /// Reads the file, which is CSV, once more, and gives the fields of these columns of every row. Returns the columns'

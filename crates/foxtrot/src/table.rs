@@ -1,4 +1,4 @@
-//! Tables as people have them: CSV or lines whose rows have keys. What is compared are the keys' items; what comes out are
+//! Tables as people have them: CSV, lines or JSON lines, whose rows have keys. What is compared are the keys' items; what comes out are
 //! numbers of rows, and their places in the file. The command and the page read files with this.
 //!
 //! ```
@@ -23,9 +23,13 @@
 
 mod beginning;
 mod columns;
+mod encoding;
 mod fault;
 mod findings;
 mod form;
+mod json;
+#[cfg(feature = "packed")]
+mod packed;
 mod records;
 mod rows;
 mod scan;
@@ -43,10 +47,13 @@ use crate::psi::{
 };
 
 pub use beginning::NoText;
-pub use columns::{Column, visible};
+pub use columns::{Column, nearest, visible};
+pub use encoding::Encoding;
 pub use fault::{Fault, What};
 pub use findings::{Findings, Lines};
 pub use form::Form;
+#[cfg(feature = "packed")]
+pub use packed::Packing;
 pub use rows::Shown;
 pub use scan::Grammar;
 
@@ -123,7 +130,15 @@ impl Table {
     /// # Errors
     /// [`Fault`].
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Fault> {
-        self.records.push(bytes, false, |record| self.rows.take(record))
+        self.take(bytes, false)
+    }
+
+    fn take(&mut self, bytes: &[u8], ended: bool) -> Result<(), Fault> {
+        let Self { records, rows } = self;
+        records.push(bytes, ended, |record| {
+            rows.encoding = record.encoding;
+            rows.take(record)
+        })
     }
 
     /// Reads all bytes that come.
@@ -139,7 +154,7 @@ impl Table {
     /// # Errors
     /// [`Fault`].
     pub fn end(&mut self) -> Result<Keys, Fault> {
-        self.records.push(&[], true, |record| self.rows.take(record))?;
+        self.take(&[], true)?;
         self.rows.end().map_err(Fault::from)
     }
 
@@ -147,6 +162,12 @@ impl Table {
     #[must_use]
     pub fn grammar(&self) -> Grammar {
         self.records.grammar
+    }
+
+    /// The encoding of the text. The file may have set UTF-16.
+    #[must_use]
+    pub fn encoding(&self) -> Encoding {
+        self.records.encoding
     }
 
     /// Returns true if the first row has the columns' names.
@@ -208,16 +229,25 @@ impl Table {
     /// # Errors
     /// [`Fault`] if they are not there.
     pub fn positions(&self, wanted: &[Column]) -> Result<Vec<usize>, Fault> {
-        Ok(self.rows.columns.positions(self.rows.header, wanted)?)
+        let has_names = self.rows.header || self.records.grammar == Grammar::JsonLines;
+        Ok(self.rows.columns.positions(has_names, wanted)?)
     }
 
     /// The fields at these positions of a row that was read once more; none if the bytes are no row of the table.
     #[must_use]
     pub fn fields<'a>(&self, row: &'a [u8], positions: &[usize]) -> Option<Vec<Cow<'a, str>>> {
-        let (text, mut fields) = (std::str::from_utf8(row).ok()?, Vec::new());
-        let len = self.records.grammar.record(row, true, &mut fields).ok()??;
-        let all = positions.iter().map(|&at| Some(fields.get(at)?.of(text)));
-        all.collect::<Option<_>>().filter(|_| len == row.len())
+        match self.records.encoding.text(row)? {
+            Cow::Borrowed(text) => self.fields_of(text, positions),
+            Cow::Owned(text) => {
+                let fields = self.fields_of(&text, positions)?;
+                Some(fields.into_iter().map(|field| Cow::Owned(field.into_owned())).collect())
+            }
+        }
+    }
+
+    fn fields_of<'a>(&self, text: &'a str, positions: &[usize]) -> Option<Vec<Cow<'a, str>>> {
+        let fields = self.records.fields_of(text)?;
+        positions.iter().map(|&at| Some(fields.get(at)?.of(text))).collect()
     }
 
     /// Returns true if a row that was read once more still has its key.
@@ -227,16 +257,26 @@ impl Table {
         item == Some(keys.key_of(number).map(|key| keys.items()[key]))
     }
 
-    /// Puts fields behind those of the last row of `rows`, and a line end where there is none.
+    /// Puts fields behind those of the last row of `rows`, and a line end where there is none. In another encoding than a
+    /// Unicode one, a character that it does not have is written as `\u{1f600}`.
     pub fn extend<T: AsRef<str>>(&self, rows: &mut Vec<u8>, fields: impl IntoIterator<Item = T>) {
-        self.records.grammar.extend(rows, fields);
-        end_line(rows);
+        let more = self.records.grammar.more(fields);
+        let encoding = self.records.encoding;
+        if !more.is_empty() {
+            let ends = ["\r\n", "\n"].map(|end| encoding.bytes(end));
+            let len = ends.iter().find(|end| rows.ends_with(end)).map_or(0, |end| end.len());
+            let end = rows.split_off(rows.len() - len);
+            rows.extend_from_slice(&encoding.bytes(&more));
+            rows.extend_from_slice(&end);
+        }
+        end_line(rows, encoding);
     }
 }
 
-fn end_line(bytes: &mut Vec<u8>) {
-    if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-        bytes.push(b'\n');
+fn end_line(bytes: &mut Vec<u8>, encoding: Encoding) {
+    let end = encoding.bytes("\n");
+    if !bytes.is_empty() && !bytes.ends_with(&end) {
+        bytes.extend_from_slice(&end);
     }
 }
 

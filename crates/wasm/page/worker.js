@@ -124,12 +124,11 @@ const jobs = {
           held.push(part);
           break;
         }
-        if (!wider) {
+        if (!wider && part[part.length - 1] === 10) {
           some.push(...held, part);
-          if (part[part.length - 1] !== 10) some.push(Uint8Array.of(10));
         } else {
           const row = held.length ? new Uint8Array(await new Blob([...held, part]).arrayBuffer()) : part;
-          some.push(table.extended(row, fields(next / 2)));
+          some.push(table.extended(row, wider ? fields(next / 2) : []));
         }
         held = [];
         next += 2;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use foxtrot::psi::{keys::Normaliser, shards::Division};
-pub(crate) use foxtrot::table::Column;
+pub(crate) use foxtrot::table::{Column, Encoding};
 
 use super::{heading, values::memory};
 
@@ -22,13 +22,18 @@ pub(crate) struct SetOptions {
     /// behind a colon)
     #[arg(long, value_name = "NAMES")]
     pub(crate) normalize: Vec<Normaliser>,
-    /// Format of the file [default: csv for names in .csv or .tsv, otherwise lines]
+    /// Format of the file [default: csv for names in .csv or .tsv, jsonl for .jsonl or .ndjson, otherwise lines; .gz
+    /// and .zst may follow]
     #[arg(long, value_enum)]
     pub(crate) format: Option<SetFormat>,
+    /// Encoding of the text, such as windows-1252, iso-8859-2, utf-16 or shift_jis [default: utf-8; UTF-16 if the
+    /// file begins with its byte order mark]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) encoding: Option<Encoding>,
     /// The file has no header row
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// Field separator: one character, or `tab` [default: a comma; a tab for .tsv]
+    /// Field separator: one character, or `tab` [default: the one of , ; | and tab that the first row has]
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<Delimiter>,
     /// Refuse standard input or a pipe with more bytes, for example 20G: both are copied to a temporary file, in
@@ -91,6 +96,9 @@ pub(crate) struct OtherOptions {
     /// --format of B [default: the same as for A]
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) format_b: Option<SetFormat>,
+    /// --encoding of B [default: the same as for A]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) encoding_b: Option<Encoding>,
     /// --delimiter of B [default: the same as for A]
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter_b: Option<Delimiter>,
@@ -122,6 +130,8 @@ pub(crate) enum SetFormat {
     Csv,
     /// Each line is a key
     Lines,
+    /// Each line is an object of JSON, whose names are the columns
+    Jsonl,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use foxtrot::table::{Fault, What, visible};
+use foxtrot::table::{Column, Fault, What, nearest, visible};
 
 use crate::failure::Failure;
 
@@ -12,14 +12,27 @@ pub(super) fn failure(path: &Path, fault: Fault, names: &[String]) -> Failure {
     let (why, hint) = match &fault.what {
         What::Io(e) => return Failure::reading(path, e),
         What::Memory(_) => return Failure::run(fault.what.to_string()),
-        What::NoText(it) => (format!("{file} is {}", it.is), hint.map(Into::into)),
+        What::NoText(it) => {
+            let hint = match it.code {
+                "utf-16" => Some("pass --encoding utf-16le or --encoding utf-16be"),
+                "json" if it.is == "JSON" => Some("read JSON lines with --format jsonl"),
+                _ => hint,
+            };
+            (format!("{file} is {}", it.is), hint.map(Into::into))
+        }
         What::Empty => (format!("{file} is empty"), None),
         What::OnlyBlank => (format!("{file} has only empty lines"), None),
         What::TooManyKeys(_) => (format!("{file} has {}", fault.what), None),
         What::NoKey(columns) => {
             (format!("--key is missing: {file} has {columns} columns"), Some(choice(names)))
         }
-        What::NoColumn(_) => (format!("{} in {file}", fault.what), Some(choice(names))),
+        What::NoColumn(column) => {
+            let hint = match column {
+                Column::Name(wanted) => like(names, wanted),
+                Column::Number(_) => choice(names),
+            };
+            (format!("{} in {file}", fault.what), Some(hint))
+        }
         What::NoHeader(name) => {
             (format!("{file} has no header, so no column is named {name}"), Some(choice(names)))
         }
@@ -37,6 +50,24 @@ pub(super) fn failure(path: &Path, fault: Fault, names: &[String]) -> Failure {
         what => {
             let hint = match what {
                 What::OtherDelimiter(_) => Some("remove --delimiter, or this line of the file"),
+                What::NotUtf8(likely) => {
+                    let hint = format!(
+                        "if the file is {likely}, pass --encoding {likely} or convert it with `iconv`"
+                    );
+                    return Failure::usage(format!("{file}, {fault}")).hint(hint);
+                }
+                What::NotInEncoding(_) => {
+                    Some("pass the --encoding of the file; without it UTF-8 is read")
+                }
+                What::DelimiterInside(..) => Some("pass another --delimiter , ; or tab"),
+                What::Delimiters(several) => {
+                    let each = several.iter().map(|it| match it {
+                        '\t' => "--delimiter tab".into(),
+                        it => format!("--delimiter '{it}'"),
+                    });
+                    let hint = format!("pass {}", each.collect::<Vec<_>>().join(" or "));
+                    return Failure::usage(format!("{file}: {fault}")).hint(hint);
+                }
                 What::NoNames => Some("if the file has no header, pass --no-header"),
                 _ => hint,
             };
@@ -56,9 +87,23 @@ fn choice(names: &[String]) -> String {
         let name = visible(name);
         return format!("the header has one column, {name}; try --delimiter {delimiter}");
     }
-    let names: Vec<_> = names.iter().map(|name| visible(name)).collect();
-    format!("columns are {}", names.join(", "))
+    let (some, rest) = names.split_at(names.len().min(LISTED));
+    let some: Vec<_> = some.iter().map(|name| visible(name)).collect();
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    format!("columns are {}{more}", some.join(", "))
 }
+
+/// The columns that somebody may have meant.
+fn like(names: &[String], wanted: &str) -> String {
+    if names.len() <= LISTED {
+        return choice(names);
+    }
+    let near: Vec<_> = nearest(names, wanted, 3).into_iter().map(visible).collect();
+    format!("the nearest of {} columns are {}", names.len(), near.join(", "))
+}
+
+/// The most columns that a hint lists.
+const LISTED: usize = 12;
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use foxtrot::table::{Form, NoText, Table, What};
+use foxtrot::table::{Form, Grammar, NoText, Packing, Table, What};
 
 use crate::{
     args::{Delimiter, KeyColumns, OrKeys, OtherOptions, SetFormat as Format, SetOptions},
@@ -17,30 +17,35 @@ impl SetOptions {
     pub(crate) fn reading(
         key: Option<u8>,
         normalize: &str,
+        encoding: &str,
         no_header: bool,
     ) -> Result<Self, String> {
         let key =
             key.map(|number| crate::args::Column::Number(number.into())).into_iter().collect();
-        Ok(Self { key, normalize: vec![normalize.parse()?], no_header, ..Self::default() })
+        let (normalize, encoding) = (vec![normalize.parse()?], Some(encoding.parse()?));
+        Ok(Self { key, normalize, encoding, no_header, ..Self::default() })
     }
 
     /// Returns the options of a second file: options that are not given for it are as for the first,
     /// where its format takes them.
     pub(crate) fn for_another(&self, path: &Path, others: &OtherOptions) -> Self {
-        let OtherOptions { key_b, normalize_b, format_b, delimiter_b, .. } = others.clone();
+        let OtherOptions { key_b, normalize_b, format_b, encoding_b, delimiter_b, .. } =
+            others.clone();
         let normalize = if normalize_b.is_empty() { self.normalize.clone() } else { normalize_b };
         let mut options = Self {
             key: key_b,
             normalize,
             format: format_b.or(self.format),
+            encoding: encoding_b.or(self.encoding),
             delimiter: delimiter_b,
             max_input: self.max_input,
             ..Self::default()
         };
-        if options.format_of(path).is_ok_and(|it| it == Format::Csv) {
-            if options.key.is_empty() {
-                options.key.clone_from(&self.key);
-            }
+        let format = options.format_of(path).ok();
+        if options.key.is_empty() && format.is_some_and(|it| it != Format::Lines) {
+            options.key.clone_from(&self.key);
+        }
+        if format == Some(Format::Csv) {
             options.delimiter = options.delimiter.or(self.delimiter);
             options.no_header = self.no_header;
         }
@@ -88,6 +93,7 @@ impl SetOptions {
         match (self.format, extension(path).as_str()) {
             (Some(format), _) => Ok(format),
             (None, "csv" | "tsv") => Ok(Format::Csv),
+            (None, "jsonl" | "ndjson") => Ok(Format::Jsonl),
             (None, "parquet") => Err(failure(path, What::NoText(NoText::PARQUET).into(), &[])),
             (None, _) => Ok(Format::Lines),
         }
@@ -96,21 +102,50 @@ impl SetOptions {
     /// Finds the form of a file. Plain lines have no columns to choose from.
     pub(super) fn form(&self, path: &Path) -> Result<Form, Failure> {
         let chosen = self.delimiter.map(|Delimiter(byte)| byte);
-        if self.format_of(path)? == Format::Csv {
-            let usual = if extension(path) == "tsv" { b'\t' } else { b',' };
-            let form = Form::csv(chosen.unwrap_or(usual));
-            return Ok(Form { header: !self.no_header, is_chosen: chosen.is_some(), ..form });
-        }
+        let (format, encoding) = (self.format_of(path)?, self.encoding.unwrap_or_default());
+        let form = match format {
+            Format::Csv => {
+                let usual = if extension(path) == "tsv" { b'\t' } else { b',' };
+                let form = Form::csv(chosen.unwrap_or(usual));
+                let form = Form { header: !self.no_header, is_chosen: chosen.is_some(), ..form };
+                return Ok(Form { encoding, ..form });
+            }
+            Format::Lines => Form::LINES,
+            Format::Jsonl => Form::JSON_LINES,
+        };
         let given = [
             (self.no_header, "--no-header needs CSV"),
             (chosen.is_some(), "--delimiter needs CSV"),
-            (!self.key.is_empty(), "--key needs a table"),
+            (!self.key.is_empty() && format == Format::Lines, "--key needs a table"),
         ];
         if let Some((_, needs)) = given.iter().find(|(given, _)| *given) {
-            let why = format!("{needs}; {} is read as lines", path.display());
+            let why = format!("{needs}; {} is read as {}", path.display(), form.grammar);
             return Err(Failure::usage(why).hint("read it as CSV with --format csv"));
         }
-        Ok(Form::LINES)
+        Ok(Form { encoding, ..form })
+    }
+
+    /// Facts that were recognised in the file and not chosen, each with the option that sets it otherwise.
+    pub(super) fn recognised(
+        &self,
+        path: &Path,
+        table: &Table,
+        packing: Option<Packing>,
+    ) -> Vec<String> {
+        let packing = packing.map(|it| format!("unpacked from {}", it.name()));
+        let usual = if extension(path) == "tsv" { b'\t' } else { b',' };
+        let form = match table.grammar() {
+            Grammar::Csv { delimiter } if self.delimiter.is_none() && delimiter != usual => {
+                Some(format!("{} (--delimiter sets another)", table.grammar()))
+            }
+            Grammar::JsonLines if self.format.is_none() => {
+                Some("JSON lines (--format sets another)".into())
+            }
+            _ => None,
+        };
+        let encoding = table.encoding() != self.encoding.unwrap_or_default();
+        let encoding = encoding.then(|| format!("{} (--encoding sets another)", table.encoding()));
+        packing.into_iter().chain(form).chain(encoding).collect()
     }
 
     /// The table that is read so, of so many rows at most.
@@ -125,6 +160,10 @@ impl SetOptions {
     }
 }
 
+/// The extension of a file's name, without the one that tells how it is packed.
 fn extension(path: &Path) -> String {
-    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+    let of = |path: &Path| path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let last = of(path);
+    let stem = path.file_stem().filter(|_| Packing::of_name(&last).is_some());
+    stem.map_or(last, |stem| of(Path::new(stem)))
 }

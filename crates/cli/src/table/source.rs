@@ -4,10 +4,11 @@
 use std::{
     env,
     fs::{self, File},
-    io::{self, ErrorKind, Read, Seek},
+    io::{self, ErrorKind, Read, Seek, Write},
     path::{Path, PathBuf},
 };
 
+use foxtrot::table::Packing;
 use foxtrot_net::small::is_device;
 
 use crate::{
@@ -20,9 +21,6 @@ use crate::{
 
 pub(super) const CHUNK: usize = 1 << 18;
 
-/// Bytes that are copied before the bound is looked at.
-const STEP: u64 = 1 << 26;
-
 /// Bytes of a copy from which on it is told, again at each doubling.
 const TOLD: u64 = 1 << 30;
 
@@ -34,6 +32,8 @@ const USUAL: u64 = 64 << 30;
 pub(super) struct Source {
     file: File,
     pub(super) path: PathBuf,
+    /// The way in which the file was packed; what is open has been unpacked.
+    pub(super) packing: Option<Packing>,
     found: Stamp,
 }
 
@@ -43,11 +43,14 @@ impl Source {
     /// ever write to a pipe.
     pub(super) fn open(path: &Path, options: &SetOptions) -> Result<Self, Failure> {
         let failed = |e: io::Error| Failure::reading(path, &e);
+        let (mut packing, mut stdin) = (None, PathBuf::new());
         let (file, path) = if options.again {
-            (open_regular(path).map_err(failed)?, path.to_owned())
+            (open_regular(path).map_err(failed)?, path)
         } else if path == Path::new("-") {
-            let path = PathBuf::from("standard input");
-            (spool(io::stdin().lock(), &path, options)?, path)
+            stdin.push("standard input");
+            let file;
+            (file, packing) = spool(io::stdin().lock(), &stdin, options)?;
+            (file, stdin.as_path())
         } else {
             let found = fs::metadata(path).map_err(failed)?;
             if found.is_dir() {
@@ -58,10 +61,32 @@ impl Source {
                     .hint("a set is a file or a pipe; `-` is standard input"));
             }
             let file = File::open(path).map_err(failed)?;
-            (if found.is_file() { file } else { spool(file, path, options)? }, path.to_owned())
+            let mut file = file;
+            if !found.is_file() {
+                (file, packing) = spool(file, path, options)?;
+            }
+            (file, path)
         };
-        let found = Stamp::of(&file.metadata().map_err(|e| Failure::reading(&path, &e))?);
-        Ok(Self { file, path, found })
+        let failed = |e: io::Error| Failure::reading(path, &e);
+        let mut file = file;
+        if packing.is_none() {
+            let mut first = Vec::new();
+            (&file).take(4).read_to_end(&mut first).map_err(failed)?;
+            file.rewind().map_err(failed)?;
+            if Packing::of(&first).is_some() {
+                (file, packing) = spool(file, path, options)?;
+            }
+        }
+        let found = Stamp::of(&file.metadata().map_err(failed)?);
+        Ok(Self { file, path: path.to_owned(), packing, found })
+    }
+
+    /// The first bytes, enough for a row that has the columns' names.
+    pub(super) fn first(&self) -> Result<Vec<u8>, Failure> {
+        let mut first = Vec::new();
+        let read = self.rewound()?.take(CHUNK as u64).read_to_end(&mut first);
+        read.map_err(|e| Failure::reading(&self.path, &e))?;
+        Ok(first)
     }
 
     pub(super) fn rewound(&self) -> Result<&File, Failure> {
@@ -102,18 +127,43 @@ impl Source {
     }
 }
 
-/// Copies what can be read once only. It has a bound, or an endless pipe would fill the disk.
-fn spool(from: impl Read, path: &Path, options: &SetOptions) -> Result<File, Failure> {
+/// Copies what can be read once only, and unpacks what is packed. It has a bound, or an endless pipe would fill the disk.
+fn spool(
+    mut from: impl Read,
+    path: &Path,
+    options: &SetOptions,
+) -> Result<(File, Option<Packing>), Failure> {
     let folder = env::temp_dir();
     let failed = |e: io::Error| Failure::writing(&folder, &e);
+    let mut first = Vec::new();
+    let read = from.by_ref().take(4).read_to_end(&mut first);
+    read.map_err(|e| Failure::reading(path, &e))?;
+    let packing = Packing::of(&first);
+    let whole = first.chain(from);
+    let from: Box<dyn Read + '_> = match packing {
+        Some(packing) => packing.unpack(whole),
+        None => Box::new(whole),
+    };
+    let unread = |e: io::Error| match packing {
+        Some(_) => {
+            Failure::reading(path, &e).hint("unpack the file first, with `gzip -d` or `zstd -d`")
+        }
+        None => Failure::reading(path, &e),
+    };
     let mut file = tempfile::tempfile().map_err(failed)?;
     let most = options.max_input.unwrap_or_else(|| half_of_the_space(&folder));
     let (mut copied, mut told) = (0, TOLD);
     let mut from = from.take(most.saturating_add(1));
+    let mut piece = vec![0; CHUNK];
     loop {
-        match io::copy(&mut from.by_ref().take(STEP), &mut file).map_err(failed)? {
-            0 => break,
-            len => copied += len,
+        match from.read(&mut piece) {
+            Ok(0) => break,
+            Ok(len) => {
+                file.write_all(&piece[..len]).map_err(failed)?;
+                copied += len as u64;
+            }
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) => return Err(unread(e)),
         }
         if copied > most {
             let why = format!("{} has more than {}", path.display(), bytes(most));
@@ -129,7 +179,7 @@ fn spool(from: impl Read, path: &Path, options: &SetOptions) -> Result<File, Fai
             told = copied.saturating_mul(2);
         }
     }
-    Ok(file)
+    Ok((file, packing))
 }
 
 fn half_of_the_space(folder: &Path) -> u64 {

@@ -94,7 +94,17 @@ fn a_failure_names_the_file_the_place_and_an_option_that_helps() {
         ("t.csv", "a,b\n1,2,3\n", &["a"], "t.csv, line 2: 3 fields; the header has 2", ""),
         ("t.csv", "\u{feff}", &["a"], "t.csv is empty", ""),
         ("t.csv", "\n\r\n", &["a"], "t.csv has only empty lines", ""),
-        ("t.csv", "i\0d\0", &["a"], "t.csv is UTF-16", "save the file as UTF-8"),
+        ("t.csv", "i\0d\0", &["a"], "t.csv is UTF-16 without", "pass --encoding utf-16le"),
+        (
+            "t.csv",
+            "a,b;c\n",
+            &["a"],
+            "t.csv: the first row has ',' and ';'",
+            "pass --delimiter ','",
+        ),
+        ("t.txt", "{\"a\": 1}\n", &[], "t.txt is JSON", "read JSON lines with --format jsonl"),
+        ("t.csv", "<table><tr>", &[], "t.csv is HTML or XML", "make CSV of it with `soffice"),
+        ("t.sql", "-- MySQL dump", &[], "t.sql is a dump of MySQL", "export the table: `mariadb"),
         (
             "t.csv",
             ",\n1,2\n",
@@ -163,4 +173,92 @@ fn replacing_the_file_while_it_is_open_changes_no_row() {
     fs::write(&other, "3\n").unwrap();
     fs::rename(&other, &case.path).unwrap();
     assert_eq!(written(&mut set, &[1]).unwrap(), "2\n");
+}
+
+#[test]
+fn a_file_that_is_not_utf_8_is_read_by_the_option_that_its_error_names() {
+    let case = Case::new("a.csv", b"id,name\n1,M\xfcller\n");
+    let failure = case.read(&["name"], &[]).map(drop).unwrap_err();
+    assert!(
+        failure.message().ends_with("a.csv, line 2, column 4: not UTF-8, more likely windows-1252")
+    );
+    let hint = failure.hint.unwrap();
+    assert!(
+        hint.starts_with("if the file is windows-1252, pass --encoding windows-1252 or"),
+        "{hint}"
+    );
+    let encoding = Some("windows-1252".parse().unwrap());
+    let mut set =
+        Set::read(&case.path, &SetOptions { encoding, ..options(&["name"], &[]) }).unwrap();
+    let utf_8 = Case::new("b.csv", "name\nMüller\n").read(&[], &[]).unwrap();
+    assert_eq!(set.keys.items(), utf_8.keys.items());
+    let mut all = Vec::new();
+    let more = More { names: vec!["ort".into()], fields: &|_| vec!["Köln".into()] };
+    set.write(&[0], Some(&more), |piece| {
+        all.extend_from_slice(piece);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(all, b"id,name,ort\n1,M\xfcller,K\xf6ln\n");
+}
+
+#[test]
+fn recognised_forms_are_said_with_the_options_that_set_others() {
+    let said = |name: &str, content: &[u8], key: &str| {
+        let set = Case::new(name, content).read(&[key], &[]).unwrap();
+        set.words()
+    };
+    let utf_16: Vec<u8> =
+        "\u{feff}id\ta\n1\t2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (name, content, words) in [
+        ("a.csv", &b"id,a\n1,2\n"[..], "1 row, 1 key"),
+        ("a.tsv", b"id\ta\n1\t2\n", "1 row, 1 key"),
+        ("a.csv", b"id;a\n1;2,5\n", "CSV with ';' (--delimiter sets another); 1 row, 1 key"),
+        (
+            "a.csv",
+            &utf_16,
+            "CSV with tabs (--delimiter sets another), UTF-16LE (--encoding sets another); 1 row, 1 key",
+        ),
+        ("a.ndjson", b"{\"id\":1}\n", "JSON lines (--format sets another); 1 row, 1 key"),
+    ] {
+        assert_eq!(said(name, content, "id"), words, "{name}");
+    }
+}
+
+#[test]
+fn packed_files_are_read_by_their_first_bytes_and_come_out_unpacked() {
+    use std::io::Write as _;
+    let text = "id;name\n1;a\n2;b\n";
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    for name in ["a.csv.gz", "a.CSV", "a.csv.zst"] {
+        let mut set = Case::new(name, &gzip).read(&["id"], &[]).unwrap();
+        assert!(
+            set.words().starts_with("unpacked from gzip, CSV with ';' (--delimiter"),
+            "{}",
+            set.words()
+        );
+        assert_eq!(written(&mut set, &[1]).unwrap(), "id;name\n2;b\n");
+    }
+    let case = Case::new("a.csv.gz", &gzip[..gzip.len() - 4]);
+    let failure = case.read(&["id"], &[]).map(drop).unwrap_err();
+    assert!(
+        failure.message().ends_with("a.csv.gz: the gzip archive ends too early"),
+        "{}",
+        failure.message()
+    );
+    assert!(failure.hint.unwrap().starts_with("unpack the file first"));
+    let options = SetOptions { max_input: Some(9), ..options(&["id"], &[]) };
+    let failure = Set::read(&Case::new("a.csv.gz", &gzip).path, &options).map(drop).unwrap_err();
+    assert!(failure.message().ends_with("a.csv.gz has more than 9 B"), "{}", failure.message());
+}
+
+#[test]
+fn a_wrong_name_among_many_columns_lists_the_nearest_three() {
+    let names: Vec<_> = (0..5000).map(|i| format!("c{i}")).chain(["e-mail".into()]).collect();
+    let case = Case::new("a.csv", names.join(",") + "\n");
+    let hint = |key: &str| case.read(&[key], &[]).map(drop).unwrap_err().hint.unwrap();
+    assert_eq!(hint("email"), "the nearest of 5001 columns are e-mail, c0, c1");
+    assert!(hint("#5002").ends_with("c10, c11 and 4989 more"), "{}", hint("#5002"));
 }

@@ -1,15 +1,15 @@
 //! The beginning of a text file: nothing that it should not have, perhaps a byte order mark, perhaps Excel's
 //! `sep=;`.
 
-use super::What;
+use super::{Grammar, What};
 
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) const ENCODING: &str =
     "save the file as UTF-8, for example with `iconv -f ENCODING -t UTF-8`";
 
-/// Bytes that are enough to know what a file is: a byte order mark and `sep=;` with its line end.
-pub(super) const LOOKED_AT: usize = 16;
+/// Bytes that are enough to know what a file is: a dump of a database begins with comments.
+pub(super) const LOOKED_AT: usize = 256;
 
 /// The kind of a file that is no text in UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,40 @@ impl NoText {
         "a Parquet file",
         "write it as CSV, or intersect it from Python; docs/psi-files.md has both ways",
     );
-    const UTF_16: Self = Self::new("utf-16", "UTF-16", ENCODING);
+    const UTF_16: Self = Self::new(
+        "utf-16",
+        "UTF-16 without a byte order mark",
+        "save the file as UTF-8, for example with `iconv -f UTF-16LE -t UTF-8`",
+    );
+    const JSON: Self = Self::new(
+        "json",
+        "a JSON array",
+        "write a line for each object, with `jq -c '.[]' FILE > FILE.jsonl`",
+    );
+    const JSON_LINES: Self =
+        Self::new("json", "JSON", "JSON lines are read by name, as FILE.jsonl");
+    const HTML: Self = Self::new(
+        "html",
+        "HTML or XML, as some programs save under .xls",
+        "make CSV of it with `soffice --headless --convert-to csv FILE`",
+    );
+    const MYSQL: Self = Self::new(
+        "sql",
+        "a dump of MySQL or MariaDB",
+        "export the table: `mariadb --batch -e 'SELECT * FROM TABLE' DATABASE > FILE.tsv`",
+    );
+    const POSTGRESQL: Self = Self::new(
+        "sql",
+        "a dump of PostgreSQL",
+        "export the table: `psql --csv -c 'SELECT * FROM TABLE' DATABASE > FILE.csv`",
+    );
+    const SQLITE: Self = Self::new(
+        "sql",
+        "a database or a dump of SQLite",
+        "export the table: `sqlite3 -header -csv FILE.db 'SELECT * FROM TABLE' > FILE.csv`",
+    );
+    const SQL: Self =
+        Self::new("sql", "SQL statements", "export the table from the database as CSV");
 
     const fn new(code: &'static str, is: &'static str, hint: &'static str) -> Self {
         Self { code, is, hint }
@@ -37,10 +70,6 @@ impl NoText {
 
     const fn packed(is: &'static str, hint: &'static str) -> Self {
         Self::new("packed", is, hint)
-    }
-
-    const fn office(is: &'static str) -> Self {
-        Self::new("excel", is, "save an Excel file as CSV UTF-8, or unpack the archive")
     }
 }
 
@@ -51,19 +80,65 @@ const OTHERS: [(&[u8], NoText); 10] = [
     (b"BZh91AY&SY", NoText::packed("compressed with bzip2", "unpack it with `bunzip2`")),
     (b"\xfd7zXZ\0", NoText::packed("compressed with xz", "unpack it with `unxz`")),
     (b"7z\xbc\xaf\x27\x1c", NoText::packed("a 7z archive", "unpack the archive first")),
-    (b"PK\x03\x04", NoText::office("an Excel file (.xlsx) or another ZIP archive")),
-    (b"\xd0\xcf\x11\xe0", NoText::office("an Excel file (.xls) or another one of Office")),
+    (
+        b"PK\x03\x04",
+        NoText::new(
+            "excel",
+            "a spreadsheet (.xlsx, .ods) or another ZIP archive",
+            "save it as CSV UTF-8, or with `soffice --headless --convert-to csv FILE`",
+        ),
+    ),
+    (
+        b"\xd0\xcf\x11\xe0",
+        NoText::new(
+            "excel",
+            "an old Excel file (.xls) or another one of Office",
+            "save it as CSV UTF-8, or with `soffice --headless --convert-to csv FILE`",
+        ),
+    ),
     (b"PAR1\x15", NoText::PARQUET),
-    (b"\xff\xfe", NoText::UTF_16),
-    (b"\xfe\xff", NoText::UTF_16),
+    (b"SQLite format 3\0", NoText::SQLITE),
+    (b"PGDMP", NoText::POSTGRESQL),
 ];
 
-/// Fails if a file that begins so is no text in UTF-8, and says what it is.
-pub(super) fn check(bytes: &[u8]) -> Result<(), What> {
+/// First words of texts that are no tables, in small letters.
+const WORDS: [(&str, NoText); 16] = [
+    ("-- mysql dump", NoText::MYSQL),
+    ("-- mariadb dump", NoText::MYSQL),
+    ("/*m!999999", NoText::MYSQL),
+    ("-- phpmyadmin sql dump", NoText::MYSQL),
+    ("--\n-- postgresql database dump", NoText::POSTGRESQL),
+    ("pragma foreign_keys=", NoText::SQLITE),
+    ("create table ", NoText::SQL),
+    ("drop table ", NoText::SQL),
+    ("insert into ", NoText::SQL),
+    ("begin transaction;", NoText::SQL),
+    ("<!doctype html", NoText::HTML),
+    ("<html", NoText::HTML),
+    ("<table", NoText::HTML),
+    ("<meta ", NoText::HTML),
+    ("<?xml", NoText::HTML),
+    ("<workbook", NoText::HTML),
+];
+
+/// Fails if a file that begins so is no table, and says what it is.
+pub(super) fn check(bytes: &[u8], grammar: Grammar) -> Result<(), What> {
     let other = OTHERS.iter().find(|(first, _)| bytes.starts_with(first)).map(|(_, it)| *it);
     // Without a byte order mark every other byte of what most files begin with is zero.
     let other = other.or(match bytes {
         [0, a, 0, b, ..] | [a, 0, b, 0, ..] if *a != 0 && *b != 0 => Some(NoText::UTF_16),
+        _ => None,
+    });
+    let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii_start();
+    let text = String::from_utf8_lossy(text).to_ascii_lowercase().replace("\r\n", "\n");
+    let other =
+        other.or_else(|| WORDS.iter().find(|(word, _)| text.starts_with(word)).map(|it| it.1));
+    let behind = |first: char| text.strip_prefix(first).map(str::trim_start);
+    let other = other.or(match (behind('['), behind('{')) {
+        (Some(rest), _) if rest.starts_with('{') => Some(NoText::JSON),
+        (_, Some(rest)) if rest.starts_with('"') && grammar != Grammar::JsonLines => {
+            Some(NoText::JSON_LINES)
+        }
         _ => None,
     });
     other.map_or(Ok(()), |it| Err(What::NoText(it)))
@@ -92,21 +167,52 @@ mod tests {
             (&b"\x1f\x8b\x08\0"[..], "compressed with gzip; unpack it with `gunzip`"),
             (
                 b"PK\x03\x04\x14",
-                "an Excel file (.xlsx) or another ZIP archive; save an Excel file as CSV",
+                "a spreadsheet (.xlsx, .ods) or another ZIP archive; save it as CSV",
             ),
+            (
+                b"\xd0\xcf\x11\xe0",
+                "an old Excel file (.xls) or another one of Office; save it as CSV",
+            ),
+            (b"-- MySQL dump 10.13", "a dump of MySQL or MariaDB; export the table: `mariadb"),
+            (b"/*M!999999\\- enable", "a dump of MySQL or MariaDB; export the table: `mariadb"),
+            (
+                b"\xef\xbb\xbf--\r\n-- PostgreSQL database dump",
+                "a dump of PostgreSQL; export the table: `psql --csv",
+            ),
+            (b"PRAGMA foreign_keys=OFF;", "a database or a dump of SQLite; export"),
+            (b"SQLite format 3\0", "a database or a dump of SQLite; export"),
+            (b"insert INTO t VALUES", "SQL statements; export"),
+            (b"\n[\n  {\"id\"", "a JSON array; write a line for each object"),
+            (b"{ \"id\": 1", "JSON; JSON lines are read by name"),
+            (b"<HTML xmlns", "HTML or XML, as some programs save under .xls; make CSV of it"),
+            (b"<?xml version", "HTML or XML, as some programs save under .xls; make CSV of it"),
             (b"PAR1\x15", "a Parquet file; write it as CSV"),
-            (b"i\0d\0,\0", "UTF-16; save the file as UTF-8"),
-            (b"\0i\0d\0,", "UTF-16; save the file as UTF-8"),
-            (b"\xff\xfei\0", "UTF-16; save the file as UTF-8"),
+            (b"i\0d\0,\0", "UTF-16 without a byte order mark; save the file as UTF-8"),
+            (b"\0i\0d\0,", "UTF-16 without a byte order mark; save the file as UTF-8"),
         ] {
-            let Err(What::NoText(NoText { is, hint, .. })) = check(bytes) else { panic!() };
+            let Err(What::NoText(NoText { is, hint, .. })) = check(bytes, Grammar::Lines) else {
+                panic!()
+            };
             let said = format!("{is}; {hint}");
             assert!(said.starts_with(words), "{said}");
         }
-        for text in
-            [&b""[..], b"P", b"PK", b"PAR1001", b"BZh", b"id,name\n", b"\xef\xbb\xbfid", b"\x1f"]
-        {
-            check(text).unwrap();
+        check(b"{\"id\": 1}", Grammar::JsonLines).unwrap();
+        for text in [
+            &b""[..],
+            b"P",
+            b"PK",
+            b"PAR1001",
+            b"BZh",
+            b"id,name\n",
+            b"\xef\xbb\xbfid",
+            b"\x1f",
+            b"{3f25-11}",
+            b"[a]",
+            b"--",
+            b"<id>",
+            b"create",
+        ] {
+            check(text, Grammar::Lines).unwrap();
         }
     }
 

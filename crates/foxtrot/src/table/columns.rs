@@ -1,6 +1,6 @@
 //! Columns of a table, and those that make up the key.
 
-use std::str::FromStr;
+use std::{mem, str::FromStr};
 
 use foxtrot_net::escaped;
 
@@ -85,6 +85,34 @@ impl Columns {
     }
 }
 
+/// The names that are most like a wanted one, the likeliest first; all of them if there are no more.
+#[must_use]
+pub fn nearest<'a>(names: &'a [String], wanted: &str, most: usize) -> Vec<&'a str> {
+    let short = |text: &str| text.chars().take(64).flat_map(char::to_lowercase).collect::<Vec<_>>();
+    let wanted = short(wanted);
+    let mut all: Vec<_> =
+        names.iter().map(|name| (distance(&short(name), &wanted), &**name)).collect();
+    if all.len() > most {
+        all.sort_by_key(|(distance, _)| *distance);
+        all.truncate(most);
+    }
+    all.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The number of characters to add, remove or replace between two texts.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut before = mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = before + usize::from(x != y);
+            before = row[j + 1];
+            row[j + 1] = replaced.min(before + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
 /// A name in quotes if without them one could not see where it begins, ends, or has blanks.
 #[must_use]
 pub fn visible(name: &str) -> String {
@@ -110,6 +138,14 @@ mod tests {
         assert_eq!(found(&names, true, &["e-mail", "#1"]), Ok(vec![1, 0]));
         assert_eq!(found(&names, false, &["#3"]), Ok(vec![2]));
         assert_eq!(found(&["id"], true, &[]), Ok(vec![0]));
+    }
+
+    #[test]
+    fn names_like_the_wanted_one_come_first() {
+        let names = ["id", "E-Mail", "e_mail_2", "phone", "email_verified"].map(str::to_owned);
+        assert_eq!(nearest(&names, "email", 3), ["E-Mail", "e_mail_2", "id"]);
+        assert_eq!(nearest(&names, "", 9).len(), 5);
+        assert_eq!(distance(&['a', 'b', 'c'], &['b', 'c', 'd']), 2);
     }
 
     #[test]

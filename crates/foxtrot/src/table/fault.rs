@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use super::{Column, NoText, records::MAX_ROW, visible};
+use super::{Column, Encoding, NoText, records::MAX_ROW, visible};
 
 /// A fault of a table. What it says names no file.
 #[derive(Debug)]
@@ -27,8 +27,14 @@ pub enum What {
     OtherDelimiter(char),
     /// A file that is not of the form, in words.
     Form(&'static str),
-    /// The bytes are not UTF-8.
-    NotUtf8,
+    /// The bytes are not UTF-8; they are most likely in the encoding of this name.
+    NotUtf8(&'static str),
+    /// The bytes are not in the encoding that was named, or that the byte order mark tells.
+    NotInEncoding(Encoding),
+    /// The delimiter may be a part of other characters in the encoding.
+    DelimiterInside(char, Encoding),
+    /// The first row has several characters that may be delimiters.
+    Delimiters(Vec<char>),
     /// A row is longer than 16 MiB.
     LongRow,
     /// A row has another number of fields than the first row.
@@ -77,9 +83,11 @@ impl Fault {
         match &self.what {
             What::Io(_) => "unreadable",
             What::NoText(it) => it.code,
-            What::OtherDelimiter(_) => "other-delimiter",
+            What::OtherDelimiter(_) | What::DelimiterInside(..) | What::Delimiters(_) => {
+                "other-delimiter"
+            }
             What::Form(_) => "grammar",
-            What::NotUtf8 => "not-utf-8",
+            What::NotUtf8(_) | What::NotInEncoding(_) => "not-utf-8",
             What::LongRow => "long-row",
             What::Width { .. } => "width",
             What::Nul => "nul",
@@ -101,7 +109,7 @@ impl Fault {
     pub fn hint(&self) -> Option<&'static str> {
         match &self.what {
             What::NoText(it) => Some(it.hint),
-            What::NotUtf8 => Some(super::beginning::ENCODING),
+            What::NotUtf8(_) => Some(super::beginning::ENCODING),
             What::LongRow => Some("a quote in it may not be closed"),
             What::Nul => Some("the file is damaged or not UTF-8 text"),
             What::Twice(_) => Some("give each key column once"),
@@ -134,7 +142,15 @@ impl fmt::Display for What {
             Self::NoText(it) => write!(f, "the file is {}", it.is),
             Self::OtherDelimiter(it) => write!(f, "the line sets {it:?} as the field separator"),
             Self::Form(why) => f.write_str(why),
-            Self::NotUtf8 => f.write_str("not UTF-8"),
+            Self::NotUtf8(likely) => write!(f, "not UTF-8, more likely {likely}"),
+            Self::NotInEncoding(encoding) => write!(f, "not {encoding}"),
+            Self::DelimiterInside(delimiter, encoding) => {
+                write!(f, "{delimiter:?} may be a part of another character in {encoding}")
+            }
+            Self::Delimiters(several) => {
+                let each: Vec<_> = several.iter().map(|it| format!("{it:?}")).collect();
+                write!(f, "the first row has {}", each.join(" and "))
+            }
             Self::LongRow => write!(f, "a row of more than {} MiB", MAX_ROW >> 20),
             Self::Width { got, expected, header } => {
                 let first = if *header { "header" } else { "first row" };

@@ -3,9 +3,11 @@
 use std::{borrow::Cow, mem};
 
 use super::{
-    Fault, Form, What,
+    Encoding, Fault, Form, What,
     beginning::{self, BYTE_ORDER_MARK, LOOKED_AT},
-    scan::{Field, Grammar},
+    encoding::{Units, likely},
+    json,
+    scan::{self, Field, Grammar},
 };
 
 /// The longest row, in bytes. A quote that nobody closes does not swallow the rest of the file.
@@ -15,6 +17,10 @@ pub(super) const MAX_ROW: usize = 1 << 24;
 pub(super) struct Records {
     /// The file may have set the delimiter.
     pub(super) grammar: Grammar,
+    /// The file may have set UTF-16.
+    pub(super) encoding: Encoding,
+    /// The units of a file in UTF-16 that wait for more bytes.
+    units: Units,
     is_chosen: bool,
     has_begun: bool,
     /// Bytes that are no whole record yet, and how many are worth another look.
@@ -23,10 +29,13 @@ pub(super) struct Records {
     offset: u64,
     line: u64,
     fields: Vec<Field>,
+    /// The columns of JSON lines.
+    names: Vec<String>,
     /// The line above the header that names the delimiter, or nothing.
     pub(super) passed_over: Vec<u8>,
 }
 
+/// A record in its place.
 pub(super) struct Record<'a> {
     /// Offset of the record's first byte in the file.
     pub(super) offset: u64,
@@ -34,13 +43,21 @@ pub(super) struct Record<'a> {
     pub(super) line: u64,
     /// Text of the record as in the file, with the line end.
     pub(super) text: &'a str,
+    /// The bytes of the record in the file.
+    pub(super) bytes: Cow<'a, [u8]>,
     fields: &'a [Field],
+    /// The columns of JSON lines.
+    pub(super) names: &'a [String],
+    pub(super) encoding: Encoding,
+    grammar: Grammar,
 }
 
 impl Records {
     pub(super) fn new(form: Form) -> Self {
         Self {
             grammar: form.grammar,
+            encoding: form.encoding,
+            units: Units::of(form.encoding),
             is_chosen: form.is_chosen,
             has_begun: false,
             rest: Vec::new(),
@@ -48,6 +65,7 @@ impl Records {
             offset: 0,
             line: 1,
             fields: Vec::new(),
+            names: Vec::new(),
             passed_over: Vec::new(),
         }
     }
@@ -59,57 +77,172 @@ impl Records {
         ended: bool,
         mut take: impl FnMut(&Record<'_>) -> Result<(), What>,
     ) -> Result<(), Fault> {
-        self.rest.extend_from_slice(bytes);
-        if self.rest.len() < self.enough && !ended {
+        let added = if self.has_begun {
+            self.add(bytes, ended)
+        } else {
+            self.rest.extend_from_slice(bytes);
+            if self.rest.len() < LOOKED_AT && !ended {
+                return Ok(());
+            }
+            self.begin(ended)?
+        };
+        // Rows before a fault are right.
+        let ended = ended && added.is_ok();
+        if added.is_ok() && self.rest.len() < self.enough && !ended {
             return Ok(());
         }
-        let mut at = if self.has_begun { 0 } else { self.begin()? };
-        let rest = mem::take(&mut self.rest);
+        let (rest, mut at) = (mem::take(&mut self.rest), 0);
         while let Some(len) = self.next(&rest[at..], ended)? {
             let record = &rest[at..at + len];
-            let text = match std::str::from_utf8(record) {
-                Ok(text) => text,
-                Err(e) => return Err(self.fault(record, e.valid_up_to(), What::NotUtf8)),
+            let text = match self.encoding.is_wide() {
+                // It has been decoded.
+                true => std::str::from_utf8(record).ok().map(Cow::Borrowed),
+                false => self.encoding.text(record),
             };
-            let (offset, line) = (self.offset, self.line);
-            take(&Record { offset, line, text, fields: &self.fields }).map_err(|what| Fault {
+            let Some(text) = text else { return Err(self.no_text(record, &rest[at..])) };
+            if matches!(text, Cow::Owned(_)) || self.grammar == Grammar::JsonLines {
+                self.find_fields(&text, record)?;
+            }
+            let bytes = match self.encoding.is_wide() {
+                true => self.encoding.bytes(&text),
+                false => record.into(),
+            };
+            let (offset, line, raw) = (self.offset, self.line, bytes.len());
+            let record = Record {
+                offset,
                 line,
-                column: 0,
-                what,
-            })?;
-            self.line += line_ends(record) as u64;
-            self.offset += len as u64;
+                text: &text,
+                bytes,
+                fields: &self.fields,
+                names: &self.names,
+                encoding: self.encoding,
+                grammar: self.grammar,
+            };
+            take(&record).map_err(|what| Fault { line, column: 0, what })?;
+            self.line += line_ends(text.as_bytes()) as u64;
+            self.offset += raw as u64;
             at += len;
         }
         self.rest = rest;
         self.rest.drain(..at);
         // Twice as much, or a long record would be looked through again and again.
         self.enough = (2 * self.rest.len()).min(MAX_ROW + 1);
+        added
+    }
+
+    /// Finds the fields of a whole record by its text.
+    fn find_fields(&mut self, text: &str, record: &[u8]) -> Result<(), Fault> {
+        let form = |fault: scan::Fault| (fault.at, What::Form(fault.why));
+        let found = match self.grammar {
+            Grammar::JsonLines if text.trim_ascii().is_empty() => Ok(()),
+            Grammar::JsonLines if self.names.is_empty() => {
+                let mut names = Vec::new();
+                let found =
+                    json::object(text.as_bytes(), |name, _| names.push(name.of(text).into_owned()));
+                self.names = names;
+                found
+                    .and_then(|()| by_name(&self.names, text))
+                    .map(|it| self.fields = it)
+                    .map_err(form)
+            }
+            Grammar::JsonLines => {
+                by_name(&self.names, text).map(|it| self.fields = it).map_err(form)
+            }
+            grammar => {
+                grammar.record(text.as_bytes(), true, &mut self.fields).map(drop).map_err(form)
+            }
+        };
+        // The place in the text is not the one in other bytes.
+        found.map_err(|(at, what)| {
+            let before = text.as_bytes().get(..at).unwrap_or_default();
+            self.fault(before, before.len().min(record.len()), what)
+        })
+    }
+
+    /// The fields of a row that was read once more; none if the text is no single row.
+    pub(super) fn fields_of(&self, text: &str) -> Option<Vec<Field>> {
+        let mut fields = Vec::new();
+        let lines = match self.grammar {
+            Grammar::JsonLines => Grammar::Lines,
+            grammar => grammar,
+        };
+        let len = lines.record(text.as_bytes(), true, &mut fields).ok()??;
+        if self.grammar == Grammar::JsonLines {
+            fields = by_name(&self.names, text).ok()?;
+        }
+        (len == text.len()).then_some(fields)
+    }
+
+    /// Adds the next bytes, those of UTF-16 as UTF-8.
+    fn add(&mut self, bytes: &[u8], ended: bool) -> Result<(), Fault> {
+        if !self.encoding.is_wide() {
+            self.rest.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let added = self.units.push(bytes, &mut self.rest);
+        if added.is_err() || ended && !self.units.is_done() {
+            return Err(self.fault(
+                &self.rest,
+                self.rest.len(),
+                What::NotInEncoding(self.encoding),
+            ));
+        }
         Ok(())
     }
 
-    /// Looks at the file's first bytes, and passes over those that are no rows. Returns their number.
-    fn begin(&mut self) -> Result<usize, Fault> {
+    /// Looks at the file's first bytes, and passes over those that are no rows. What was added behind them may have a fault.
+    fn begin(&mut self, ended: bool) -> Result<Result<(), Fault>, Fault> {
         self.has_begun = true;
-        beginning::check(&self.rest)?;
+        self.enough = 0;
+        let bytes = mem::take(&mut self.rest);
         let mut at = 0;
-        if self.rest.starts_with(BYTE_ORDER_MARK) {
-            at = BYTE_ORDER_MARK.len();
+        if let Some(marked) = Encoding::of_mark(&bytes)
+            && (self.encoding == Encoding::UTF_8 || self.encoding.is_wide())
+        {
+            (self.encoding, self.units) = (marked, Units::of(marked));
+            // Without the mark, nobody would read the result as UTF-16.
+            self.passed_over.extend_from_slice(&bytes[..2]);
+            at = 2;
+        } else if !self.encoding.is_wide() {
+            beginning::check(&bytes, self.grammar)?;
+            if self.encoding == Encoding::UTF_8 && bytes.starts_with(BYTE_ORDER_MARK) {
+                at = BYTE_ORDER_MARK.len();
+            }
         }
+        if let Grammar::Csv { delimiter } = self.grammar
+            && self.encoding.has_ascii_inside(delimiter)
+        {
+            return Err(What::DelimiterInside(char::from(delimiter), self.encoding).into());
+        }
+        self.offset = at as u64;
+        let added = self.add(&bytes[at..], ended);
         if let Grammar::Csv { delimiter } = &mut self.grammar
-            && let Some((named, line)) = beginning::named_delimiter(&self.rest[at..])
+            && let Some((named, line)) = beginning::named_delimiter(&self.rest)
         {
             if self.is_chosen && *delimiter != named {
                 let what = What::OtherDelimiter(char::from(named));
                 return Err(Fault { line: 1, column: 0, what });
             }
             *delimiter = named;
-            self.passed_over.extend_from_slice(&self.rest[at..at + line]);
+            let line: Vec<u8> = self.rest.drain(..line).collect();
+            let text = String::from_utf8_lossy(&line);
+            let line = self.encoding.bytes(&text);
+            self.passed_over.extend_from_slice(&line);
+            self.offset += line.len() as u64;
             self.line += 1;
-            at += line;
         }
-        self.offset = at as u64;
-        Ok(at)
+        Ok(added)
+    }
+
+    /// The fault of bytes that are no text, at the beginning of the rest.
+    fn no_text(&self, record: &[u8], rest: &[u8]) -> Fault {
+        match self.encoding == Encoding::UTF_8 {
+            false => Fault { line: self.line, column: 0, what: What::NotInEncoding(self.encoding) },
+            true => {
+                let at = std::str::from_utf8(record).map_or_else(|e| e.valid_up_to(), str::len);
+                self.fault(record, at, What::NotUtf8(likely(rest)))
+            }
+        }
     }
 
     /// The length of the record at the beginning, if all of it is there.
@@ -117,7 +250,11 @@ impl Records {
         if bytes.is_empty() {
             return Ok(None);
         }
-        match self.grammar.record(bytes, ended, &mut self.fields) {
+        let grammar = match self.grammar {
+            Grammar::JsonLines => Grammar::Lines,
+            grammar => grammar,
+        };
+        match grammar.record(bytes, ended, &mut self.fields) {
             Ok(Some(len)) if len <= MAX_ROW => Ok(Some(len)),
             Ok(None) if bytes.len() <= MAX_ROW => Ok(None),
             Ok(_) => Err(Fault { line: self.line, column: 0, what: What::LongRow }),
@@ -145,8 +282,25 @@ impl Record<'_> {
     }
 
     pub(super) fn is_blank(&self) -> bool {
-        matches!(self.text, "\n" | "\r\n")
+        let is_json = self.grammar == Grammar::JsonLines;
+        matches!(self.text, "\n" | "\r\n") || is_json && self.text.trim_ascii().is_empty()
     }
+}
+
+/// Finds the values of the columns in an object. What it lacks is empty.
+fn by_name(names: &[String], text: &str) -> Result<Vec<Field>, scan::Fault> {
+    let (mut fields, mut seen) = (vec![Field::EMPTY; names.len()], vec![false; names.len()]);
+    let (mut twice, mut next) = (false, 0);
+    json::object(text.as_bytes(), |name, value| {
+        let name = name.of(text);
+        // Most objects have their names in the same order.
+        let order = (next..names.len()).chain(0..next);
+        if let Some(at) = order.into_iter().find(|&at| names[at] == name) {
+            twice |= mem::replace(&mut seen[at], true);
+            (fields[at], next) = (value, at + 1);
+        }
+    })?;
+    if twice { Err(scan::Fault { at: 0, why: "an object has a name twice" }) } else { Ok(fields) }
 }
 
 fn line_ends(bytes: &[u8]) -> usize {
@@ -167,7 +321,7 @@ mod tests {
     /// Everything about the records of bytes that come so many at once, and how it ended.
     fn all(grammar: Grammar, bytes: &[u8], at_once: usize) -> (Vec<Found>, Option<String>) {
         let mut found = Vec::new();
-        let mut records = Records::new(Form { grammar, header: false, is_chosen: false });
+        let mut records = Records::new(Form { grammar, header: false, ..Form::LINES });
         let mut push = |bytes: &[u8], ended| {
             records.push(bytes, ended, |record| {
                 found.push((record.offset, record.line, record.text.to_owned(), record.width()));
@@ -191,7 +345,8 @@ mod tests {
             for grammar in [Grammar::Csv { delimiter: b',' }, Grammar::Lines] {
                 let whole = all(grammar, &bytes, usize::MAX);
                 prop_assert_eq!(&all(grammar, &bytes, at_once), &whole);
-                for (offset, _, text, _) in whole.0 {
+                // Texts of UTF-16 have other bytes.
+                for (offset, _, text, _) in whole.0.into_iter().filter(|_| !bytes.starts_with(b"\xff\xfe")) {
                     let start = usize::try_from(offset).unwrap();
                     prop_assert_eq!(&bytes[start..start + text.len()], text.as_bytes());
                 }

@@ -3,7 +3,8 @@
 use zeroize::Zeroizing;
 
 use super::{
-    Column, Findings, Form, What, columns::Columns, end_line, records::Record, scan::Grammar,
+    Column, Encoding, Findings, Form, What, columns::Columns, end_line, records::Record,
+    scan::Grammar,
 };
 use crate::{
     Error, Usage,
@@ -27,6 +28,8 @@ pub struct Shown {
 pub(super) struct Rows {
     pub(super) header: bool,
     grammar: Grammar,
+    /// The file may set UTF-16.
+    pub(super) encoding: Encoding,
     /// The key columns: the only one if there are none; no keys at all without a list.
     pub(super) wanted: Option<Vec<Column>>,
     pub(super) normalisers: Vec<Normaliser>,
@@ -81,6 +84,7 @@ impl Rows {
         Self {
             header: form.header,
             grammar: form.grammar,
+            encoding: form.encoding,
             wanted: Some(Vec::new()),
             normalisers: Vec::new(),
             show: 0,
@@ -113,8 +117,8 @@ impl Rows {
         if self.columns.names.is_empty() {
             self.begin(record)?;
             if self.header {
-                self.header_bytes.extend_from_slice(record.text.as_bytes());
-                end_line(&mut self.header_bytes);
+                self.header_bytes.extend_from_slice(&record.bytes);
+                end_line(&mut self.header_bytes, self.encoding);
                 return Ok(());
             }
         }
@@ -136,7 +140,7 @@ impl Rows {
         }
         self.seen += 1;
         self.waiting.push(self.keyer.item(parts));
-        let len = u32::try_from(record.text.len()).unwrap_or(u32::MAX);
+        let len = u32::try_from(record.bytes.len()).unwrap_or(u32::MAX);
         self.whose.push(Place { line: record.line, offset: record.offset, len });
         if self.waiting.len() == AT_ONCE { self.look_up() } else { Ok(()) }
     }
@@ -147,13 +151,15 @@ impl Rows {
         if width > self.most_columns {
             return Err(What::TooManyColumns(width));
         }
-        let name = |i| match self.header {
-            true => first.field(i).into_owned(),
-            false => format!("#{}", i + 1),
+        let has_names = self.header || self.grammar == Grammar::JsonLines;
+        let name = |i: usize| match self.grammar {
+            Grammar::JsonLines => first.names[i].clone(),
+            _ if self.header => first.field(i).into_owned(),
+            _ => format!("#{}", i + 1),
         };
         self.columns.names = (0..width).map(name).collect();
         if let Some(wanted) = &self.wanted {
-            self.columns.find_keys(self.header, wanted)?;
+            self.columns.find_keys(has_names, wanted)?;
         }
         let columns = self.columns.keys.len();
         let normalisers = match self.normalisers.as_slice() {
@@ -169,7 +175,7 @@ impl Rows {
         let Ok(builder) = Builder::new(normalisers, room) else { return Err(too_many) };
         self.builder = Some(match self.grammar {
             Grammar::Lines => builder,
-            Grammar::Csv { .. } => builder.columns(self.columns.key_names()),
+            Grammar::Csv { .. } | Grammar::JsonLines => builder.columns(self.columns.key_names()),
         });
         if self.places.try_reserve_exact(room) { Ok(()) } else { Err(too_many) }
     }

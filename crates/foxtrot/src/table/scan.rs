@@ -5,6 +5,8 @@
 
 use std::{borrow::Cow, fmt};
 
+use super::json;
+
 /// The grammar of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grammar {
@@ -15,6 +17,8 @@ pub enum Grammar {
     },
     /// A field in each line.
     Lines,
+    /// An object of JSON in each line, whose names are the columns.
+    JsonLines,
 }
 
 /// The place of a field's content in its record, without the quotes around it.
@@ -22,8 +26,16 @@ pub enum Grammar {
 pub(super) struct Field {
     start: usize,
     end: usize,
+    escaped: Escapes,
+}
+
+/// Characters of a field that stand for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Escapes {
+    None,
     /// Two quotes stand for one.
-    escaped: bool,
+    Quotes,
+    Json,
 }
 
 /// A fault, and the number of bytes before it that are right.
@@ -36,34 +48,20 @@ pub(super) struct Fault {
 }
 
 impl Grammar {
-    /// Puts fields behind those of a record, in front of its line end, in quotes where they need them; nothing in files of
-    /// lines.
-    pub(super) fn extend<T: AsRef<str>>(
-        self,
-        record: &mut Vec<u8>,
-        fields: impl IntoIterator<Item = T>,
-    ) {
-        let Self::Csv { delimiter } = self else { return };
-        let end = match record.as_slice() {
-            [.., b'\r', b'\n'] => 2,
-            [.., b'\n'] => 1,
-            _ => 0,
-        };
-        let end = record.split_off(record.len() - end);
+    /// The text of fields behind those of a record, in quotes where they need them; nothing but in CSV.
+    pub(super) fn more<T: AsRef<str>>(self, fields: impl IntoIterator<Item = T>) -> String {
+        let mut more = String::new();
+        let Self::Csv { delimiter } = self else { return more };
         for field in fields {
             let field = field.as_ref();
-            record.push(delimiter);
+            more.push(char::from(delimiter));
             let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n');
             match field.bytes().any(special) {
-                false => record.extend_from_slice(field.as_bytes()),
-                true => {
-                    record.push(b'"');
-                    record.extend_from_slice(field.replace('"', "\"\"").as_bytes());
-                    record.push(b'"');
-                }
+                false => more.push_str(field),
+                true => more.extend(["\"", &field.replace('"', "\"\""), "\""]),
             }
         }
-        record.extend_from_slice(&end);
+        more
     }
 
     /// Finds the fields of the record at the beginning, and gives its length with the line end;
@@ -110,17 +108,28 @@ impl Grammar {
         let rest = &bytes[start..];
         let len = match self {
             Self::Csv { delimiter } => rest.iter().position(|&b| ends_line(b) || b == delimiter),
-            Self::Lines => rest.iter().position(|&b| ends_line(b)),
+            Self::Lines | Self::JsonLines => rest.iter().position(|&b| ends_line(b)),
         };
-        Field { start, end: start + len.unwrap_or(rest.len()), escaped: false }
+        Field { start, end: start + len.unwrap_or(rest.len()), escaped: Escapes::None }
     }
 }
 
 impl Field {
+    pub(super) const EMPTY: Self = Self { start: 0, end: 0, escaped: Escapes::None };
+
+    /// A name or a value of JSON.
+    pub(super) fn json(start: usize, end: usize, escaped: bool) -> Self {
+        Self { start, end, escaped: if escaped { Escapes::Json } else { Escapes::None } }
+    }
+
     /// Returns the field's content. `record` is the text of its record.
     pub(super) fn of(self, record: &str) -> Cow<'_, str> {
         let content = record.get(self.start..self.end).unwrap_or_default();
-        if self.escaped { content.replace("\"\"", "\"").into() } else { content.into() }
+        match self.escaped {
+            Escapes::None => content.into(),
+            Escapes::Quotes => content.replace("\"\"", "\"").into(),
+            Escapes::Json => json::unescaped(content),
+        }
     }
 }
 
@@ -128,6 +137,7 @@ impl fmt::Display for Grammar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lines => f.write_str("lines"),
+            Self::JsonLines => f.write_str("JSON lines"),
             Self::Csv { delimiter: b'\t' } => f.write_str("CSV with tabs"),
             Self::Csv { delimiter } => write!(f, "CSV with {:?}", char::from(*delimiter)),
         }
@@ -136,11 +146,11 @@ impl fmt::Display for Grammar {
 
 /// The field whose opening quote is there.
 fn quoted(bytes: &[u8], open: usize, whole: bool) -> Result<Option<Field>, Fault> {
-    let (start, mut end, mut escaped) = (open + 1, open + 1, false);
+    let (start, mut end, mut escaped) = (open + 1, open + 1, Escapes::None);
     while let Some(len) = bytes[end..].iter().position(|&byte| byte == b'"') {
         end += len;
         match bytes.get(end + 1) {
-            Some(b'"') => (escaped, end) = (true, end + 2),
+            Some(b'"') => (escaped, end) = (Escapes::Quotes, end + 2),
             None if !whole => return Ok(None),
             _ => return Ok(Some(Field { start, end, escaped })),
         }
@@ -165,19 +175,10 @@ mod tests {
     const CSV: Grammar = Grammar::Csv { delimiter: b',' };
 
     #[test]
-    fn fields_stand_in_front_of_the_line_end_and_in_quotes_where_they_need_them() {
-        for (before, after) in [
-            ("a,b\n", "a,b,x,\"1,5 \"\"\"\n"),
-            ("a,\"b\"\r\n", "a,\"b\",x,\"1,5 \"\"\"\r\n"),
-            ("a", "a,x,\"1,5 \"\"\""),
-        ] {
-            let mut record = before.as_bytes().to_vec();
-            CSV.extend(&mut record, ["x", "1,5 \""]);
-            assert_eq!(String::from_utf8(record).unwrap(), after);
-        }
-        let mut record = b"a\tb\n".to_vec();
-        Grammar::Csv { delimiter: b'\t' }.extend(&mut record, ["1,5"]);
-        assert_eq!(record, b"a\tb\t1,5\n");
+    fn further_fields_are_in_quotes_where_they_need_them() {
+        assert_eq!(CSV.more(["x", "1,5 \""]), ",x,\"1,5 \"\"\"");
+        assert_eq!(Grammar::Csv { delimiter: b'\t' }.more(["1,5"]), "\t1,5");
+        assert_eq!(Grammar::Lines.more(["x"]), "");
     }
 
     /// All records, as a reader does that has the whole file.

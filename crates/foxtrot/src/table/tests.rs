@@ -7,8 +7,7 @@ use proptest::prelude::*;
 
 use super::{records::MAX_ROW, *};
 
-const CSV: Form =
-    Form { grammar: Grammar::Csv { delimiter: b',' }, header: true, is_chosen: false };
+const CSV: Form = Form { grammar: Grammar::Csv { delimiter: b',' }, header: true, ..Form::LINES };
 
 fn table(form: Form, key: &[&str], normalisers: &[&str]) -> Table {
     Table::new(form)
@@ -46,7 +45,7 @@ fn common(ours: &Keys, theirs: &Keys) -> Vec<usize> {
 fn files_as_people_have_them_are_read_or_refused_with_their_place() {
     const PACKED: &str = "the file is compressed with gzip";
     let long = |len: usize| format!("k,l\n1,\"{}\"\n2,y\n", "x".repeat(len));
-    let cases: [(&[u8], &str); 35] = [
+    let cases: [(&[u8], &str); 36] = [
         (b"", "the file is empty"),
         (b"\xef\xbb\xbf", "the file is empty"),
         (b"\n\r\n", "the file has only empty lines"),
@@ -77,15 +76,16 @@ fn files_as_people_have_them_are_read_or_refused_with_their_place() {
             "a,b\n\"é\n\",é\"\n\"ü\",\"ü\" x\n".as_bytes(),
             "line 4, column 8: text after the closing quote of a field",
         ),
-        (b"a,b\n1,\xe4\n", "line 2, column 3: not UTF-8"),
+        (b"a,b\n1,\xe4\n", "line 2, column 3: not UTF-8, more likely windows-1252"),
         (b"a,b\n1\0,2\n", "line 2: a NUL byte in the key"),
         (b"a,b\n1,2\0\n", "[a, b] rows 1 keys 1 repeated [] empty [] blank 0"),
         (b"a,b\n1,2\n\"x\ny\",2,3\n", "line 3: 3 fields; the header has 2"),
         (b"a,b\n1\n", "line 2: 1 fields; the header has 2"),
         (b"\x1f\x8b\x08\0", PACKED),
-        (b"PK\x03\x04 and so on", "the file is an Excel file (.xlsx) or another ZIP archive"),
-        (b"\xff\xfei\0,\0", "the file is UTF-16"),
-        (b"i\0d\0,\0", "the file is UTF-16"),
+        (b"PK\x03\x04 and so on", "the file is a spreadsheet (.xlsx, .ods) or another ZIP archive"),
+        (b"\xff\xfei\0,\0", "[i, ] rows 0 keys 0 repeated [] empty [] blank 0"),
+        (b"\xff\xfei\0,\0\n", "line 1, column 3: not UTF-16LE"),
+        (b"i\0d\0,\0", "the file is UTF-16 without a byte order mark"),
         (b"PAR1\x15", "the file is a Parquet file"),
         (b"PAR1\n1\n", "[PAR1] rows 1 keys 1 repeated [] empty [] blank 0"),
         (&long(MAX_ROW - 5).into_bytes(), "[k, l] rows 2 keys 2 repeated [] empty [] blank 0"),
@@ -308,5 +308,121 @@ proptest! {
         let theirs: BTreeSet<u8> = theirs.iter().map(|(number, _)| *number).collect();
         let expected = ours.iter().enumerate().filter(|(_, (number, _))| theirs.contains(number));
         prop_assert_eq!(found, expected.map(|(row, _)| row).collect::<Vec<_>>());
+    }
+}
+
+/// Rows of a file in another encoding, all of them, and their keys' items.
+fn reread(form: Form, file: &[u8]) -> (Table, Keys, Vec<u8>) {
+    let (mut table, keys) = read(table(form, &["Straße"], &["lower"]), file).unwrap();
+    let mut all = table.above();
+    for row in 0..keys.rows() {
+        let (start, len) = table.place(row).unwrap();
+        let start = usize::try_from(start).unwrap();
+        let bytes = &file[start..start + len as usize];
+        assert!(table.is_row(&keys, row, bytes));
+        all.extend_from_slice(bytes);
+        table.extend(&mut all, [""; 0]);
+    }
+    (table, keys, all)
+}
+
+#[test]
+fn rows_in_another_encoding_have_the_keys_of_utf_8_and_keep_their_bytes() {
+    let text = "id;Straße\r\n1;\"Süd\"\"\r\n;1\"\r\n2;Ähre\r\n3;😀 ähre";
+    let csv = Form::csv(b';');
+    let (_, expected, _) = reread(csv, text.as_bytes());
+    for (big, encoding) in [(false, Encoding::UTF_16LE), (true, Encoding::UTF_16BE)] {
+        let bytes = |text: &str| -> Vec<u8> {
+            let unit = |it: u16| if big { it.to_be_bytes() } else { it.to_le_bytes() };
+            text.encode_utf16().flat_map(unit).collect()
+        };
+        let file = bytes(&format!("\u{feff}{text}"));
+        let (table, keys, mut all) = reread(csv, &file);
+        assert_eq!((table.encoding(), keys.items()), (encoding, expected.items()));
+        assert_eq!(all, bytes(&format!("\u{feff}{text}\n")));
+        table.extend(&mut all, ["ü"]);
+        assert_eq!(all, bytes(&format!("\u{feff}{text};ü\n")));
+        // Without the mark it has to be named.
+        let (_, keys, all) = reread(Form { encoding, ..csv }, &bytes(text));
+        assert_eq!((keys.items(), all), (expected.items(), bytes(&format!("{text}\n"))));
+        let sep = bytes("\u{feff}sep=|\r\nid|Straße\r\n1|a\r\n");
+        assert_eq!(reread(csv, &sep).2, sep);
+    }
+}
+
+#[cfg(feature = "encodings")]
+#[test]
+fn rows_in_an_encoding_by_name_have_the_keys_of_utf_8_and_keep_their_bytes() {
+    let form = |name: &str| Form { encoding: name.parse().unwrap(), ..Form::csv(b',') };
+    let file = b"id,Stra\xdfe\n1,\xc4hre\n2,\"\x80\"\n";
+    let (_, expected, _) = reread(Form::csv(b','), "id,Straße\n1,Ähre\n2,€\n".as_bytes());
+    let (table, keys, mut all) = reread(form("windows-1252"), file);
+    assert_eq!((keys.items(), &all[..]), (expected.items(), &file[..]));
+    table.extend(&mut all, ["ü😀"]);
+    assert!(all.ends_with(b",\"\x80\",\xfc\\u{1f600}\n"));
+    let japanese = b"id,Strasse\n1,\x83\x5c\x83\x7c\n".map(|byte| byte);
+    let keys =
+        |form, key: &str, file: &[u8]| read(self::table(form, &[key], &[]), file).map(|it| it.1);
+    let found = keys(form("Shift_JIS"), "Strasse", &japanese).unwrap();
+    let expected = keys(Form::csv(b','), "Strasse", "id,Strasse\n1,ソポ\n".as_bytes()).unwrap();
+    assert_eq!(found.items(), expected.items());
+    let barred = Form { encoding: "sjis".parse().unwrap(), ..Form::csv(b'|') };
+    let why = keys(barred, "#1", &japanese).map(drop).unwrap_err();
+    assert_eq!(why, "'|' may be a part of another character in Shift_JIS");
+    let why = keys(form("sjis"), "#1", b"id,Strasse\n1,\x83\n").map(drop).unwrap_err();
+    assert_eq!(why, "line 2: not Shift_JIS");
+    assert!(
+        "iso-2022-jp".parse::<Encoding>().unwrap_err().starts_with("iso-2022-jp cannot be read")
+    );
+    assert!("latin".parse::<Encoding>().unwrap_err().starts_with("unknown encoding latin"));
+}
+
+#[cfg(feature = "encodings")]
+#[test]
+fn the_likely_encoding_is_named() {
+    for (bytes, name) in [
+        (&b"id\nM\xfcller\n"[..], "windows-1252"),
+        (b"id\n\xcc\xee\xf1\xea\xe2\xe0 \xe3\xee\xf0\xee\xe4\n", "windows-1251"),
+        (b"id\n\x82\xa9\x82\xc8\n", "shift_jis"),
+        (b"id\n\xa4\xab\xa4\xca\n", "euc-jp"),
+        (b"id\n\xb0\xa1\xb3\xaa\n", "euc-kr"),
+        (b"id\n\xb1\xb1\xbe\xa9\xca\xd0\n", "gbk"),
+    ] {
+        let why = read(table(Form::LINES, &[], &[]), bytes).map(drop).unwrap_err();
+        assert!(why.ends_with(&format!("not UTF-8, more likely {name}")), "{why}");
+    }
+}
+
+#[test]
+fn keys_of_json_lines_are_found_by_name() {
+    let json = |key: &[&str], file: &str| read(table(Form::JSON_LINES, key, &["lower"]), file);
+    let file = "{\"id\":1,\"mail\":\"\\u00c4@x\"}\n\n{\"mail\":\"b@x\",\"more\":[1]}\r\n{\"id\":3,\"mail\":null}\n{\"id\":4,\"mail\":\"ä@X\"}";
+    let (table, keys) = json(&["mail"], file).unwrap();
+    assert_eq!((table.names(), keys.len()), (&["id".into(), "mail".into()][..], 2));
+    let Findings { duplicates, empty, blank } = table.findings();
+    assert_eq!((&duplicates.first[..], &empty.first[..], *blank), (&[5][..], &[4][..], 1));
+    assert_eq!(
+        written(&table, file.as_bytes(), &[0, 1]),
+        "{\"id\":1,\"mail\":\"\\u00c4@x\"}\n{\"mail\":\"b@x\",\"more\":[1]}\r\n"
+    );
+    let lines = read(self::table(Form::LINES, &[], &[]), "ä@x\n").unwrap().1;
+    assert_eq!(common(&keys, &lines), [0, 3]);
+    for (key, file, why) in [
+        (&["e"][..], "{\"id\":1}\n", "line 1: column e not found"),
+        (&[], "{\"id\":1,\"e\":2}\n", "line 1: no key is named, and there are 2 columns"),
+        (&["id"], "{\"id\":1}\n{\"id\":\n", "line 2, column 7: this is no value of JSON"),
+        (
+            &["id"],
+            "{\"id\":1}\n[2]\n",
+            "line 2, column 1: a line of JSON is an object, from { to }",
+        ),
+        (
+            &["id"],
+            "{\"id\":1}\n{\"id\":2,\"id\":3}\n",
+            "line 2, column 1: an object has a name twice",
+        ),
+        (&["id"], "[{\"id\":1}]", "the file is a JSON array"),
+    ] {
+        assert_eq!(json(key, file).map(drop).unwrap_err(), why);
     }
 }

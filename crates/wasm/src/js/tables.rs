@@ -18,6 +18,9 @@ const MOST_ROWS: usize = 1 << 24;
 /// The most columns: the page shows all of them.
 const MOST_COLUMNS: usize = 10_000;
 
+/// The delimiter that stands for JSON lines.
+const JSON_LINES: &str = "{}";
+
 /// The different keys of a list.
 #[wasm_bindgen]
 pub struct Keys(pub(super) keys::Keys);
@@ -63,7 +66,8 @@ pub struct Table(table::Table, Option<keys::Keys>);
 
 #[wasm_bindgen]
 impl Table {
-    /// A file of which nothing has been read. Without a delimiter it has a key in each line. Without columns it has no keys.
+    /// A file of which nothing has been read. Without a delimiter it has a key in each line, with `{}` an object of JSON.
+    /// Without columns it has no keys.
     #[wasm_bindgen(constructor)]
     pub fn new(
         delimiter: String,
@@ -73,6 +77,7 @@ impl Table {
         sample: usize,
     ) -> Result<Table, JsValue> {
         let form = match delimiter.bytes().next() {
+            _ if delimiter == JSON_LINES => Form::JSON_LINES,
             Some(delimiter) => Form { header, is_chosen: true, ..Form::csv(delimiter) },
             None => Form::LINES,
         };
@@ -85,11 +90,12 @@ impl Table {
         Ok(Self(table.at_most(MOST_ROWS, MOST_COLUMNS), None))
     }
 
-    /// Guesses the delimiter from a file's name and first bytes; none for lines.
+    /// Guesses the delimiter from a file's name and first bytes; none for lines, `{}` for JSON lines.
     pub fn guess(name: &str, first: &[u8]) -> String {
         match Form::guess(name, first).grammar {
             Grammar::Csv { delimiter } => char::from(delimiter).into(),
             Grammar::Lines => String::new(),
+            Grammar::JsonLines => JSON_LINES.into(),
         }
     }
 
