@@ -70,7 +70,7 @@ fn c_is_told_what_the_table_says() {
         let name = case["name"].as_str().unwrap();
         let (address, sender) = serve_by(&case, "none");
         let received = receive(&address.to_string(), &options(&case["receiver"]));
-        let as_they_are = |text: &str| text.replace("email/1", "none/1");
+        let as_they_are = |text: &str| text.replace("email/2", "none/1");
         let mut case = case.clone();
         if let Some(says) = case["peer_says"].as_str() {
             case["peer_says"] = as_they_are(says).into();

@@ -142,7 +142,7 @@ impl Host<'_> {
         let (silent, most) = limits(most, least_memory)?;
         let config = security.config.clone();
         let config = config.limits(Limits { silent, ..Limits::default() }).max_memory(most.memory);
-        let config = config.sessions(most.sessions).sessions_per_peer(most.of_one_peer);
+        let config = config.max_sessions(most.sessions).max_sessions_per_peer(most.of_one_peer);
         let listener = listen(&security, &config, address, output)?;
         let Most { sessions, of_one_peer, memory } = most;
         output.detail(&format!(

@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (peer, name) in peers.iter().zip(names) {
         config = config.name(peer.fingerprint(), name);
     }
-    let listener = config.sessions(100).bind("localhost:0")?;
+    let listener = config.max_sessions(100).bind("localhost:0")?;
     let address = listener.local_addr().to_string();
     let (tell, mut told) = mpsc::unbounded_channel();
     let server = tokio::spawn(listener.serve_async(answer, move |ended| {

@@ -464,7 +464,7 @@ impl<C: Connection> Peer<C> {
         let also = match local.keep_policy(&hello) {
             Ok(also) => also,
             Err((reason, e)) => {
-                reason.map(|reason| connection.give_up(HelloError::Refused(reason)));
+                connection.give_up(HelloError::Refused(reason));
                 return Err(e.into());
             }
         };
@@ -474,7 +474,13 @@ impl<C: Connection> Peer<C> {
         let seed = local.seed.as_deref().map(|seed| seed_of_job(seed, local.jobs));
         local.jobs += 1;
         let hello = local.describe(hello, seed.as_deref());
-        let (offer, erased) = local.offer(&hello)?;
+        let (offer, erased) = match local.offer(&hello) {
+            Ok(offer) => offer,
+            Err(e) => {
+                connection.give_up(HelloError::Refused(Reason::OwnInput));
+                return Err(local.fail(e).into());
+            }
+        };
         let with_offer = |hello| offer.iter().fold(hello, |hello, offer| offer.describe(hello));
         let hello = with_offer(hello);
         let (initiator, there) = (local.side == Side::Initiator, &*local);
@@ -573,14 +579,16 @@ impl Local {
     /// Fails, before anything is sent, if the policy forbids what the hello says, this peer or this day. Returns the policy's
     /// limits per day, if it has some for the peer of such a job. With the error comes what the peer is told.
     #[cfg(feature = "policy")]
-    fn keep_policy(&self, hello: &Hello) -> Result<Option<MostPerDay>, (Option<Reason>, Error)> {
+    fn keep_policy(&self, hello: &Hello) -> Result<Option<MostPerDay>, (Reason, Error)> {
         let Some(policy) = &self.settings.policy else { return Ok(None) };
-        policy.check_hello(hello).map_err(|why| (None, Error::Forbidden(why)))?;
+        policy
+            .check_hello(hello)
+            .map_err(|why| (Reason::OwnInput, self.fail(Error::Forbidden(why))))?;
         let allowed = policy.check_day(SystemTime::now());
         #[cfg(feature = "tls")]
         let allowed =
             allowed.and(policy.check_key(hello.role().other(), self.who.fingerprint.as_ref()));
-        let forbid = |why| (Some(Reason::Forbidden), self.fail(Error::Forbidden(why)));
+        let forbid = |why| (Reason::OwnInput, self.fail(Error::Forbidden(why)));
         allowed.map_err(forbid)?;
         let Some(most) = policy.most_per_day().filter(|_| peer_learns(hello)) else {
             return Ok(None);
@@ -588,7 +596,7 @@ impl Local {
         match &self.settings.daily {
             Some(daily) if daily.has_file() => Ok(Some(most)),
             _ => Err((
-                None,
+                Reason::OwnInput,
                 Error::Config(
                     "the policy has limits per day, and no file keeps their counts; `Config::per_day` takes one",
                 ),
@@ -598,7 +606,7 @@ impl Local {
 
     #[cfg(not(feature = "policy"))]
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "there are no policies")]
-    fn keep_policy(&self, _hello: &Hello) -> Result<Option<MostPerDay>, (Option<Reason>, Error)> {
+    fn keep_policy(&self, _hello: &Hello) -> Result<Option<MostPerDay>, (Reason, Error)> {
         Ok(None)
     }
 

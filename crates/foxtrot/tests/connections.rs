@@ -111,7 +111,7 @@ fn jobs_of_nothing_end_well() {
 
 #[test]
 fn strangers_that_say_nothing_take_no_session() {
-    let config = Config::insecure().sessions(1);
+    let config = Config::insecure().max_sessions(1);
     let (mut server, address) = serve(config, |peer| psi::send(peer, &["b"]));
     let silent: Vec<_> = (0..3).map(|_| TcpStream::connect(&address).unwrap()).collect();
     thread::sleep(Duration::from_millis(100));
@@ -123,7 +123,8 @@ fn strangers_that_say_nothing_take_no_session() {
 
 #[test]
 fn a_peer_beyond_the_sessions_is_told_that_the_server_is_busy() {
-    for config in [Config::insecure().sessions(1), Config::insecure().sessions_per_peer(1)] {
+    for config in [Config::insecure().max_sessions(1), Config::insecure().max_sessions_per_peer(1)]
+    {
         let (mut server, address) = serve(config, |peer| {
             psi::send(peer, &["b"])?;
             psi::send(peer, &["b"])

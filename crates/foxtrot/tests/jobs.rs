@@ -140,7 +140,7 @@ fn a_server_answers_many_peers_and_refuses_strangers() {
         Identity::generate().unwrap(),
     );
     let of_ours = ours.fingerprint();
-    let config = Config::tls(&ours, &[theirs.fingerprint()]).unwrap().sessions(5);
+    let config = Config::tls(&ours, &[theirs.fingerprint()]).unwrap().max_sessions(5);
     let mut server =
         config.bind("localhost:0").unwrap().serve(|peer| psi::send(peer, &["b", "c"])).unwrap();
     let address = server.local_addr().to_string();

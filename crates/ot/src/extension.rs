@@ -70,7 +70,7 @@
 //! | χ, h | coefficients of the check, the hash that they define | `coefficients`, `hash_rows` |
 //! | t, u | the receiver's and the sender's coin | `Coins` |
 //! | a | flips of the choices | `flips` |
-//! | qᵢ, tᵢ, bᵢ | correlated OT: qᵢ = tᵢ ⊕ bᵢΔ | `Places::Correlated`, `Kind::Correlated` |
+//! | qᵢ, tᵢ, bᵢ | correlated OT: qᵢ = tᵢ ⊕ bᵢΔ | `Places::Correlated`, `OtKind::Correlated` |
 //! | H, π | hash of the rows \[GKWY20\] and its permutation | `tmmo`, `Output::permutation` |
 //!
 //! `kos-two-round` (`crates/ot/src/extension/two_round.md`) has the same letters; there φ and A are

@@ -102,7 +102,7 @@
 //! | U, V, W | outputs: V = W ⊕ U·Δ | `u`, `v`, `w` |
 //! | m, N; a | outputs and inputs of the code; its accumulators | `outputs`, `leaves`; `accumulators` |
 //! | t, h, α_j, u_j | trees, their levels; place and value of noise | `trees`, `height`; `alpha`, `noise` |
-//! | k; σ, H'(s) | left node of level 1 of a correlated tree; the map of a node's halves, and its hash | `top`; `sigma`, `Kind::Correlated` |
+//! | k; σ, H'(s) | left node of level 1 of a correlated tree; the map of a node's halves, and its hash | `top`; `sigma`, `TreeKind::Correlated` |
 //! | e; b, c | noise; leaves of S, of R | `strings` |
 //! | u*, v*, w*; x* | mask of the check; masked sum of noise | `mask`; `x` |
 //! | Y(s) | prefix sums of s, as they come to the second accumulator | `cells`, `marks` |

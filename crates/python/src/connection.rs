@@ -123,10 +123,10 @@ impl Config {
             config = config.threads(&Threads::new(threads).map_err(|e| raised(&e))?);
         }
         if let Some(sessions) = max_sessions {
-            config = config.sessions(sessions);
+            config = config.max_sessions(sessions);
         }
         if let Some(sessions) = max_sessions_per_peer {
-            config = config.sessions_per_peer(sessions);
+            config = config.max_sessions_per_peer(sessions);
         }
         if let Some(bytes) = max_memory {
             config = config.max_memory(bytes);

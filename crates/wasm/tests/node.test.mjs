@@ -145,7 +145,7 @@ test("the page is told what the table of all doors says", async () => {
     const socket = connect(Number(found[2]), found[1]);
     await once(socket, "connect");
     const peer = over(Duplex.toWeb(socket), { initiator: true });
-    const options = { normalize: "email/1" };
+    const options = { normalize: "email/2" };
     for (const [key, value] of Object.entries(receiver)) options[camel(key)] = value;
     const job = options.with ? peer.psiReceiveWith(Keys.of(names), options) : peer.psiReceive(Keys.of(names), options);
     if (finds) {

@@ -5,7 +5,10 @@ use std::{fmt, path::Path, sync::Arc, time::Duration};
 use foxtrot_net::{daily::Daily, gate::Most, listen::Limits};
 
 use super::{Settings, TIMEOUT, Tickets, server};
-use crate::{Error, Threads};
+use crate::{
+    Error, Threads,
+    options::{MAX_SESSIONS, MAX_SESSIONS_PER_PEER},
+};
 
 #[cfg(feature = "lanes")]
 use foxtrot_net::tokio::Runtime;
@@ -86,7 +89,11 @@ impl Config {
             wait: None,
             jobs: Settings::default(),
             session_timeout: None,
-            most: Most { sessions: 64, of_one_peer: 8, memory: u64::MAX },
+            most: Most {
+                sessions: MAX_SESSIONS.size(),
+                of_one_peer: MAX_SESSIONS_PER_PEER.size(),
+                memory: u64::MAX,
+            },
             limits: server::LIMITS,
             on_nobody: None,
             route: None,
@@ -187,7 +194,7 @@ impl Config {
     /// Sets the number of sessions that a [`Server`] runs at once; 64 by default. A peer beyond them is told that the server is busy. A
     /// session counts from the peer's first job, when it has proved that it is there, to the handler's end.
     #[must_use]
-    pub fn sessions(mut self, sessions: usize) -> Self {
+    pub fn max_sessions(mut self, sessions: usize) -> Self {
         self.most.sessions = sessions.max(1);
         self
     }
@@ -195,7 +202,7 @@ impl Config {
     /// Sets the number of sessions that a [`Server`] runs at once with one peer, which is a key or, without keys, an IP address (of IPv6
     /// the network, /64); 8 by default.
     #[must_use]
-    pub fn sessions_per_peer(mut self, sessions: usize) -> Self {
+    pub fn max_sessions_per_peer(mut self, sessions: usize) -> Self {
         self.most.of_one_peer = sessions.max(1);
         self
     }
@@ -208,7 +215,7 @@ impl Config {
     /// ```
     /// use foxtrot::{Config, psi};
     ///
-    /// let config = Config::insecure().sessions(100).sessions_per_peer(1).max_memory(1 << 30);
+    /// let config = Config::insecure().max_sessions(100).max_sessions_per_peer(1).max_memory(1 << 30);
     /// let mut server = config.bind("localhost:0")?.serve(|peer| {
     ///     psi::send(peer, &["bob"])?;
     ///     psi::send(peer, &["cid"])
@@ -273,7 +280,7 @@ impl Config {
     }
 
     /// Sets how many connections may be open that have begun no job, the stack of a session's thread, and how many ended
-    /// sessions a [`Server`] keeps until somebody asks. How many are admitted, [`sessions`](Self::sessions) says.
+    /// sessions a [`Server`] keeps until somebody asks. How many are admitted, [`max_sessions`](Self::max_sessions) says.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }

@@ -139,7 +139,7 @@ impl Listener {
     /// # #[cfg(feature = "psi")] {
     /// use foxtrot::{Config, psi};
     ///
-    /// let listener = Config::insecure().sessions(8).bind("localhost:0")?;
+    /// let listener = Config::insecure().max_sessions(8).bind("localhost:0")?;
     /// let mut server = listener.serve(|peer| psi::send(peer, &["bob", "cid"]))?;
     ///
     /// let address = server.local_addr().to_string();

@@ -7,7 +7,7 @@ use foxtrot_net::{
     hello::{self, Agreement, Hello, JOB, Role, Table, hexadecimal},
 };
 use foxtrot_ot::{Context, Session, Sid};
-use foxtrot_triples::{BASE, DEFAULT_SIGMA, TripleKind, Shares, formats::triples_per_record};
+use foxtrot_triples::{BASE, DEFAULT_SIGMA, Shares, TripleKind, formats::triples_per_record};
 
 use crate::{
     Error,
