@@ -18,13 +18,13 @@ use std::{
 pub(crate) use foxtrot::psi::keys::Item;
 use foxtrot::{
     psi::keys::Keys,
-    table::{Column, Encoding, Form, Grammar, Shown, Table, What},
+    table::{Column, Encoding, Form, Grammar, Shown, Table, What, visible},
 };
 
 use crate::{args::SetOptions, failure::Failure};
 
 use fault::failure;
-use source::{CHUNK, Source};
+use source::{CHUNK, MadeOf, Source};
 
 /// A set that has been read. In memory are 48 bytes for each row, and 12 more while it is read.
 pub(crate) struct Set {
@@ -56,7 +56,7 @@ impl Set {
             _ => failure(&source.path, fault, table.names()),
         })?;
         source.check_unchanged()?;
-        let recognised = options.recognised(path, &table, source.packing);
+        let recognised = options.recognised(path, &table, source.made_of.as_ref());
         Ok(Self { keys, table, source, recognised })
     }
 
@@ -89,7 +89,11 @@ impl Set {
     pub(crate) fn form(&self) -> String {
         let grammar = self.table.grammar();
         let header = self.table.has_header() || !matches!(grammar, Grammar::Csv { .. });
-        let packing = self.source.packing.map_or_else(String::new, |it| format!(", {}", it.name()));
+        let packing = match &self.source.made_of {
+            Some(MadeOf::Packed(packing)) => format!(", {}", packing.name()),
+            Some(MadeOf::Sheet(name)) => format!(", sheet {}", visible(name)),
+            None => String::new(),
+        };
         let encoding = match self.table.encoding() {
             Encoding::UTF_8 => String::new(),
             other => format!(", {other}"),

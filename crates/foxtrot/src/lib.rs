@@ -85,7 +85,7 @@
 //!
 //! `tls` (default): peers with keys. `net`: peers without. `psi`, `triples` (default): these jobs. `keys`: normalised keys of
 //! rows, as the command compares them. `table`: reading them from CSV, lines and JSON lines; `encodings`, `packed`: in other
-//! encodings, or packed with gzip or Zstandard. `lanes`: jobs as futures over any asynchronous stream ([`Config`]`::over_async`). `tokio`: also connections of tokio.
+//! encodings, or packed with gzip or Zstandard; `spreadsheets`: from workbooks (`.xlsx`). `lanes`: jobs as futures over any asynchronous stream ([`Config`]`::over_async`). `tokio`: also connections of tokio.
 //! `websocket`: listeners for browsers. `vectors`: seeds for test vectors. Without features the crate is `no_std` and has the protocols over an engine only.
 #![cfg_attr(not(feature = "net"), no_std)]
 #![forbid(unsafe_code)]

@@ -33,6 +33,8 @@ mod packed;
 mod records;
 mod rows;
 mod scan;
+#[cfg(feature = "spreadsheets")]
+mod sheet;
 #[cfg(test)]
 mod tests;
 
@@ -56,6 +58,8 @@ pub use form::Form;
 pub use packed::Packing;
 pub use rows::Shown;
 pub use scan::Grammar;
+#[cfg(feature = "spreadsheets")]
+pub use sheet::{FIRST as SHEET, SheetFault, write_sheet};
 
 use records::Records;
 use rows::Rows;

@@ -65,7 +65,10 @@ pub(crate) fn deb(options: &Options) -> Result {
 /// Builds command and library for release, and packs them. `folder` gets the package.
 fn debian_package(folder: &Path) -> Result<PathBuf> {
     // At once, so that both have the same dependencies.
-    let built = release("--package foxtrot-cli --package foxtrot-capi", "")?;
+    let built = release(
+        "--package foxtrot-cli --package foxtrot-capi --features foxtrot-cli/spreadsheets",
+        "",
+    )?;
     let command = built.join("foxtrot");
     let library = built.join("libfoxtrot_capi.a");
     let (tree, work) = (folder.join("tree"), folder.join("work"));
@@ -241,7 +244,9 @@ pub(crate) fn musl(options: &Options) -> Result {
     tools::needs(there, &format!("the target {MUSL} cannot be had here"))?;
     let compiler = tools::command("musl-gcc", "-dumpversion").output().is_ok();
     tools::needs(compiler, "there is no C compiler for musl (Debian: musl-tools)")?;
-    let built = release("--package foxtrot-cli", &format!("--target {MUSL}"))?.join("foxtrot");
+    let built =
+        release("--package foxtrot-cli --features spreadsheets", &format!("--target {MUSL}"))?
+            .join("foxtrot");
     let packages = tools::target().join("musl");
     let (root, name) = (packages.join("empty"), format!("foxtrot-{VERSION}-{MUSL}"));
     let (folder, archive) = (packages.join(&name), packages.join(format!("{name}.tar.gz")));

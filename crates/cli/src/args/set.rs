@@ -30,6 +30,9 @@ pub(crate) struct SetOptions {
     /// file begins with its byte order mark]
     #[arg(long, value_name = "NAME")]
     pub(crate) encoding: Option<Encoding>,
+    /// Sheet of a workbook (.xlsx), by its name [default: the only one that is not hidden]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sheet: Option<String>,
     /// The file has no header row
     #[arg(long)]
     pub(crate) no_header: bool,
@@ -99,6 +102,9 @@ pub(crate) struct OtherOptions {
     /// --encoding of B [default: the same as for A]
     #[arg(long, value_name = "NAME")]
     pub(crate) encoding_b: Option<Encoding>,
+    /// --sheet of B [default: the same as for A]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sheet_b: Option<String>,
     /// --delimiter of B [default: the same as for A]
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter_b: Option<Delimiter>,

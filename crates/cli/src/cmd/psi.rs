@@ -53,12 +53,13 @@ use shelf::{Shelf, Stock};
 const OUR_NORMALIZE: &str = "our_normalize";
 
 /// Options for the second file, in place of those for one.
-const OF_B: [(&str, &str); 7] = [
+const OF_B: [(&str, &str); 8] = [
     ("--or-key ", "--or-key-b "),
     ("--or-normalize ", "--or-normalize-b "),
     ("--key ", "--key-b "),
     ("--format ", "--format-b "),
     ("--encoding ", "--encoding-b "),
+    ("--sheet ", "--sheet-b "),
     ("--delimiter ", "--delimiter-b "),
     ("--normalize ", "--normalize-b "),
 ];

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use foxtrot::table::{Column, Fault, What, nearest, visible};
+use foxtrot::table::{Column, Fault, NoText, What, nearest, visible};
 
 use crate::failure::Failure;
 
@@ -15,6 +15,10 @@ pub(super) fn failure(path: &Path, fault: Fault, names: &[String]) -> Failure {
         What::NoText(it) => {
             let hint = match it.code {
                 "utf-16" => Some("pass --encoding utf-16le or --encoding utf-16be"),
+                "excel" if *it == NoText::WORKBOOK && !cfg!(feature = "spreadsheets") => Some(
+                    "this build does not read .xlsx: build with `--features spreadsheets`, save it as CSV UTF-8, or use \
+                     `soffice --headless --convert-to csv FILE`",
+                ),
                 "json" if it.is == "JSON" => Some("read JSON lines with --format jsonl"),
                 _ => hint,
             };

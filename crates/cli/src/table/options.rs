@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use foxtrot::table::{Form, Grammar, NoText, Packing, Table, What};
+use foxtrot::table::{Form, Grammar, NoText, Packing, Table, What, visible};
 
 use crate::{
     args::{Delimiter, KeyColumns, OrKeys, OtherOptions, SetFormat as Format, SetOptions},
     failure::Failure,
 };
 
-use super::failure;
+use super::{failure, source::MadeOf};
 
 impl SetOptions {
     /// Makes the options of a fuzz target.
@@ -29,7 +29,7 @@ impl SetOptions {
     /// Returns the options of a second file: options that are not given for it are as for the first,
     /// where its format takes them.
     pub(crate) fn for_another(&self, path: &Path, others: &OtherOptions) -> Self {
-        let OtherOptions { key_b, normalize_b, format_b, encoding_b, delimiter_b, .. } =
+        let OtherOptions { key_b, normalize_b, format_b, encoding_b, sheet_b, delimiter_b, .. } =
             others.clone();
         let normalize = if normalize_b.is_empty() { self.normalize.clone() } else { normalize_b };
         let mut options = Self {
@@ -37,6 +37,7 @@ impl SetOptions {
             normalize,
             format: format_b.or(self.format),
             encoding: encoding_b.or(self.encoding),
+            sheet: sheet_b.or_else(|| self.sheet.clone()),
             delimiter: delimiter_b,
             max_input: self.max_input,
             ..Self::default()
@@ -89,10 +90,11 @@ impl SetOptions {
         Self { quiet, ..self.clone() }
     }
 
-    fn format_of(&self, path: &Path) -> Result<Format, Failure> {
+    pub(super) fn format_of(&self, path: &Path) -> Result<Format, Failure> {
         match (self.format, extension(path).as_str()) {
             (Some(format), _) => Ok(format),
-            (None, "csv" | "tsv") => Ok(Format::Csv),
+            // A sheet becomes CSV.
+            (None, "csv" | "tsv" | "xlsx") => Ok(Format::Csv),
             (None, "jsonl" | "ndjson") => Ok(Format::Jsonl),
             (None, "parquet") => Err(failure(path, What::NoText(NoText::PARQUET).into(), &[])),
             (None, _) => Ok(Format::Lines),
@@ -130,9 +132,15 @@ impl SetOptions {
         &self,
         path: &Path,
         table: &Table,
-        packing: Option<Packing>,
+        made_of: Option<&MadeOf>,
     ) -> Vec<String> {
-        let packing = packing.map(|it| format!("unpacked from {}", it.name()));
+        let packing = made_of.map(|it| match it {
+            MadeOf::Packed(packing) => format!("unpacked from {}", packing.name()),
+            MadeOf::Sheet(name) if self.sheet.is_none() => {
+                format!("sheet {} (--sheet sets another)", visible(name))
+            }
+            MadeOf::Sheet(name) => format!("sheet {}", visible(name)),
+        });
         let usual = if extension(path) == "tsv" { b'\t' } else { b',' };
         let form = match table.grammar() {
             Grammar::Csv { delimiter } if self.delimiter.is_none() && delimiter != usual => {

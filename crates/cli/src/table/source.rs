@@ -8,9 +8,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foxtrot::table::Packing;
+use foxtrot::table::{NoText, Packing, What};
+#[cfg(feature = "spreadsheets")]
+use foxtrot::table::{SHEET, SheetFault, visible, write_sheet};
 use foxtrot_net::small::is_device;
 
+#[cfg(feature = "spreadsheets")]
+use crate::args::SetFormat;
 use crate::{
     args::SetOptions,
     failure::Failure,
@@ -32,9 +36,18 @@ const USUAL: u64 = 64 << 30;
 pub(super) struct Source {
     file: File,
     pub(super) path: PathBuf,
-    /// The way in which the file was packed; what is open has been unpacked.
-    pub(super) packing: Option<Packing>,
+    /// The form of the file that was made into the open one.
+    pub(super) made_of: Option<MadeOf>,
     found: Stamp,
+}
+
+/// The form of a file that was made into another one.
+pub(super) enum MadeOf {
+    /// Packed data.
+    Packed(Packing),
+    /// A workbook, whose sheet of this name became CSV.
+    #[cfg_attr(not(feature = "spreadsheets"), expect(dead_code, reason = "workbooks are not read"))]
+    Sheet(String),
 }
 
 impl Source {
@@ -77,8 +90,19 @@ impl Source {
                 (file, packing) = spool(file, path, options)?;
             }
         }
+        let made_of = packing.map(MadeOf::Packed);
+        #[cfg(feature = "spreadsheets")]
+        let (file, made_of) = match made_of_sheet(&file, path, options)? {
+            Some((made, sheet)) => (made, Some(MadeOf::Sheet(sheet))),
+            None => (file, made_of),
+        };
+        if options.sheet.is_some() && !matches!(made_of, Some(MadeOf::Sheet(_))) {
+            check_workbook(&file, path)?;
+            let why = format!("--sheet needs a workbook (.xlsx); {} is none", path.display());
+            return Err(Failure::usage(why));
+        }
         let found = Stamp::of(&file.metadata().map_err(failed)?);
-        Ok(Self { file, path: path.to_owned(), packing, found })
+        Ok(Self { file, path: path.to_owned(), made_of, found })
     }
 
     /// The first bytes, enough for a row that has the columns' names.
@@ -125,6 +149,54 @@ impl Source {
             }
         }
     }
+}
+
+/// Fails if the file begins like a workbook, with the option that a build needs to read it.
+fn check_workbook(mut file: &File, path: &Path) -> Result<(), Failure> {
+    let mut first = Vec::new();
+    let read = file.rewind().and_then(|()| file.take(4).read_to_end(&mut first));
+    read.map_err(|e| Failure::reading(path, &e))?;
+    match first.as_slice() {
+        b"PK\x03\x04" => Err(super::failure(path, What::NoText(NoText::WORKBOOK).into(), &[])),
+        _ => Ok(()),
+    }
+}
+
+/// Makes CSV of a workbook, in a temporary file without a name.
+#[cfg(feature = "spreadsheets")]
+fn made_of_sheet(
+    mut file: &File,
+    path: &Path,
+    options: &SetOptions,
+) -> Result<Option<(File, String)>, Failure> {
+    let failed = |e: io::Error| Failure::reading(path, &e);
+    let mut first = Vec::new();
+    file.rewind().map_err(failed)?;
+    file.take(4).read_to_end(&mut first).map_err(failed)?;
+    file.rewind().map_err(failed)?;
+    if first != SHEET || options.format_of(path)? != SetFormat::Csv {
+        return Ok(None);
+    }
+    let folder = env::temp_dir();
+    let unwritten = |e: io::Error| Failure::writing(&folder, &e);
+    let mut made = io::BufWriter::new(tempfile::tempfile().map_err(unwritten)?);
+    let name = write_sheet(io::BufReader::new(file), options.sheet.as_deref(), &mut made);
+    let name = name.map_err(|fault| {
+        let (why, file) = (fault.to_string(), path.display());
+        let convert = "or make CSV of it with `soffice --headless --convert-to csv FILE`";
+        match fault {
+            SheetFault::Which(sheets) => {
+                let sheets: Vec<_> = sheets.iter().map(|it| visible(it)).collect();
+                let hint = format!("pass --sheet with one of: {}", sheets.join(", "));
+                Failure::usage(format!("{file} is {why}")).hint(hint)
+            }
+            SheetFault::Io(e) => Failure::reading(path, &e),
+            _ => Failure::usage(format!("{file} is {why}"))
+                .hint(format!("save it as .xlsx or CSV UTF-8, {convert}")),
+        }
+    })?;
+    let made = made.into_inner().map_err(|e| unwritten(e.into_error()))?;
+    Ok(Some((made, name)))
 }
 
 /// Copies what can be read once only, and unpacks what is packed. It has a bound, or an endless pipe would fill the disk.

@@ -262,3 +262,31 @@ fn a_wrong_name_among_many_columns_lists_the_nearest_three() {
     assert_eq!(hint("email"), "the nearest of 5001 columns are e-mail, c0, c1");
     assert!(hint("#5002").ends_with("c10, c11 and 4989 more"), "{}", hint("#5002"));
 }
+
+#[cfg(not(feature = "spreadsheets"))]
+#[test]
+fn a_build_without_spreadsheets_says_so() {
+    let case = Case::new("a.xlsx", b"PK\x03\x04 and so on");
+    let options = SetOptions { sheet: Some("A".into()), ..options(&["a"], &[]) };
+    for options in [options, self::options(&["a"], &[])] {
+        let failure = Set::read(&case.path, &options).map(drop).unwrap_err();
+        assert!(
+            failure
+                .message()
+                .ends_with("a.xlsx is a spreadsheet (.xlsx, .ods) or another ZIP archive")
+        );
+        assert!(
+            failure.hint.unwrap().starts_with(
+                "this build does not read .xlsx: build with `--features spreadsheets`"
+            )
+        );
+    }
+}
+
+#[test]
+fn a_sheet_is_of_workbooks_only() {
+    let case = Case::new("a.csv", "a,b\n");
+    let options = SetOptions { sheet: Some("A".into()), ..options(&["a"], &[]) };
+    let failure = Set::read(&case.path, &options).map(drop).unwrap_err();
+    assert!(failure.message().starts_with("--sheet needs a workbook (.xlsx); "));
+}

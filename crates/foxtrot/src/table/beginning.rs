@@ -34,6 +34,12 @@ impl NoText {
         "UTF-16 without a byte order mark",
         "save the file as UTF-8, for example with `iconv -f UTF-16LE -t UTF-8`",
     );
+    /// A workbook, or another ZIP archive.
+    pub const WORKBOOK: Self = Self::new(
+        "excel",
+        "a spreadsheet (.xlsx, .ods) or another ZIP archive",
+        "save it as CSV UTF-8, or with `soffice --headless --convert-to csv FILE`",
+    );
     const JSON: Self = Self::new(
         "json",
         "a JSON array",
@@ -80,14 +86,7 @@ const OTHERS: [(&[u8], NoText); 10] = [
     (b"BZh91AY&SY", NoText::packed("compressed with bzip2", "unpack it with `bunzip2`")),
     (b"\xfd7zXZ\0", NoText::packed("compressed with xz", "unpack it with `unxz`")),
     (b"7z\xbc\xaf\x27\x1c", NoText::packed("a 7z archive", "unpack the archive first")),
-    (
-        b"PK\x03\x04",
-        NoText::new(
-            "excel",
-            "a spreadsheet (.xlsx, .ods) or another ZIP archive",
-            "save it as CSV UTF-8, or with `soffice --headless --convert-to csv FILE`",
-        ),
-    ),
+    (b"PK\x03\x04", NoText::WORKBOOK),
     (
         b"\xd0\xcf\x11\xe0",
         NoText::new(

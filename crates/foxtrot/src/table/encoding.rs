@@ -105,7 +105,7 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// By a name of the WHATWG Encoding Standard, such as `windows-1252`, `iso-8859-2`, `utf-16`, `shift_jis`.
+/// Takes names of the WHATWG Encoding Standard, such as `windows-1252`, `iso-8859-2`, `utf-16`, `shift_jis`.
 #[cfg(feature = "encodings")]
 impl FromStr for Encoding {
     type Err = String;

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_a_fault_at_its_place() {
+    fn a_line_that_is_no_object_is_a_fault_at_its_place() {
         for (line, at) in [
             ("", 0),
             ("[1]", 0),

@@ -78,6 +78,12 @@ impl Packing {
     }
 }
 
+/// The most bytes that an archive of this size may unpack to.
+#[cfg(feature = "spreadsheets")]
+pub(super) fn most_of(packed: u64) -> u64 {
+    packed.saturating_mul(MOST_RATIO).max(ALWAYS)
+}
+
 struct Counted<R> {
     from: R,
     read: u64,
@@ -239,7 +245,7 @@ mod tests {
         assert_eq!(read, "a\n");
     }
 
-    /// What `zstd --check` writes, which shrinks more than the encoder of these tests.
+    /// The archive is of `zstd --check`, which shrinks more than the encoder of these tests.
     #[test]
     fn an_archive_of_the_usual_program_is_unpacked() {
         let packed = b"\x28\xb5\x2f\xfd\x04\x58\x65\x01\x00\x14\x02\x69\x64\x2c\x65\x6d\x61\x69\x6c\x0a\x31\x2c\x61\x6e\x6e\x61\x40\x65\x78\x61\x6d\x70\x6c\x65\x2e\x63\x6f\x6d\x0a\x32\x2c\x62\x6f\x62\x02\x00\x67\xa3\xaa\x40\xea\x98\x4f\x83\x7b\x3d\x4c";
