@@ -217,3 +217,17 @@ impl Default for Options {
         Self::new()
     }
 }
+
+/// The transfers of so many messages.
+///
+/// # Errors
+/// `Usage::CountMismatch` if they are no whole number.
+fn shape(messages: usize, choices: usize) -> Result<Shape, foxtrot_ot::Usage> {
+    let n = messages / choices.max(1);
+    match n.saturating_mul(choices) {
+        expected if expected == messages => Ok(Shape { n, choices }),
+        expected => {
+            Err(foxtrot_ot::Usage::CountMismatch { what: "messages", expected, got: messages })
+        }
+    }
+}

@@ -464,7 +464,7 @@ impl<C: Connection> Peer<C> {
         let also = match local.keep_policy(&hello) {
             Ok(also) => also,
             Err((reason, e)) => {
-                connection.give_up(HelloError::Refused(reason));
+                reason.map(|reason| connection.give_up(HelloError::Refused(reason)));
                 return Err(e.into());
             }
         };
@@ -579,16 +579,14 @@ impl Local {
     /// Fails, before anything is sent, if the policy forbids what the hello says, this peer or this day. Returns the policy's
     /// limits per day, if it has some for the peer of such a job. With the error comes what the peer is told.
     #[cfg(feature = "policy")]
-    fn keep_policy(&self, hello: &Hello) -> Result<Option<MostPerDay>, (Reason, Error)> {
+    fn keep_policy(&self, hello: &Hello) -> Result<Option<MostPerDay>, (Option<Reason>, Error)> {
         let Some(policy) = &self.settings.policy else { return Ok(None) };
-        policy
-            .check_hello(hello)
-            .map_err(|why| (Reason::OwnInput, self.fail(Error::Forbidden(why))))?;
+        policy.check_hello(hello).map_err(|why| (None, Error::Forbidden(why)))?;
         let allowed = policy.check_day(SystemTime::now());
         #[cfg(feature = "tls")]
         let allowed =
             allowed.and(policy.check_key(hello.role().other(), self.who.fingerprint.as_ref()));
-        let forbid = |why| (Reason::OwnInput, self.fail(Error::Forbidden(why)));
+        let forbid = |why| (Some(Reason::OwnInput), self.fail(Error::Forbidden(why)));
         allowed.map_err(forbid)?;
         let Some(most) = policy.most_per_day().filter(|_| peer_learns(hello)) else {
             return Ok(None);
@@ -596,7 +594,7 @@ impl Local {
         match &self.settings.daily {
             Some(daily) if daily.has_file() => Ok(Some(most)),
             _ => Err((
-                Reason::OwnInput,
+                None,
                 Error::Config(
                     "the policy has limits per day, and no file keeps their counts; `Config::per_day` takes one",
                 ),
@@ -606,7 +604,7 @@ impl Local {
 
     #[cfg(not(feature = "policy"))]
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "there are no policies")]
-    fn keep_policy(&self, _hello: &Hello) -> Result<Option<MostPerDay>, (Reason, Error)> {
+    fn keep_policy(&self, _hello: &Hello) -> Result<Option<MostPerDay>, (Option<Reason>, Error)> {
         Ok(None)
     }
 

@@ -42,7 +42,7 @@ use foxtrot_ot::extension::{self, OtKind, Shape, protocol::{ExtensionPlan, Recei
 use foxtrot_ot::{Bits, Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair};
 
 let extension = ", $extension, r";
-let plan = OneOfNPlan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+let plan = ExtensionPlan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
 // The parties have agreed on the session; each has a secret seed, which it uses once.
 let session = Session::new(Sid::from_bytes([7; 32]));
 let context = |seed| Context::new(&session, Seed::from_bytes([seed; 32]));

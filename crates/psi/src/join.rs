@@ -25,7 +25,7 @@
 //!     pair::Pair,
 //! };
 //! use foxtrot_psi::{
-//!     join::Terms,
+//!     join::JoinTerms,
 //!     method::{
 //!         Assumption, Method,
 //!         protocol::{IntersectionPlan, Receiver, Sender},

@@ -20,14 +20,13 @@
 use alloc::vec::Vec;
 
 use foxtrot_ot::{
-    Context, Direction, Error as ProtocolError, Usage,
+    Context, Direction, Error as ProtocolError,
     convert::Sealed,
     engine::{Abandoned, Io},
-    extension::one_of_n::protocol::Shape,
 };
 use zeroize::Zeroizing;
 
-use super::Options;
+use super::{Options, shape};
 
 #[cfg(feature = "net")]
 pub use super::peer::one_of_n::{receive, send};
@@ -97,17 +96,5 @@ impl Options {
     ) -> Result<Sealed, ProtocolError> {
         let method = self.method(picks.len(), choices)?;
         method.receive_messages(io, cx, direction, choices, message_len, picks, &mut progress).await
-    }
-}
-
-/// The transfers of so many messages.
-///
-/// # Errors
-/// [`Usage::CountMismatch`] if they are no whole number.
-pub(super) fn shape(messages: usize, choices: usize) -> Result<Shape, Usage> {
-    let n = messages / choices.max(1);
-    match n.saturating_mul(choices) {
-        expected if expected == messages => Ok(Shape { n, choices }),
-        expected => Err(Usage::CountMismatch { what: "messages", expected, got: messages }),
     }
 }

@@ -203,7 +203,7 @@ fn picks(choices: &[bool]) -> Zeroizing<Vec<u64>> {
 
 /// Calls for one in N messages.
 pub(super) mod one_of_n {
-    use super::{super::one_of_n::shape, *};
+    use super::{super::shape, *};
 
     /// Sends, of each `choices` messages in a row, the one that the receiver picks.
     pub fn send<M: AsRef<[u8]> + Sync, C: Connection>(

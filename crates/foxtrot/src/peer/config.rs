@@ -4,7 +4,7 @@ use std::{fmt, path::Path, sync::Arc, time::Duration};
 
 use foxtrot_net::{daily::Daily, gate::Most, listen::Limits};
 
-use super::{Settings, TIMEOUT, Tickets, server};
+use super::{Settings, TIMEOUT, Tickets};
 use crate::{
     Error, Threads,
     options::{MAX_SESSIONS, MAX_SESSIONS_PER_PEER},
@@ -17,6 +17,9 @@ use {
     crate::{Fingerprint, Identity},
     foxtrot_net::tls::Tls,
 };
+
+/// Limits unless the caller says otherwise. A session touches of its stack what it needs.
+const LIMITS: Limits = Limits { silent: 256, admitted: 64, stack: 4 << 20, kept: 1024 };
 
 /// The settings of connections: keys, time-outs, threads, limits.
 ///
@@ -94,7 +97,7 @@ impl Config {
                 of_one_peer: MAX_SESSIONS_PER_PEER.size(),
                 memory: u64::MAX,
             },
-            limits: server::LIMITS,
+            limits: LIMITS,
             on_nobody: None,
             route: None,
             #[cfg(feature = "lanes")]

@@ -14,6 +14,17 @@ pub struct Listener {
     pub(super) on_refused: Option<Box<dyn FnMut(Ended) + Send>>,
 }
 
+impl Config {
+    /// Takes the port at `address`, a host and a port; port 0 lets the system choose.
+    ///
+    /// # Errors
+    /// [`Error::Session`].
+    pub fn bind(&self, address: &str) -> Result<Listener, Error> {
+        let socket = tcp::Listener::bind(address)?;
+        Ok(Listener { socket, config: self.clone(), on_refused: None })
+    }
+}
+
 impl Listener {
     /// The address that it listens on.
     #[must_use]

@@ -15,7 +15,7 @@ use foxtrot_net::{
     tcp::{self, Socket},
 };
 
-use super::{Attempt, Bound, Config, Listener, Local, Peer, Side, TIMEOUT, Who, config::Security};
+use super::{Attempt, Bound, Config, Local, Peer, Side, TIMEOUT, Who, config::Security};
 use crate::Error;
 
 /// Pauses between attempts at a gateway that has no place: the first, and the longest.
@@ -30,16 +30,16 @@ const WORK: u8 = 16;
 
 /// A connection after its handshake, on which no job has begun: it becomes a blocking peer or an asynchronous one.
 pub(crate) struct Met {
-    way: Way,
-    local: Local,
+    pub(super) way: Way,
+    pub(super) local: Local,
     #[cfg(feature = "tokio")]
-    timeout: Duration,
+    pub(super) timeout: Duration,
     /// The end of the connection, if it has a longest time.
-    ends: Option<Instant>,
+    pub(super) ends: Option<Instant>,
 }
 
 /// The security of a connection.
-enum Way {
+pub(super) enum Way {
     Plain(Socket),
     #[cfg(feature = "tls")]
     Tls(Box<foxtrot_net::tls::Secured>),
@@ -72,32 +72,10 @@ impl Met {
         }
         Ok(Peer { connection: Arc::new(channel), local: self.local })
     }
-
-    /// The peer over tokio's sockets.
-    ///
-    /// # Panics
-    /// Outside of a runtime of tokio.
-    #[cfg(feature = "tokio")]
-    pub(super) fn asynchronous(self) -> Result<super::AsyncPeer, Error> {
-        use foxtrot_net::tokio::{Lanes, Tokio};
-
-        let stream: Box<dyn super::Duplex> = match self.way {
-            Way::Plain(socket) => Box::new(socket.stream()?),
-            #[cfg(feature = "tls")]
-            Way::Tls(secured) => Box::new(secured.stream()?),
-            #[cfg(feature = "websocket")]
-            Way::WebSocket(visitor) => Box::new(visitor.stream()?),
-        };
-        let mut connection = Lanes::new(stream).on(Arc::new(Tokio), self.timeout);
-        if let Some(left) = left(self.ends) {
-            connection.end_after(left);
-        }
-        Ok(Peer { connection, local: self.local })
-    }
 }
 
 /// The time until then.
-fn left(end: Option<Instant>) -> Option<Duration> {
+pub(super) fn left(end: Option<Instant>) -> Option<Duration> {
     end.map(|end| end.saturating_duration_since(Instant::now()))
 }
 
@@ -172,15 +150,6 @@ impl Config {
         let met = socket.and_then(|socket| self.open(socket, side));
         attempt.has_ended();
         Ok(met?)
-    }
-
-    /// Takes the port at `address`, a host and a port; port 0 lets the system choose.
-    ///
-    /// # Errors
-    /// [`Error::Session`].
-    pub fn bind(&self, address: &str) -> Result<Listener, Error> {
-        let socket = tcp::Listener::bind(address)?;
-        Ok(Listener { socket, config: self.clone(), on_refused: None })
     }
 
     /// Both parties in one program, as of [`Peer::pair`].

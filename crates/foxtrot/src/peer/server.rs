@@ -19,9 +19,6 @@ use crate::Error;
 #[cfg(feature = "tls")]
 use crate::Fingerprint;
 
-/// Limits unless the caller says otherwise. A session touches of its stack what it needs.
-pub(super) const LIMITS: Limits = Limits { silent: 256, admitted: 64, stack: 4 << 20, kept: 1024 };
-
 /// Sessions that run on threads of their own. As an iterator, it waits for the next session to end.
 ///
 /// Dropping it ends the listening, closes connections that have not begun a job, and waits up to five seconds for the

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use foxtrot_net::{
     listen::{self, Open, Silent},
     tcp::Socket,
-    tokio::Lanes,
+    tokio::{Lanes, Tokio},
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -14,7 +14,11 @@ use tokio::{
     task::{JoinError, spawn_blocking},
 };
 
-use super::{Attempt, Config, Ended, Listener, Peer, Side, Who, server::words};
+use super::{
+    Attempt, Config, Ended, Listener, Peer, Side, Who,
+    reach::{Met, Way, left},
+    server::words,
+};
 use crate::Error;
 #[cfg(feature = "tls")]
 use crate::{Fingerprint, Identity};
@@ -32,6 +36,28 @@ pub type AsyncPeer = Peer<Lanes<Box<dyn Duplex>>>;
 
 /// Cancels what runs on another thread when a future is dropped.
 struct OnDrop<F: Fn()>(F);
+
+impl Met {
+    /// The peer over tokio's sockets.
+    ///
+    /// # Panics
+    /// Outside of a runtime of tokio.
+    #[cfg(feature = "tokio")]
+    pub(super) fn asynchronous(self) -> Result<AsyncPeer, Error> {
+        let stream: Box<dyn Duplex> = match self.way {
+            Way::Plain(socket) => Box::new(socket.stream()?),
+            #[cfg(feature = "tls")]
+            Way::Tls(secured) => Box::new(secured.stream()?),
+            #[cfg(feature = "websocket")]
+            Way::WebSocket(visitor) => Box::new(visitor.stream()?),
+        };
+        let mut connection = Lanes::new(stream).on(Arc::new(Tokio), self.timeout);
+        if let Some(left) = left(self.ends) {
+            connection.end_after(left);
+        }
+        Ok(Peer { connection, local: self.local })
+    }
+}
 
 impl AsyncPeer {
     /// [`Peer::connect`] as a future.

@@ -196,7 +196,7 @@ impl Keys {
     /// # Errors
     /// [`Usage::BatchTooLarge`] if there are more already; [`Error::Session`] if the system has no randomness.
     pub fn fill_up_to(&mut self, n: usize) -> Result<(), Error> {
-        super::shards::fill_up_to(&mut self.items, n)
+        fill_up_to(&mut self.items, n)
     }
 
     /// The number of rows.
@@ -298,4 +298,22 @@ impl Keys {
 
 foxtrot_ot::erase::redacted! {
     Keys, keys => "{} rows, {} keys, <redacted>", keys.rows.len(), keys.items.len();
+}
+
+/// Adds items that nobody else has to distinct ones, until there are n.
+///
+/// # Errors
+/// [`Usage::BatchTooLarge`] if there are more already; [`Error::Session`] if the system has no randomness; [`Error::OutOfMemory`].
+pub fn fill_up_to(items: &mut Zeroizing<Vec<Digest>>, n: usize) -> Result<(), Error> {
+    let ours = items.len();
+    if ours > n {
+        return Err(Usage::BatchTooLarge { n: ours, max: n }.into());
+    }
+    // Without growing, which would leave copies behind.
+    let mut filled = room(n)?;
+    filled.0.extend_from_slice(items);
+    filled.0.resize(n, [0; 32]);
+    foxtrot_net::drive::fill(filled.0[ours..].as_flattened_mut())?;
+    *items = Zeroizing::new(std::mem::take(&mut filled.0));
+    Ok(())
 }

@@ -44,7 +44,7 @@
 //! # Ok::<(), foxtrot::Error>(())
 //! ```
 
-use std::{fmt, future::Future, mem};
+use std::{fmt, future::Future};
 
 use foxtrot_net::{
     Connection,
@@ -52,17 +52,16 @@ use foxtrot_net::{
 };
 pub use foxtrot_psi::shards::{Division, MOST};
 
-use foxtrot_ot::{Context, Session, Sid, Usage, pair::PairParty};
-use zeroize::Zeroizing;
+use foxtrot_ot::{Context, Session, Sid, pair::PairParty};
 
 use super::{
-    Digest, MAX_ITEMS, Options,
+    MAX_ITEMS, Options,
     agreement::{KeyTerms, PsiTerms},
     terms::{self, NOT_OF_A_DIVISION, SHARDS},
 };
 use crate::{
     Error, Peer,
-    job::{Answer, Job, Role, Table, refused, room},
+    job::{Answer, Job, Role, Table, refused},
 };
 
 /// The agreement of both sides on all shards of an intersection. With TLS it is no secret; keep it from strangers, who could know by it what to
@@ -279,24 +278,6 @@ impl std::str::FromStr for Ticket {
             false => Err("a damaged ticket of shards"),
         }
     }
-}
-
-/// Adds items that nobody else has to distinct ones, until there are n.
-///
-/// # Errors
-/// [`Usage::BatchTooLarge`] if there are more already; [`Error::Session`] if the system has no randomness; [`Error::OutOfMemory`].
-pub fn fill_up_to(items: &mut Zeroizing<Vec<Digest>>, n: usize) -> Result<(), Error> {
-    let ours = items.len();
-    if ours > n {
-        return Err(Usage::BatchTooLarge { n: ours, max: n }.into());
-    }
-    // Without growing, which would leave copies behind.
-    let mut filled = room(n)?;
-    filled.0.extend_from_slice(items);
-    filled.0.resize(n, [0; 32]);
-    foxtrot_net::drive::fill(filled.0[ours..].as_flattened_mut())?;
-    *items = Zeroizing::new(mem::take(&mut filled.0));
-    Ok(())
 }
 
 #[cfg(test)]
