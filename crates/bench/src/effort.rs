@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use foxtrot_cli::shared::Failure;
 
-use super::ext::Sample;
+use super::sample::Sample;
 
 /// The time that the figures of one benchmark are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ mod over;
 mod paper;
 mod psi;
 mod rns;
+mod sample;
 mod silent;
 mod triples;
 mod yardsticks;
@@ -40,8 +41,8 @@ use foxtrot_papers::base_ots;
 
 use args::{Args, BenchCommand, BenchOptions};
 use effort::Effort;
-use ext::{RECEIVER, SENDER, Sample};
 use over::Over;
+use sample::{RECEIVER, SENDER, Sample};
 use yardsticks::Yardsticks;
 
 /// Something to measure.

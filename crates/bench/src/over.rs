@@ -22,7 +22,7 @@ use foxtrot_net::{
     tcp::{self, Listener, Socket},
 };
 
-use super::ext::{RECEIVER, SENDER, Sample};
+use super::sample::{RECEIVER, SENDER, Sample};
 use crate::{
     args::BenchTransport,
     link::{self, Net},

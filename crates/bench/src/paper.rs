@@ -24,7 +24,6 @@ pub(super) use machine::Machine;
 pub(super) use measurement::to_json;
 pub(super) use processes::COMMAND;
 pub(super) use record::quoted;
-pub(super) use run::cores;
 pub(super) use summary::SIDE_BY_SIDE;
 
 use foxtrot_cli::shared::{Failure, say};

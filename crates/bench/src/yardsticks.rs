@@ -17,8 +17,6 @@ use curve25519_dalek::{constants::ED25519_BASEPOINT_POINT, scalar::Scalar};
 use foxtrot_cli::shared::{Failure, thread_cpu};
 use serde_json::{Map, Value};
 
-use super::paper::cores;
-
 /// The yardstick for figures: the newest record of the machine that `docs/performance.md` is about.
 macro_rules! record {
     () => {
@@ -205,6 +203,11 @@ fn tcp_send_ns_per_byte() -> io::Result<f64> {
     drop(writer);
     let _ = sink.join();
     result.map(|()| time)
+}
+
+/// Cores that this process may use.
+pub(crate) fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 #[cfg(test)]

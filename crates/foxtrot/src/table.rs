@@ -22,12 +22,12 @@
 //! The bytes of an item, the form of files, and what is refused are specified in `docs/psi-files.md`.
 
 mod beginning;
+mod column;
 mod columns;
 mod encoding;
 mod fault;
 mod findings;
 mod form;
-mod json;
 #[cfg(feature = "packed")]
 mod packed;
 mod records;
@@ -48,10 +48,10 @@ use crate::psi::{
     shards::Division,
 };
 
-pub use beginning::NoText;
-pub use columns::{Column, nearest, visible};
+pub use column::{Column, visible};
+pub use columns::nearest;
 pub use encoding::Encoding;
-pub use fault::{Fault, What};
+pub use fault::{Fault, NoText, What};
 pub use findings::{Findings, Lines};
 pub use form::Form;
 #[cfg(feature = "packed")]
@@ -63,6 +63,9 @@ pub use sheet::{FIRST as SHEET, SheetFault, write_sheet};
 
 use records::Records;
 use rows::Rows;
+
+/// The longest row, in bytes. A quote that nobody closes does not swallow the rest of the file.
+const MAX_ROW: usize = 1 << 24;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 18;

@@ -5,7 +5,7 @@ use std::{env::consts, fs, time::SystemTime};
 use foxtrot_cli::shared::date;
 use foxtrot_ot::Backend;
 
-use super::run::cores;
+use crate::yardsticks::cores;
 
 /// Properties of the machine, as far as the system tells.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Measuring what the tables name, each benchmark once.
 
-use std::{collections::BTreeMap, env, process::Command, rc::Rc, thread, time::Duration};
+use std::{collections::BTreeMap, env, process::Command, rc::Rc, time::Duration};
 
 use foxtrot_cli::shared::{Failure, Workers, say};
 use foxtrot_ot::Backend;
@@ -230,11 +230,6 @@ impl Runner {
 /// Returns true if runs take seconds, most of which is waiting.
 fn is_slow(over: Over) -> bool {
     matches!(over, Over::Net(net) if net.link().bits_per_second() < 1_000_000_000)
-}
-
-/// Cores that this process may use.
-pub(crate) fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }
 
 #[cfg(test)]

@@ -1,26 +1,12 @@
 //! The beginning of a text file: nothing that it should not have, perhaps a byte order mark, perhaps Excel's
 //! `sep=;`.
 
-use super::{Grammar, What};
+use super::{Grammar, NoText, What};
 
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-pub(super) const ENCODING: &str =
-    "save the file as UTF-8, for example with `iconv -f ENCODING -t UTF-8`";
-
 /// Bytes that are enough to know what a file is: a dump of a database begins with comments.
 pub(super) const LOOKED_AT: usize = 256;
-
-/// The kind of a file that is no text in UTF-8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoText {
-    /// A word for programs.
-    pub code: &'static str,
-    /// The kind in words.
-    pub is: &'static str,
-    /// Advice.
-    pub hint: &'static str,
-}
 
 impl NoText {
     /// A Parquet file.

@@ -1,19 +1,8 @@
 //! Columns of a table, and those that make up the key.
 
-use std::{mem, str::FromStr};
+use std::mem;
 
-use foxtrot_net::escaped;
-
-use super::What;
-
-/// A column, by its number or name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Column {
-    /// From 0; `#1` is the first.
-    Number(usize),
-    /// The name in the header.
-    Name(String),
-}
+use super::{What, column::Column};
 
 #[derive(Debug, Default)]
 pub(super) struct Columns {
@@ -21,20 +10,6 @@ pub(super) struct Columns {
     pub(super) names: Vec<String>,
     /// The positions of the key columns.
     pub(super) keys: Vec<usize>,
-}
-
-impl FromStr for Column {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.strip_prefix('#') {
-            None => Ok(Self::Name(text.into())),
-            Some(number) => match number.parse::<usize>().ok().and_then(|n| n.checked_sub(1)) {
-                Some(number) => Ok(Self::Number(number)),
-                None => Err("columns are numbered from #1".into()),
-            },
-        }
-    }
 }
 
 impl Columns {
@@ -111,13 +86,6 @@ fn distance(a: &[char], b: &[char]) -> usize {
         }
     }
     row[b.len()]
-}
-
-/// A name in quotes if without them one could not see where it begins, ends, or has blanks.
-#[must_use]
-pub fn visible(name: &str) -> String {
-    let hides = |c: char| c.is_whitespace() || c == ',';
-    if name.is_empty() || name.contains(hides) { format!("{name:?}") } else { escaped(name) }
 }
 
 #[cfg(test)]

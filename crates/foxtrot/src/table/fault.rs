@@ -2,7 +2,23 @@
 
 use std::{fmt, io};
 
-use super::{Column, Encoding, NoText, records::MAX_ROW, visible};
+use super::{
+    Encoding, MAX_ROW,
+    column::{Column, visible},
+};
+
+const ENCODING: &str = "save the file as UTF-8, for example with `iconv -f ENCODING -t UTF-8`";
+
+/// The kind of a file that is no text in UTF-8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoText {
+    /// A word for programs.
+    pub code: &'static str,
+    /// The kind in words.
+    pub is: &'static str,
+    /// Advice.
+    pub hint: &'static str,
+}
 
 /// A fault of a table. What it says names no file.
 #[derive(Debug)]
@@ -109,7 +125,7 @@ impl Fault {
     pub fn hint(&self) -> Option<&'static str> {
         match &self.what {
             What::NoText(it) => Some(it.hint),
-            What::NotUtf8(_) => Some(super::beginning::ENCODING),
+            What::NotUtf8(_) => Some(ENCODING),
             What::LongRow => Some("a quote in it may not be closed"),
             What::Nul => Some("the file is damaged or not UTF-8 text"),
             What::Twice(_) => Some("give each key column once"),

@@ -1,13 +1,9 @@
 //! The way in which a table is read.
 
-use std::io::Read;
-
 use super::{
     Encoding, Grammar, What,
     beginning::{BYTE_ORDER_MARK, named_delimiter},
     encoding::Units,
-    pieces,
-    records::Records,
 };
 
 /// The way in which a table is read.
@@ -90,21 +86,6 @@ impl Form {
             _ if name.ends_with(".tsv") => Self::csv(b'\t'),
             _ => Self::LINES,
         }
-    }
-
-    /// The number of rows up to the first fault, the header among them: for [`Table::room`](super::Table::room).
-    #[must_use]
-    pub fn count(self, from: impl Read) -> usize {
-        let (mut records, mut rows) = (Records::new(self), 0);
-        let mut count = |bytes: &[u8], ended| {
-            records.push(bytes, ended, |record| {
-                rows += usize::from(!record.is_blank());
-                Ok(())
-            })
-        };
-        // A fault is found once more where rows are read, behind those that are right.
-        let _ = pieces(from, |piece| count(piece, false)).and_then(|()| count(&[], true));
-        rows
     }
 }
 

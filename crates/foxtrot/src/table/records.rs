@@ -1,17 +1,15 @@
 //! A table's records one after another, each with its place.
 
+use std::io::Read;
 use std::{borrow::Cow, mem};
 
 use super::{
-    Encoding, Fault, Form, What,
+    Encoding, Fault, Form, MAX_ROW, What,
     beginning::{self, BYTE_ORDER_MARK, LOOKED_AT},
     encoding::{Units, likely},
-    json,
-    scan::{self, Field, Grammar},
+    pieces,
+    scan::{self, Field, Grammar, json},
 };
-
-/// The longest row, in bytes. A quote that nobody closes does not swallow the rest of the file.
-pub(super) const MAX_ROW: usize = 1 << 24;
 
 /// Finds records, with memory for the longest of them.
 pub(super) struct Records {
@@ -50,6 +48,23 @@ pub(super) struct Record<'a> {
     pub(super) names: &'a [String],
     pub(super) encoding: Encoding,
     grammar: Grammar,
+}
+
+impl Form {
+    /// The number of rows up to the first fault, the header among them: for [`Table::room`](super::Table::room).
+    #[must_use]
+    pub fn count(self, from: impl Read) -> usize {
+        let (mut records, mut rows) = (Records::new(self), 0);
+        let mut count = |bytes: &[u8], ended| {
+            records.push(bytes, ended, |record| {
+                rows += usize::from(!record.is_blank());
+                Ok(())
+            })
+        };
+        // A fault is found once more where rows are read, behind those that are right.
+        let _ = pieces(from, |piece| count(piece, false)).and_then(|()| count(&[], true));
+        rows
+    }
 }
 
 impl Records {

@@ -3,9 +3,9 @@
 //! A quote inside a field that does not begin with one is a character like any other. All else that
 //! is not of the form is a fault: a reader that guesses loses rows without a word.
 
-use std::{borrow::Cow, fmt};
+pub(super) mod json;
 
-use super::json;
+use std::{borrow::Cow, fmt};
 
 /// The grammar of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::{
 
 use proptest::prelude::*;
 
-use super::{records::MAX_ROW, *};
+use super::*;
 
 const CSV: Form = Form { grammar: Grammar::Csv { delimiter: b',' }, header: true, ..Form::LINES };
 

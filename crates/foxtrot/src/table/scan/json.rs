@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::scan::{Fault, Field};
+use super::{Fault, Field};
 
 /// The deepest nesting of a value that is passed over.
 const DEEPEST: usize = 64;
@@ -12,7 +12,10 @@ const DEEPEST: usize = 64;
 ///
 /// # Errors
 /// [`Fault`] where the line is no object.
-pub(super) fn object(line: &[u8], mut take: impl FnMut(Field, Field)) -> Result<(), Fault> {
+pub(in super::super) fn object(
+    line: &[u8],
+    mut take: impl FnMut(Field, Field),
+) -> Result<(), Fault> {
     let line = line.trim_ascii_end();
     let mut at = Reader { line, at: 0 };
     at.blank();
@@ -208,7 +211,7 @@ fn escape(text: &[u8]) -> Option<(char, usize)> {
 }
 
 /// A text without its escapes.
-pub(super) fn unescaped(text: &str) -> Cow<'_, str> {
+pub(in super::super) fn unescaped(text: &str) -> Cow<'_, str> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = rest.find('\\') {
         let Some((c, len)) = escape(&rest.as_bytes()[at..]) else { break };
