@@ -7,7 +7,8 @@ use cbindgen::{Builder, Config};
 fn main() -> Result<(), Box<dyn Error>> {
     let folder =
         PathBuf::from(env::args_os().nth(1).ok_or("the folder of foxtrot-capi is missing")?);
-    let sources = ["types", "exports", "peer", "stream"].map(|it| folder.join(format!("src/{it}.rs")));
+    let sources =
+        ["types", "exports", "peer", "stream"].map(|it| folder.join(format!("src/{it}.rs")));
     let builder = Builder::new().with_config(Config::from_file(folder.join("cbindgen.toml"))?);
     let bindings = sources.into_iter().fold(builder, Builder::with_src).generate()?;
     let mut header = Vec::new();
