@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// What the peer reads when this side has agreed with it, and does this.
+    /// Returns what the peer reads when this side has agreed with it, and does this.
     fn peer_reads(ends: impl FnOnce(Link)) -> Failure {
         let (ours, theirs) = Peer::pair();
         let peer = thread::spawn(move || {

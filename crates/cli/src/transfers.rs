@@ -34,7 +34,7 @@ impl Transfers {
         Ok(Self { job, method, n, workers, output })
     }
 
-    /// The same transfers of another party, which says nothing, on the same threads.
+    /// Transfers as these, of another party, which says nothing, on the same threads.
     pub(crate) fn for_another(&self) -> Self {
         let (workers, output) = (self.workers.for_another(), Output::in_background());
         Self { workers, output, ..self.clone() }

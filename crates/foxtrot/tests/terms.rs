@@ -133,7 +133,7 @@ fn a_run_of_triples_under_other_terms_does_not_go_on_and_the_peer_hears_whose_in
     }
 }
 
-/// What a peer reads that waits for a hello, when this side finds out that it cannot use its own input.
+/// Returns what a peer reads that waits for a hello, when this side finds out that it cannot use its own input.
 #[test]
 fn a_peer_that_waits_for_a_hello_hears_that_the_other_side_cannot_use_its_own_input() {
     let (mut ours, mut theirs) = Peer::pair();

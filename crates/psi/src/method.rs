@@ -100,7 +100,7 @@ impl Method {
     /// The parameters of sets of these sizes, 0 included: of the protocol that costs the fewest bytes.
     ///
     /// # Errors
-    /// [`Usage::BatchTooLarge`] if a set has more than [`paxos::MAX_ITEMS`], or more than a semi-honest base OT may carry;
+    /// [`Usage::BatchTooLarge`] if a set has more than [`MAX_ITEMS`](crate::MAX_ITEMS), or more than a semi-honest base OT may carry;
     /// [`Usage::Incompatible`].
     pub fn parameters(&self, receivers: usize, senders: usize) -> Result<Parameters, Usage> {
         self.check()?;

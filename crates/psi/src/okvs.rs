@@ -1,6 +1,6 @@
 //! Oblivious key-value stores: slots that give every key its value, and look random otherwise.
 //!
-//! A key has a row of bits, hashed under a public [`RowSeed`]: H ones among the sparse slots and about
+//! A key has a row of bits, hashed under a public [`RowSeed`](crate::RowSeed): H ones among the sparse slots and about
 //! half of the few dense ones. Its value is the XOR of the slots where its row has ones, so decoding
 //! is linear over GF(2). Encoding solves for the slots: most keys are peeled off one by one, the
 //! rest is solved by elimination. `docs/protocols/okvs.md` has the notation, the layout and the

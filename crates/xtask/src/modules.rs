@@ -105,7 +105,7 @@ impl Sources {
             }
         }
         while let Some(name) = path.first() {
-            let child = [&module[..], &[name.clone()]].concat();
+            let child = [&module[..], std::slice::from_ref(name)].concat();
             if !self.0.contains_key(&child) {
                 break;
             }
