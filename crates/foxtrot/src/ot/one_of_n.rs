@@ -59,7 +59,7 @@ impl Options {
     /// ```
     ///
     /// # Errors
-    /// [`Usage`] for options that do not go together, and for messages that are too long or no whole number of transfers;
+    /// [`Usage`](crate::Usage) for options that do not go together, and for messages that are too long or no whole number of transfers;
     /// errors of the protocol.
     #[expect(clippy::too_many_arguments, reason = "the session, its terms, and a call back")]
     pub async fn send_one_of_over<M: AsRef<[u8]>>(

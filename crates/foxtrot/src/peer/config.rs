@@ -113,7 +113,7 @@ impl Config {
         Self { security: Security::WebSocket(Arc::new(site)), ..Self::insecure() }
     }
 
-    /// Gives the key of a peer a name, which [`Peer::name`] returns. It does not admit the key: [`Config::tls`] does.
+    /// Gives the key of a peer a name, which [`Peer::name`](crate::Peer::name) returns. It does not admit the key: [`Config::tls`] does.
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn name(mut self, fingerprint: Fingerprint, name: &str) -> Self {
@@ -194,7 +194,7 @@ impl Config {
         self
     }
 
-    /// Sets the number of sessions that a [`Server`] runs at once; 64 by default. A peer beyond them is told that the server is busy. A
+    /// Sets the number of sessions that a [`Server`](crate::Server) runs at once; 64 by default. A peer beyond them is told that the server is busy. A
     /// session counts from the peer's first job, when it has proved that it is there, to the handler's end.
     #[must_use]
     pub fn max_sessions(mut self, sessions: usize) -> Self {
@@ -202,7 +202,7 @@ impl Config {
         self
     }
 
-    /// Sets the number of sessions that a [`Server`] runs at once with one peer, which is a key or, without keys, an IP address (of IPv6
+    /// Sets the number of sessions that a [`Server`](crate::Server) runs at once with one peer, which is a key or, without keys, an IP address (of IPv6
     /// the network, /64); 8 by default.
     #[must_use]
     pub fn max_sessions_per_peer(mut self, sessions: usize) -> Self {
@@ -210,7 +210,7 @@ impl Config {
         self
     }
 
-    /// The most bytes of memory that jobs take, of all sessions of a [`Server`] together; without limit by default. Every job counts
+    /// The most bytes of memory that jobs take, of all sessions of a [`Server`](crate::Server) together; without limit by default. Every job counts
     /// what it may take whatever its peer does: what it computes with, what waits on the way, payloads and results. Items and
     /// messages that the caller holds are not counted. A job that would take more is refused before it begins, with
     /// [`Error::Full`], and the peer is told so. The memory of a job from a caller's own hello is for the caller to say.
@@ -283,7 +283,7 @@ impl Config {
     }
 
     /// Sets how many connections may be open that have begun no job, the stack of a session's thread, and how many ended
-    /// sessions a [`Server`] keeps until somebody asks. How many are admitted, [`max_sessions`](Self::max_sessions) says.
+    /// sessions a [`Server`](crate::Server) keeps until somebody asks. How many are admitted, [`max_sessions`](Self::max_sessions) says.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }

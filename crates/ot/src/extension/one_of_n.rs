@@ -3,13 +3,13 @@
 //!
 //! | protocol | adversary | words | bytes/OT |
 //! |---|---|---|---|
-//! | [`oos`](super::oos) | malicious, semi-honest | 85 bits | 64 |
+//! | [`oos`] | malicious, semi-honest | 85 bits | 64 |
 //! | [`oos-802`](super::oos) | malicious, semi-honest | 231 bits | 101 |
-//! | [`kkrt`](super::kkrt) | semi-honest | 128 bits | 64 |
+//! | [`kkrt`] | semi-honest | 128 bits | 64 |
 //!
 //! One pair of states does them all, [`Sender`] and [`Receiver`]; an [`Extension`] says how. They
 //! start from the keys of as many base OTs as the code is long, which went the other way. The pages of
-//! [`oos`](super::oos) and [`kkrt`](super::kkrt) have figures and examples, and [`protocol`] runs all steps. Against
+//! [`oos`] and [`kkrt`] have figures and examples, and [`protocol`] runs all steps. Against
 //! semi-honest peers challenge and proof are empty. The sender has no output before the proof has passed, and a proof that fails ends the session. A batch gives either keys or the
 //! rows t and q themselves, which are for protocols that add them up: a protocol that publishes a function
 //! of rows must hash them as these keys are. Bounds and what is not proved:

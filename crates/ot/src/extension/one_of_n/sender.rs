@@ -239,7 +239,7 @@ impl Sender {
     /// Steps 6 and 7: checks the proof of the batch, which is empty where there is no check, and writes its output.
     ///
     /// # Errors
-    /// [`Decode`](crate::Decode) if it has another length, and [`Misbehaved::ConsistencyCheck`]: after either this
+    /// [`Decode`](crate::Decode) if it has another length, and [`Misbehaved::ConsistencyCheck`](crate::Misbehaved::ConsistencyCheck): after either this
     /// sender has forgotten Δ, and everything is [`Usage::SessionEnded`]. [`Usage::CountMismatch`] if there are not as many
     /// words or places as OTs; [`Usage::Choices`] if there are no choices, or more than words; [`Usage::ForeignBatch`].
     /// After an error the batch is lost.
