@@ -54,7 +54,7 @@ pub(super) fn next_level<const CORRELATED: bool>(
     sums.map(u128::to_le_bytes)
 }
 
-/// σ of [`Kind::Correlated`](super::TreeKind::Correlated).
+/// σ of [`TreeKind::Correlated`](super::TreeKind::Correlated).
 fn sigma(s: &Block) -> Block {
     let s = u128::from_le_bytes(*s);
     (s.rotate_left(64) ^ s >> 64 << 64).to_le_bytes()

@@ -81,7 +81,7 @@ fn even_and_odd<C: Cipher>(c: C, sums: [C::Vector; 2]) -> [Block; 2] {
     out.map(u128::to_le_bytes)
 }
 
-/// σ of [`Kind::Correlated`](super::TreeKind::Correlated).
+/// σ of [`TreeKind::Correlated`](super::TreeKind::Correlated).
 #[inline(always)]
 fn sigma<C: Cipher + Clmul>(c: C, s: C::Vector) -> C::Vector {
     let high = c.splat(&(u128::MAX << 64).to_le_bytes());
