@@ -33,8 +33,6 @@ MEETINGS = [
     ("connect", "serve"),
     ("connect", "limits"),
     ("aio", "listen"),
-    ("README", "psi-send"),
-    ("../psi-files", "psi-send"),
 ]
 
 
