@@ -104,7 +104,7 @@ struct SilentSocket {
 pub struct Open(#[expect(dead_code, reason = "its count is what counts")] Arc<()>);
 
 /// Handles a connection.
-type Handle = Arc<dyn Fn(Socket, Silent) + Send + Sync>;
+type Handle = Arc<dyn Fn(Socket, Silent, Open) + Send + Sync>;
 
 /// Accepts connections and has each handled on a thread of its own; the timeout is for every wait
 /// on a connection.
@@ -125,11 +125,12 @@ where
     let shared = Arc::new(Shared { limits, ..Shared::default() });
     let for_results = Arc::clone(&shared);
     let tell = move |result| for_results.tell(&sender, result);
+    let handle = move |socket, silent, _open: Open| handle(socket, silent);
     let listening = start_listening(listener, timeout, &shared, handle, tell)?;
     Ok(Connections { ended, listening: Some(listening), shared })
 }
 
-/// [`serve`] for handlers that pass their connections on, say to tasks of a runtime, with a mark that they are [`Open`]. `failed`
+/// [`serve`] for handlers that pass their connections on, say to tasks of a runtime, each with the mark that it is [`Open`]. `failed`
 /// hears why a connection could not be taken. The listening ends by the stopper, and soon after it the port is closed.
 ///
 /// # Errors
@@ -138,7 +139,7 @@ pub fn serve_by(
     listener: Listener,
     timeout: Duration,
     limits: Limits,
-    handle: impl Fn(Socket, Silent) + Send + Sync + 'static,
+    handle: impl Fn(Socket, Silent, Open) + Send + Sync + 'static,
     failed: impl Fn(Error) + Send + Sync + 'static,
 ) -> Result<Stopper, Error> {
     let shared = Arc::new(Shared { limits, ..Shared::default() });
@@ -151,7 +152,7 @@ fn start_listening<T: Send + 'static>(
     listener: Listener,
     timeout: Duration,
     shared: &Arc<Shared>,
-    handle: impl Fn(Socket, Silent) -> T + Send + Sync + 'static,
+    handle: impl Fn(Socket, Silent, Open) -> T + Send + Sync + 'static,
     tell: impl Fn(Result<T, Error>) + Send + Sync + 'static,
 ) -> Result<JoinHandle<()>, Error> {
     let shared = Arc::clone(shared);
@@ -159,7 +160,7 @@ fn start_listening<T: Send + 'static>(
         let tell = Arc::new(tell);
         let for_handlers = Arc::clone(&tell);
         let handle: Handle =
-            Arc::new(move |socket, silent| for_handlers(Ok(handle(socket, silent))));
+            Arc::new(move |socket, silent, open| for_handlers(Ok(handle(socket, silent, open))));
         accept_all(&listener, timeout, &handle, &|error| tell(Err(error)), &shared);
     });
     listening.map_err(|e| ChannelError::io("start a thread", &e).into())
@@ -193,15 +194,12 @@ fn accept_all(
 fn start(socket: Socket, handle: &Handle, shared: &Arc<Shared>) -> Result<(), Error> {
     let failed = |e: std::io::Error| ChannelError::io("take a connection", &e);
     let silence = Silent::begin(shared, socket.stream.try_clone().map_err(failed)?);
-    let open = silence.open();
+    let open = Open(Arc::clone(&shared.open));
     let handle = Arc::clone(handle);
     thread::Builder::new()
         .name("foxtrot-session".into())
         .stack_size(shared.limits.stack)
-        .spawn(move || {
-            let _open = open;
-            handle(socket, silence);
-        })
+        .spawn(move || handle(socket, silence, open))
         .map_err(failed)?;
     Ok(())
 }
@@ -302,12 +300,6 @@ impl Shared {
 }
 
 impl Silent {
-    /// A mark for a connection that stays open after its handler has ended.
-    #[must_use]
-    pub fn open(&self) -> Open {
-        Open(Arc::clone(&self.shared.open))
-    }
-
     fn begin(shared: &Arc<Shared>, socket: TcpStream) -> Self {
         let mut waiting = lock(&shared.silent);
         if waiting.sockets.len() >= shared.limits.silent

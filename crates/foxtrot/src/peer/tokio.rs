@@ -190,8 +190,8 @@ impl Listener {
         // As many wait as there may be connections: each is open until its end was told.
         let (tell, mut told) = mpsc::unbounded_channel::<(Ended, Option<Open>)>();
         let (session, of_listener) = (Arc::new(session), tell.clone());
-        let handle = move |socket: Socket, silent: Silent| {
-            let (who, open) = (Who::of(&socket), silent.open());
+        let handle = move |socket: Socket, silent: Silent, open: Open| {
+            let who = Who::of(&socket);
             let tell = tell.clone();
             let (who, peer) = match config.admit(socket, silent, Some(&gate)) {
                 Ok(None) => return,
