@@ -33,6 +33,8 @@ MEETINGS = [
     ("connect", "serve"),
     ("connect", "limits"),
     ("aio", "listen"),
+    ("../../README", "psi-send"),
+    ("../psi-files", "psi-send"),
 ]
 
 
