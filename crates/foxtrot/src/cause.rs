@@ -152,7 +152,8 @@ impl Error {
                 | Reason::TooLarge
                 | Reason::UsedUp
                 | Reason::Forbidden
-                | Reason::NoSuchSet => Blame::Agreement,
+                | Reason::NoSuchSet
+                | Reason::OwnInput => Blame::Agreement,
                 Reason::CheckFailed | Reason::Undecodable => Blame::Peer,
                 _ => Blame::Connection,
             },

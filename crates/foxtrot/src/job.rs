@@ -48,10 +48,7 @@ use foxtrot_ot::{
 };
 
 pub use crate::peer::{Agreed, Answer, Base, Who};
-use crate::{
-    Error, Peer, ProtocolError,
-    peer::{Local, lock},
-};
+use crate::{Error, Peer, ProtocolError, peer::Local};
 
 /// An error of a caller's sink, as [`Error::Sink`] carries it.
 pub trait SinkError: Into<Box<dyn error::Error + Send + Sync>> + Send {}
@@ -88,10 +85,7 @@ impl<C: Connection> Drop for Job<'_, C> {
         if !self.is_done {
             self.peer.connection.give_up(ChannelError::Abandoned);
         }
-        if let Some(pass) = &mut *lock(&self.peer.local.pass) {
-            // No bytes fit always.
-            let _ = pass.takes(0);
-        }
+        self.peer.local.release();
     }
 }
 

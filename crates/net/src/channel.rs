@@ -232,8 +232,10 @@ impl Channel {
     pub fn refuse(&self, why: Reason) {
         let deadline = deadline::after(self.shared.timeout.min(LINGER));
         {
-            let mut state = self.shared.lock();
-            state.outbox.last_word(why as u8);
+            let state = &mut *self.shared.lock();
+            let error = HelloError::Refused(why).into();
+            let reason = state.inbox.phase.last_word(&error);
+            reason.into_iter().for_each(|reason| state.outbox.last_word(reason as u8));
         }
         // The writer ends with it, and the peer reads an end.
         if self.shared.drain(deadline) {
@@ -329,9 +331,8 @@ impl Shared {
     /// Makes the error everybody's, and returns the one that came first.
     fn fail(&self, state: &mut State, error: impl Into<Error>) -> Error {
         let error = self.timed_out(error.into());
-        if !matches!(state.inbox.phase, Phase::Hello | Phase::Renewed)
-            && state.failure.is_none()
-            && let Some(reason) = Reason::of(&error)
+        if state.failure.is_none()
+            && let Some(reason) = state.inbox.phase.last_word(&error)
         {
             state.outbox.last_word(reason as u8);
         }

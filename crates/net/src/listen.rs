@@ -398,6 +398,27 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_that_is_passed_on_counts_once() {
+        let _many = with_many();
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().to_string();
+        // As many strangers say nothing as there may be, and one more peer may be admitted.
+        let limits = Limits { silent: 8, admitted: 1, ..LIMITS };
+        let handle = |socket, silent, open: Open| {
+            thread::spawn(move || {
+                let _open = open;
+                echo(socket, silent)
+            });
+        };
+        let stopper = serve_by(listener, LONG, limits, handle, |_| ()).unwrap();
+        let crowd: Vec<_> =
+            (0..limits.silent).map(|_| TcpStream::connect(&address).unwrap()).collect();
+        assert_eq!(greet(&address).unwrap(), 7);
+        stopper.stop();
+        drop(crowd);
+    }
+
+    #[test]
     fn connections_that_come_together_have_time_to_speak() {
         are_heard(LIMITS.silent + 32, GRACE / 4);
     }

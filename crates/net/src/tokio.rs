@@ -72,6 +72,8 @@ pub struct Lanes<S> {
     ended: Option<Transcript>,
     /// The error that ended the connection.
     failed: Option<Error>,
+    /// True while a protocol runs.
+    is_running: bool,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
@@ -94,6 +96,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             clock: None,
             ended: None,
             failed: None,
+            is_running: false,
         }
     }
 
@@ -140,6 +143,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         E: From<Usage>,
         foxtrot_ot::Error: From<E>,
     {
+        self.still_open()?;
+        self.is_running = true;
         let run = async {
             loop {
                 let progress = engine.advance();
@@ -150,6 +155,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             }
         };
         let out: Result<Out, Error> = run.await;
+        self.is_running = false;
         out.map_err(|e| if self.tallies.is_some() { self.tell_why(e) } else { e })
     }
 
@@ -167,8 +173,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         E: From<Usage> + Send + 'static,
         foxtrot_ot::Error: From<E>,
     {
+        self.still_open()?;
         let Some(clock) = &self.clock else { return self.run(engine).await };
         let runtime = Arc::clone(&clock.runtime);
+        self.is_running = true;
         let run = async {
             loop {
                 let put = Arc::new(Mutex::new(None));
@@ -186,6 +194,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             }
         };
         let out: Result<Out, Error> = run.await;
+        self.is_running = false;
         out.map_err(|e| if self.tallies.is_some() { self.tell_why(e) } else { e })
     }
 

@@ -64,7 +64,8 @@ pub fn firsts(keys: &Keys, payloads: &[u8], len: usize) -> Result<Secret<u8>, Us
     if payloads.len() != all {
         return Err(Usage::MessageLength { len: payloads.len(), max: all });
     }
-    let mut firsts = Secret::default();
+    // Without growing, which would leave copies behind.
+    let mut firsts = Secret::with_capacity(len * keys.len());
     keys.firsts().for_each(|row| firsts.0.extend_from_slice(&payloads[len * row..][..len]));
     Ok(firsts)
 }

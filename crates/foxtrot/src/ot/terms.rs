@@ -90,7 +90,7 @@ impl OtTerms {
         let key = "the length of messages".to_owned();
         let differ =
             HelloError::Terms(vec![Difference { key, here: Some(here), peer: Some(peer) }]);
-        Err((Reason::Other, Error::Session(differ.into())))
+        Err((Reason::OwnInput, Error::Session(differ.into())))
     }
 }
 

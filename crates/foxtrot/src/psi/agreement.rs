@@ -232,7 +232,7 @@ impl PsiTerms {
     /// # Errors
     /// As [`agree`](Self::agree).
     pub fn agree_on_sizes(&self, details: &Table) -> Result<PsiAgreement, (Reason, Error)> {
-        let here = |e: Usage| (Reason::Other, Error::from(e));
+        let here = |e: Usage| (Reason::OwnInput, Error::from(e));
         let asked = details.get(SET);
         if self.role == Role::Sender && asked != self.set.as_ref() {
             let error = HelloError::Refused(Reason::NoSuchSet);

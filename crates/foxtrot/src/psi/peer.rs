@@ -2,7 +2,7 @@
 
 use std::{future::Future, mem};
 
-use foxtrot_net::{ChannelError, Connection, HelloError, hello::Table};
+use foxtrot_net::{Connection, HelloError, Reason, hello::Table};
 use foxtrot_ot::{Usage, erase::Secret};
 use foxtrot_psi::{
     circuit::{self, Outcome},
@@ -50,8 +50,8 @@ impl PsiTerms {
         };
         let (met, ()) = peer.agree::<_, Error>(self.hello()?, agree, |_, _| Ok(())).await?;
         let suits = shards::check(&met, self.options.shard.as_ref());
-        suits.inspect_err(|_| drop(peer.give_up(ChannelError::Abandoned)))?;
-        match self.agree(&met.peer_details) {
+        let suits = suits.map_err(|e| (Reason::OwnInput, e));
+        match suits.and_then(|()| self.agree(&met.peer_details)) {
             Ok(agreed) => Ok((peer.job(met), agreed)),
             Err((reason, e)) => {
                 peer.give_up(HelloError::Refused(reason));
@@ -429,8 +429,8 @@ impl Count {
         peer: &mut Peer<C>,
         items: &[T],
     ) -> C::Outcome<impl Future<Output = Result<Outcome, Error>>> {
-        let keys = Keys::of(items);
-        C::outcome(self.of_items(peer, Role::Sender, keys, None, Secret::default()))
+        let keys = Keys::of(items).map(|keys| (keys, Secret::default()));
+        C::outcome(self.of_items(peer, Role::Sender, keys, None))
     }
 
     /// Counts the items that both have; the peer calls [`send`](Self::send).
@@ -439,8 +439,8 @@ impl Count {
         peer: &mut Peer<C>,
         items: &[T],
     ) -> C::Outcome<impl Future<Output = Result<Outcome, Error>>> {
-        let keys = Keys::of(items);
-        C::outcome(self.of_items(peer, Role::Receiver, keys, None, Secret::default()))
+        let keys = Keys::of(items).map(|keys| (keys, Secret::default()));
+        C::outcome(self.of_items(peer, Role::Receiver, keys, None))
     }
 
     /// Counts items, and adds up the numbers beside these, none of which is above `largest`. Of items that repeat, the
@@ -459,9 +459,12 @@ impl Count {
             true => Err(Usage::NumberTooLarge { largest }.into()),
             false => Keys::of(&items),
         };
-        let firsts = keys.as_ref().into_iter().flat_map(Keys::firsts);
-        let numbers = Secret(firsts.map(|row| rows[row].1).collect());
-        C::outcome(self.of_items(peer, Role::Sender, keys, Some(largest), numbers))
+        let chosen = keys.and_then(|keys| {
+            let mut numbers = room(keys.len())?;
+            numbers.0.extend(keys.firsts().map(|row| rows[row].1));
+            Ok((keys, numbers))
+        });
+        C::outcome(self.of_items(peer, Role::Sender, chosen, Some(largest)))
     }
 
     /// Counts items, and learns the sum of the peer's numbers: [`send_sum`](Self::send_sum).
@@ -471,8 +474,8 @@ impl Count {
         items: &[T],
         largest: u64,
     ) -> C::Outcome<impl Future<Output = Result<Outcome, Error>>> {
-        let keys = Keys::of(items);
-        C::outcome(self.of_items(peer, Role::Receiver, keys, Some(largest), Secret::default()))
+        let keys = Keys::of(items).map(|keys| (keys, Secret::default()));
+        C::outcome(self.of_items(peer, Role::Receiver, keys, Some(largest)))
     }
 
     /// [`send`](Self::send) for keys of rows.
@@ -538,11 +541,11 @@ impl Count {
         self,
         peer: &mut Peer<C>,
         role: Role,
-        keys: Result<Keys, Error>,
+        keys: Result<(Keys, Secret<u64>), Error>,
         largest: Option<u64>,
-        numbers: Secret<u64>,
     ) -> Result<Outcome, Error> {
-        Ok(self.of_keys(peer, role, &keys?, largest, (None, numbers)).await?.0)
+        let (keys, numbers) = keys?;
+        Ok(self.of_keys(peer, role, &keys, largest, (None, numbers)).await?.0)
     }
 
     async fn of_keys<C: Connection>(

@@ -99,7 +99,7 @@ impl Options {
             Ok(agreement) => agreement,
             Err((reason, e)) => {
                 peer.connection.refuse(reason).await;
-                return Err(e);
+                return Err(peer.local.fail(e));
             }
         };
         agreement.play(peer.job(agreed), |shares| sink(shares).map_err(sink_failed)).await

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{HEADER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Reason, Step, cost, fits};
-use crate::{ChannelError, Error, FrameError};
+use crate::{ChannelError, Error, FrameError, HelloError};
 
 /// Received frames, by lane.
 #[derive(Debug)]
@@ -75,6 +75,19 @@ impl Phase {
     /// Returns true if the hellos are over.
     pub(crate) fn is_session(self) -> bool {
         matches!(self, Self::Session | Self::Closing)
+    }
+
+    /// The last word to the peer about this error, if it may have one now. A side that has not said hello in this session
+    /// says only that it refuses, and in place of the first hello only that it cannot use its own input.
+    pub(crate) fn last_word(self, error: &Error) -> Option<Reason> {
+        let reason = Reason::of(error)?;
+        let is_refusal = matches!(error, Error::Hello(HelloError::Refused(_)));
+        let is_heard = match self {
+            Self::Hello => is_refusal && reason == Reason::OwnInput,
+            Self::Renewed => is_refusal,
+            Self::Details | Self::Session | Self::Closing => true,
+        };
+        is_heard.then_some(reason)
     }
 }
 

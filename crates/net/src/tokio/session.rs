@@ -54,11 +54,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
             return first.clone();
         }
         self.failed = Some(error.clone());
-        let greets = matches!(self.inbox.phase, Phase::Hello | Phase::Renewed);
-        // In place of a hello comes a refusal only.
-        let may_tell = !greets || matches!(&error, Error::Hello(HelloError::Refused(_)));
-        if may_tell
-            && let Some(reason) = Reason::of(&error)
+        if let Some(reason) = self.inbox.phase.last_word(&error)
             && self.push(Lane::HELLO, &[reason as u8]).is_ok()
         {
             let waking = &mut Waking::from_waker(Waker::noop());
@@ -69,9 +65,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         error
     }
 
-    /// Fails as the connection has before, if it has.
-    fn still_open(&self) -> Result<(), Error> {
-        self.failed.clone().map_or(Ok(()), Err)
+    /// Fails as the connection has before, if it has. The future of a protocol that was dropped before its end has ended it:
+    /// what comes now is for that protocol.
+    pub(super) fn still_open(&mut self) -> Result<(), Error> {
+        match &self.failed {
+            Some(failed) => Err(failed.clone()),
+            None if self.is_running => Err(self.give_up(ChannelError::Abandoned)),
+            None => Ok(()),
+        }
     }
 
     async fn compare_transcripts(&mut self) -> Result<Transcript, Error> {
@@ -144,7 +145,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
         E: From<Usage>,
         foxtrot_ot::Error: From<E>,
     {
-        self.still_open()?;
         Self::run(self, engine).await
     }
 
@@ -154,7 +154,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
         E: From<Usage> + Send + 'static,
         foxtrot_ot::Error: From<E>,
     {
-        self.still_open()?;
         Self::run_owned(self, engine).await
     }
 
@@ -178,9 +177,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection for Lanes<S> {
 
     fn give_up(&mut self, error: impl Into<Error>) -> Error {
         let error = self.tell_why(error.into());
-        if self.outbox.is_empty() {
+        let waking = &mut Waking::from_waker(Waker::noop());
+        if self.write_some(waking).is_ok() && self.outbox.is_empty() {
             // The peer reads the end, and not only when the stream is dropped.
-            let waking = &mut Waking::from_waker(Waker::noop());
             let _ = Pin::new(&mut self.stream).poll_shutdown(waking);
         }
         error

@@ -253,3 +253,16 @@ fn a_frame_is_length_lane_and_payload() {
     });
     assert_eq!(read, [3, 0, 0, 0, 2, b'a', b'b', b'c']);
 }
+
+#[test]
+fn a_protocol_whose_future_is_dropped_leaves_the_connection_to_no_other() {
+    let [mut here, _there] = ends(1 << 10);
+    block_on(async {
+        {
+            let mut run = Box::pin(here.play(async |io: Io| Ok::<_, Protocol>(io.recv(2).await)));
+            poll_fn(|waking| Poll::Ready(assert!(run.as_mut().poll(waking).is_pending()))).await;
+        }
+        let next = here.play(async |_: Io| Ok::<_, Protocol>(())).await;
+        assert_eq!(next.unwrap_err(), ChannelError::Abandoned.into());
+    });
+}
