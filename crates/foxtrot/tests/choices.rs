@@ -243,7 +243,7 @@ fn a_sender_of_long_messages_is_refused_with_both_lengths() {
     assert_eq!(error.blame(), Blame::Agreement);
     let said = error.to_string();
     assert!(said.contains("65536") && said.contains("70000"), "{said}");
-    assert_eq!(liar.join().unwrap(), Reason::Other);
+    assert_eq!(liar.join().unwrap(), Reason::OwnInput);
 }
 
 /// The sender makes the first message of the second pair one that does not open. Whether the receiver chose it or not, the

@@ -6,10 +6,11 @@ use std::{
 };
 
 use foxtrot::{
-    Bits, Blame, Block, Error, Peer, Progress,
+    Bits, Blame, Block, Config, Error, Peer, Progress, Side, TIMEOUT,
     job::{Job, Role},
     net::{ChannelError, Error as NetError, Reason},
     ot::{self, terms::OtTerms},
+    psi,
     rot::{self, terms::RotTerms},
     triples::terms::{EarlierRun, TriplesAgreement, TriplesRun, TriplesTerms},
 };
@@ -57,7 +58,7 @@ fn a_receiver_of_messages_agrees_on_the_length_that_the_sender_tells_up_to_its_o
     let receiver = terms(Role::Receiver, 10);
     assert_eq!(receiver.agree(&told("10")).unwrap().message_len, 10);
     let (reason, error) = receiver.agree(&told("11")).unwrap_err();
-    assert_eq!((reason, error.blame()), (Reason::Other, Blame::Agreement));
+    assert_eq!((reason, error.blame()), (Reason::OwnInput, Blame::Agreement));
     for details in [told("ten"), [].into()] {
         let (reason, error) = receiver.agree(&details).unwrap_err();
         assert_eq!((reason, error.blame()), (Reason::Undecodable, Blame::Peer));
@@ -133,7 +134,6 @@ fn a_run_of_triples_under_other_terms_does_not_go_on_and_the_peer_hears_whose_in
     }
 }
 
-/// Returns what a peer reads that waits for a hello, when this side finds out that it cannot use its own input.
 #[test]
 fn a_peer_that_waits_for_a_hello_hears_that_the_other_side_cannot_use_its_own_input() {
     let (mut ours, mut theirs) = Peer::pair();
@@ -147,4 +147,21 @@ fn a_peer_that_waits_for_a_hello_hears_that_the_other_side_cannot_use_its_own_in
     assert_eq!(hint, "ask the peer what its program says");
     // Nothing runs on this connection any more.
     assert!(rot::receive(&mut ours, 10).is_err());
+}
+
+#[test]
+fn a_peer_that_waits_hears_that_settings_of_the_other_side_end_the_job() {
+    let (near, far) = foxtrot_net::memory::pair(TIMEOUT);
+    // Base OTs are kept for peers with keys only, and these have none.
+    let folder = tempfile::tempdir().unwrap();
+    let mut ours = Config::insecure().resume_base(folder.path()).peer(near, Side::Initiator);
+    let mut theirs = Config::insecure().peer(far, Side::Responder);
+    let other = thread::spawn(move || psi::receive(&mut theirs, &["bob"]).unwrap_err());
+    assert!(matches!(psi::send(&mut ours, &["bob"]), Err(Error::Config(_))));
+    let told = other.join().unwrap();
+    let own_input = NetError::from(ChannelError::GivenUp(Reason::OwnInput));
+    assert!(matches!(&told, Error::Session(e) if *e == own_input), "{told}");
+    assert_eq!(told.blame(), Blame::Agreement);
+    // Later jobs say the same.
+    assert!(matches!(psi::send(&mut ours, &["bob"]), Err(Error::Config(_))));
 }

@@ -42,7 +42,7 @@
 //!
 //! # Steps
 //!
-//! Those of the figure, for every i.
+//! The steps of the figure, for every i.
 //!
 //! * **Step 1 (R).** s_R, e_R, e′_R ← χ; c ← {0,1}; t₀, t₁ ← {0,1}^κ.
 //! * **Step 2 (R).** p_R^c ← m·s_R + 2e_R.

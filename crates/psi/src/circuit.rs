@@ -17,7 +17,7 @@
 //! count, sum       ◄── Shares ──
 //! ```
 //!
-//! What is proved is in `docs/protocols/circuit-psi.md`, bytes in `docs/wire/circuit-psi.md`, section 24.
+//! The proofs are in `docs/protocols/circuit-psi.md`, the bytes in `docs/wire/circuit-psi.md`, section 24.
 //!
 //! Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
 //!

@@ -6,7 +6,7 @@ use foxtrot_net::{daily::Daily, gate::Most, listen::Limits};
 
 use super::{Settings, TIMEOUT, Tickets};
 use crate::{
-    Error, Threads,
+    Threads,
     options::{MAX_SESSIONS, MAX_SESSIONS_PER_PEER},
 };
 
@@ -14,7 +14,7 @@ use crate::{
 use foxtrot_net::tokio::Runtime;
 #[cfg(feature = "tls")]
 use {
-    crate::{Fingerprint, Identity},
+    crate::{Error, Fingerprint, Identity},
     foxtrot_net::tls::Tls,
 };
 
