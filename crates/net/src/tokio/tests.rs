@@ -260,7 +260,8 @@ fn a_protocol_whose_future_is_dropped_leaves_the_connection_to_no_other() {
     block_on(async {
         {
             let mut run = Box::pin(here.play(async |io: Io| Ok::<_, Protocol>(io.recv(2).await)));
-            poll_fn(|waking| Poll::Ready(assert!(run.as_mut().poll(waking).is_pending()))).await;
+            let waits = poll_fn(|waking| Poll::Ready(run.as_mut().poll(waking).is_pending())).await;
+            assert!(waits);
         }
         let next = here.play(async |_: Io| Ok::<_, Protocol>(())).await;
         assert_eq!(next.unwrap_err(), ChannelError::Abandoned.into());
