@@ -274,9 +274,16 @@ impl Socket {
     }
 }
 
-/// The timeout of a socket's reads, so that one read after another does not set it again.
-#[derive(Debug, Default)]
-pub(crate) struct ReadTimeout(Option<Duration>);
+/// The timeout of a socket's reads, so that one read after another does not set it again. It is the longest one while the
+/// socket has none that is known.
+#[derive(Debug)]
+pub(crate) struct ReadTimeout(Duration);
+
+impl Default for ReadTimeout {
+    fn default() -> Self {
+        Self(Duration::MAX)
+    }
+}
 
 impl ReadTimeout {
     /// Reads until the deadline.
@@ -288,15 +295,15 @@ impl ReadTimeout {
     ) -> io::Result<usize> {
         loop {
             let left = deadline::remaining(deadline).ok_or(ErrorKind::TimedOut)?;
-            if self.0.is_none_or(|set| set > left) {
+            if self.0 > left {
                 // Some less than all, which is enough for the next read also; if not, it is set again.
                 let set = if left < SHORT { left } else { left / 4 * 3 };
                 socket.set_read_timeout(Some(set))?;
-                self.0 = Some(set);
+                self.0 = set;
             }
             match socket.read(buffer) {
                 Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                    self.0 = None;
+                    *self = Self::default();
                 }
                 done => return done,
             }
